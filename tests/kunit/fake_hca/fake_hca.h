@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef FAKE_HCA_H
+#define FAKE_HCA_H
+
+/*
+ * A host channel adapter made of memory, for the KUnit suites.  All fake adapters
+ * are joined by one fabric: a datagram sent to a GID or LID reaches the port that
+ * has it.  A test may refuse verbs, drop, duplicate or hold datagrams, hold or
+ * spoil completions, and raise events, and sees how many objects are alive.
+ */
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#define FAKE_HCA_MAX_PORTS	2
+#define FAKE_HCA_GIDS		32
+#define FAKE_HCA_PKEYS		8
+#define FAKE_HCA_FIRST_QPN	16
+
+enum fake_hca_object {
+	FAKE_PD, FAKE_AH, FAKE_CQ, FAKE_QP, FAKE_SRQ, FAKE_MR, FAKE_GID,
+	FAKE_OBJECTS
+};
+
+enum fake_hca_verdict { FAKE_DELIVER, FAKE_DROP, FAKE_DUPLICATE, FAKE_HOLD };
+
+struct fake_hca;
+
+struct fake_hca_packet {
+	struct list_head entry;		/* on hca->wire or hca->held */
+	struct fake_hca *hca;		/* sender, referenced by its wire */
+	u32 port;
+	u32 src_qpn;
+	u32 dst_qpn;
+	u32 qkey;
+	u16 pkey_index;
+	u16 slid, dlid;
+	bool grh, ipv4;
+	union ib_gid sgid, dgid;
+	u8 smac[ETH_ALEN];
+	u32 len;
+	u8 data[];
+};
+
+struct fake_hca_params {
+	enum rdma_link_layer link_layer;
+	bool iwarp;
+	u32 ports;			/* 1 when zero */
+	struct net_device *ndev;	/* behind port 1 of a RoCE adapter */
+};
+
+struct fake_hca_port {
+	enum ib_port_state state;
+	u16 lid;
+	u16 pkeys[FAKE_HCA_PKEYS];
+	union ib_gid gids[FAKE_HCA_GIDS];	/* IB: the table; RoCE: by add_gid */
+	bool gid_used[FAKE_HCA_GIDS];
+};
+
+struct fake_hca {
+	struct ib_device ibdev;
+	enum rdma_link_layer link_layer;
+	bool iwarp;
+	struct fake_hca_port port[FAKE_HCA_MAX_PORTS + 1];
+	struct list_head on_fabric;	/* protected by fake_fabric_lock */
+	struct xarray qps;
+	struct ib_qp *special[FAKE_HCA_MAX_PORTS + 1][2];
+
+	atomic_t alive[FAKE_OBJECTS];
+	/* The n-th from now of a kind fails; 0: none does. */
+	atomic_t fail_create[FAKE_OBJECTS];
+	atomic_t fail_destroy[FAKE_OBJECTS];
+	atomic_t fail_modify_qp;
+	atomic_t fail_post_send;
+
+	/* A test's say on each datagram; called in process context. */
+	enum fake_hca_verdict (*verdict)(struct fake_hca *hca,
+					 struct fake_hca_packet *packet,
+					 void *arg);
+	void *verdict_arg;
+	bool hold_send_completions;	/* lost until released */
+	enum ib_wc_status send_status;	/* of all sends, when not IB_WC_SUCCESS */
+	atomic_t sent, delivered, dropped;
+
+	spinlock_t wire_lock;		/* wire, held; irq safe */
+	struct list_head wire, held;
+	struct work_struct wire_work;
+	struct workqueue_struct *wq;
+
+	bool freed;			/* set by dealloc_driver */
+	int remove_count;
+};
+
+static inline struct fake_hca *to_fake_hca(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct fake_hca, ibdev);
+}
+
+/* Allocates without registering; fake_hca_free() ends it. */
+struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params);
+int fake_hca_register(struct fake_hca *hca);
+void fake_hca_free(struct fake_hca *hca);
+/* Both in one; NULL on failure. */
+struct fake_hca *fake_hca_create(const struct fake_hca_params *params);
+void fake_hca_destroy(struct fake_hca *hca);
+
+void fake_hca_port_event(struct fake_hca *hca, u32 port, enum ib_event_type type);
+void fake_hca_qp_event(struct ib_qp *qp, enum ib_event_type type);
+/* Waits until the wire is empty and all handlers ran. */
+void fake_hca_flush(struct fake_hca *hca);
+/* Delivers what FAKE_HOLD kept. */
+void fake_hca_release_held(struct fake_hca *hca);
+void fake_hca_release_completions(struct fake_hca *hca);
+/* Puts a datagram on the wire as if another node had sent it. */
+int fake_hca_inject(struct fake_hca *hca, u32 dst_qpn,
+		    const struct fake_hca_packet *like, const void *data,
+		    u32 len);
+int fake_hca_objects(struct fake_hca *hca);	/* all alive but GIDs */
+
+/* An Ethernet device that swallows what it is given; up. */
+struct net_device *fake_netdev_create(const char *name);
+void fake_netdev_destroy(struct net_device *ndev);
+int fake_netdev_add_ipv4(struct net_device *ndev, __be32 addr, int prefix_len);
+int fake_netdev_del_ipv4(struct net_device *ndev, __be32 addr, int prefix_len);
+
+extern struct list_head fake_fabric;
+extern struct mutex fake_fabric_lock;
+
+/* qp.c */
+extern const struct ib_device_ops fake_hca_qp_ops;
+void fake_hca_wire_run(struct work_struct *work);
+
+#endif

@@ -1,0 +1,792 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The verbs objects of the fake adapter, and the fabric between adapters.
+ *
+ * Lock order: qp->lock -> cq->lock.  Both are taken with interrupts off.
+ */
+#include <linux/ip.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+#include "fake_hca.h"
+
+struct fake_cq {
+	struct ib_cq ibcq;
+	spinlock_t lock;	/* protects all below */
+	struct ib_wc *ring;
+	u32 size, head, tail;
+	bool armed;
+};
+
+struct fake_recv {
+	struct list_head entry;
+	struct ib_cqe *cqe;
+	void *addr;
+	u32 length;
+};
+
+struct fake_qp {
+	struct ib_qp ibqp;
+	struct ib_qp_attr attr;
+	enum ib_sig_type sq_sig_type;
+	spinlock_t lock;	/* protects state, recvs, held */
+	enum ib_qp_state state;
+	struct list_head recvs;
+	struct list_head held;	/* completions kept back */
+};
+
+struct fake_completion {
+	struct list_head entry;
+	struct ib_wc wc;
+};
+
+struct fake_ah {
+	struct ib_ah ibah;
+	bool grh;
+	union ib_gid sgid, dgid;
+	u16 dlid;
+	u8 dmac[ETH_ALEN];
+};
+
+struct fake_pd {
+	struct ib_pd ibpd;
+};
+
+struct fake_srq {
+	struct ib_srq ibsrq;
+};
+
+struct fake_mr {
+	struct ib_mr ibmr;
+	u32 npages, max;
+};
+
+static bool fault(atomic_t *countdown)
+{
+	return atomic_dec_if_positive(countdown) == 0;
+}
+
+static bool refuse(struct ib_device *ibdev, enum fake_hca_object kind)
+{
+	struct fake_hca *hca = to_fake_hca(ibdev);
+
+	if (fault(&hca->fail_create[kind]))
+		return true;
+	atomic_inc(&hca->alive[kind]);
+	return false;
+}
+
+static int retire(struct ib_device *ibdev, enum fake_hca_object kind)
+{
+	struct fake_hca *hca = to_fake_hca(ibdev);
+
+	if (fault(&hca->fail_destroy[kind]))
+		return -EIO;
+	WARN_ON(atomic_dec_return(&hca->alive[kind]) < 0);
+	return 0;
+}
+
+static int fake_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	return refuse(pd->device, FAKE_PD) ? -ENOMEM : 0;
+}
+
+static int fake_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	return retire(pd->device, FAKE_PD);
+}
+
+static int fake_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+			  struct ib_udata *udata)
+{
+	struct fake_ah *ah = container_of(ibah, struct fake_ah, ibah);
+	struct rdma_ah_attr *attr = init->ah_attr;
+
+	if (refuse(ibah->device, FAKE_AH))
+		return -ENOMEM;
+	if (rdma_ah_get_ah_flags(attr) & IB_AH_GRH) {
+		ah->grh = true;
+		ah->sgid = rdma_ah_read_grh(attr)->sgid_attr->gid;
+		ah->dgid = rdma_ah_read_grh(attr)->dgid;
+	}
+	if (attr->type == RDMA_AH_ATTR_TYPE_IB)
+		ah->dlid = rdma_ah_get_dlid(attr);
+	else
+		memcpy(ah->dmac, attr->roce.dmac, ETH_ALEN);
+	return 0;
+}
+
+static int fake_destroy_ah(struct ib_ah *ah, u32 flags)
+{
+	return retire(ah->device, FAKE_AH);
+}
+
+static int fake_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+			  struct uverbs_attr_bundle *attrs)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+
+	if (attr->cqe > 65536)
+		return -EINVAL;
+	if (refuse(ibcq->device, FAKE_CQ))
+		return -ENOMEM;
+	spin_lock_init(&cq->lock);
+	cq->size = roundup_pow_of_two(attr->cqe + 1) * 2;
+	cq->ring = kvcalloc(cq->size, sizeof(*cq->ring), GFP_KERNEL | __GFP_NOFAIL);
+	ibcq->cqe = attr->cqe;
+	return 0;
+}
+
+static int fake_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+	int ret = retire(ibcq->device, FAKE_CQ);
+
+	if (!ret)
+		kvfree(cq->ring);
+	return ret;
+}
+
+static int fake_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+	unsigned long flags;
+	int i;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (i = 0; i < n && cq->head != cq->tail; i++)
+		wc[i] = cq->ring[cq->tail++ & (cq->size - 1)];
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return i;
+}
+
+static int fake_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags how)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->armed = true;
+	ret = (how & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ret;
+}
+
+static void fake_complete(struct ib_cq *ibcq, const struct ib_wc *wc)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+	unsigned long flags;
+	bool notify;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (!WARN_ON(cq->head - cq->tail == cq->size))
+		cq->ring[cq->head++ & (cq->size - 1)] = *wc;
+	notify = cq->armed;
+	cq->armed = false;
+	if (notify && ibcq->comp_handler) {
+		/* As an adapter's interrupt would: interrupts stay off. */
+		spin_unlock(&cq->lock);
+		ibcq->comp_handler(ibcq, ibcq->cq_context);
+		local_irq_restore(flags);
+		return;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+			  struct ib_udata *udata)
+{
+	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+	struct fake_hca *hca = to_fake_hca(ibqp->device);
+	u32 qpn;
+	int ret;
+
+	if (refuse(ibqp->device, FAKE_QP))
+		return -ENOMEM;
+	spin_lock_init(&qp->lock);
+	INIT_LIST_HEAD(&qp->recvs);
+	INIT_LIST_HEAD(&qp->held);
+	qp->state = IB_QPS_RESET;
+	qp->sq_sig_type = init->sq_sig_type;
+	if (init->qp_type == IB_QPT_SMI || init->qp_type == IB_QPT_GSI) {
+		qpn = init->qp_type == IB_QPT_GSI;
+		hca->special[init->port_num][qpn] = ibqp;
+		ibqp->qp_num = qpn;
+		return 0;
+	}
+	ret = xa_alloc_irq(&hca->qps, &qpn, ibqp,
+			   XA_LIMIT(FAKE_HCA_FIRST_QPN, 0xfffffe), GFP_KERNEL);
+	if (ret) {
+		atomic_dec(&hca->alive[FAKE_QP]);
+		return ret;
+	}
+	ibqp->qp_num = qpn;
+	return 0;
+}
+
+static void fake_send_done(struct fake_qp *qp, const struct ib_send_wr *wr,
+			   enum ib_wc_status status)
+{
+	struct fake_hca *hca = to_fake_hca(qp->ibqp.device);
+	struct fake_completion *kept;
+	struct ib_wc wc = {
+		.wr_cqe = wr->wr_cqe,
+		.status = status,
+		.opcode = IB_WC_SEND,
+		.qp = &qp->ibqp,
+	};
+
+	if (status == IB_WC_SUCCESS && qp->sq_sig_type != IB_SIGNAL_ALL_WR &&
+	    !(wr->send_flags & IB_SEND_SIGNALED))
+		return;
+	if (hca->hold_send_completions) {
+		kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
+		if (kept) {
+			kept->wc = wc;
+			list_add_tail(&kept->entry, &qp->held);
+			return;
+		}
+	}
+	fake_complete(qp->ibqp.send_cq, &wc);
+}
+
+/* Hands all posted receives, and sends kept back, to their queues as flushed. */
+static void fake_flush(struct fake_qp *qp)
+{
+	struct fake_completion *kept, *next_kept;
+	struct fake_recv *recv, *next;
+	unsigned long flags;
+	LIST_HEAD(recvs);
+	LIST_HEAD(held);
+
+	spin_lock_irqsave(&qp->lock, flags);
+	list_splice_init(&qp->recvs, &recvs);
+	list_splice_init(&qp->held, &held);
+	spin_unlock_irqrestore(&qp->lock, flags);
+	list_for_each_entry_safe(recv, next, &recvs, entry) {
+		struct ib_wc wc = {
+			.wr_cqe = recv->cqe,
+			.status = IB_WC_WR_FLUSH_ERR,
+			.opcode = IB_WC_RECV,
+			.qp = &qp->ibqp,
+		};
+
+		fake_complete(qp->ibqp.recv_cq, &wc);
+		kfree(recv);
+	}
+	list_for_each_entry_safe(kept, next_kept, &held, entry) {
+		kept->wc.status = IB_WC_WR_FLUSH_ERR;
+		fake_complete(qp->ibqp.send_cq, &kept->wc);
+		kfree(kept);
+	}
+}
+
+static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+			  struct ib_udata *udata)
+{
+	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+	struct fake_hca *hca = to_fake_hca(ibqp->device);
+	enum ib_qp_state cur = qp->state, next;
+
+	if (fault(&hca->fail_modify_qp))
+		return -EIO;
+	next = mask & IB_QP_STATE ? attr->qp_state : cur;
+	if (!ib_modify_qp_is_ok(cur, next, ibqp->qp_type, mask))
+		return -EINVAL;
+	if (mask & IB_QP_QKEY)
+		qp->attr.qkey = attr->qkey;
+	if (mask & IB_QP_PKEY_INDEX)
+		qp->attr.pkey_index = attr->pkey_index;
+	if (mask & IB_QP_PORT)
+		qp->attr.port_num = attr->port_num;
+	if (mask & IB_QP_DEST_QPN)
+		qp->attr.dest_qp_num = attr->dest_qp_num;
+	qp->state = next;
+	if (next == IB_QPS_ERR)
+		fake_flush(qp);
+	if (next == IB_QPS_RESET) {
+		struct fake_recv *recv, *n;
+
+		list_for_each_entry_safe(recv, n, &qp->recvs, entry) {
+			list_del(&recv->entry);
+			kfree(recv);
+		}
+	}
+	return 0;
+}
+
+static int fake_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+			 struct ib_qp_init_attr *init)
+{
+	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+
+	*attr = qp->attr;
+	attr->qp_state = qp->state;
+	attr->cur_qp_state = qp->state;
+	return 0;
+}
+
+static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+	struct fake_hca *hca = to_fake_hca(ibqp->device);
+	struct fake_completion *kept, *next_kept;
+	struct fake_recv *recv, *next;
+	int ret = retire(ibqp->device, FAKE_QP);
+	u32 p;
+
+	if (ret)
+		return ret;
+	if (ibqp->qp_num < 2) {
+		for (p = 1; p <= ibqp->device->phys_port_cnt; p++)
+			if (hca->special[p][ibqp->qp_num] == ibqp)
+				hca->special[p][ibqp->qp_num] = NULL;
+	} else {
+		xa_erase_irq(&hca->qps, ibqp->qp_num);
+	}
+	/* The wire may be looking at the QP. */
+	flush_work(&hca->wire_work);
+	list_for_each_entry_safe(recv, next, &qp->recvs, entry)
+		kfree(recv);
+	list_for_each_entry_safe(kept, next_kept, &qp->held, entry)
+		kfree(kept);
+	return 0;
+}
+
+static int fake_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+			  const struct ib_recv_wr **bad)
+{
+	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+	struct fake_recv *recv;
+	unsigned long flags;
+
+	for (; wr; wr = wr->next) {
+		if (qp->state == IB_QPS_RESET) {
+			*bad = wr;
+			return -EINVAL;
+		}
+		recv = kzalloc(sizeof(*recv), GFP_ATOMIC | __GFP_NOWARN);
+		if (!recv) {
+			*bad = wr;
+			return -ENOMEM;
+		}
+		recv->cqe = wr->wr_cqe;
+		if (wr->num_sge) {
+			recv->addr = (void *)(uintptr_t)wr->sg_list[0].addr;
+			recv->length = wr->sg_list[0].length;
+		}
+		spin_lock_irqsave(&qp->lock, flags);
+		list_add_tail(&recv->entry, &qp->recvs);
+		spin_unlock_irqrestore(&qp->lock, flags);
+		if (qp->state == IB_QPS_ERR)
+			fake_flush(qp);
+	}
+	return 0;
+}
+
+static struct fake_hca_packet *fake_packet(struct fake_qp *qp,
+					   const struct ib_send_wr *wr)
+{
+	struct fake_ah *ah = NULL;
+	struct fake_hca_packet *packet;
+	u32 len = 0, at = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		len += wr->sg_list[i].length;
+	packet = kzalloc(struct_size(packet, data, len), GFP_ATOMIC | __GFP_NOWARN);
+	if (!packet)
+		return NULL;
+	for (i = 0; i < wr->num_sge; at += wr->sg_list[i++].length)
+		memcpy(packet->data + at,
+		       (void *)(uintptr_t)wr->sg_list[i].addr,
+		       wr->sg_list[i].length);
+	packet->hca = to_fake_hca(qp->ibqp.device);
+	packet->port = qp->ibqp.port ?: 1;
+	packet->slid = packet->hca->port[packet->port].lid;
+	packet->src_qpn = qp->ibqp.qp_num;
+	packet->len = len;
+	packet->dst_qpn = qp->attr.dest_qp_num;
+	if (qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_num < 2) {
+		ah = container_of(ud_wr(wr)->ah, struct fake_ah, ibah);
+		packet->dst_qpn = ud_wr(wr)->remote_qpn;
+		packet->qkey = ud_wr(wr)->remote_qkey;
+		packet->pkey_index = ud_wr(wr)->pkey_index;
+		packet->grh = ah->grh;
+		packet->sgid = ah->sgid;
+		packet->dgid = ah->dgid;
+		packet->dlid = ah->dlid;
+		packet->ipv4 = ipv6_addr_v4mapped((struct in6_addr *)&ah->dgid);
+	}
+	return packet;
+}
+
+static int fake_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+			  const struct ib_send_wr **bad)
+{
+	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+	struct fake_hca *hca = to_fake_hca(ibqp->device);
+	struct fake_hca_packet *packet;
+	unsigned long flags;
+
+	for (; wr; wr = wr->next) {
+		*bad = wr;
+		if (fault(&hca->fail_post_send))
+			return -ENOMEM;
+		if (qp->state == IB_QPS_ERR) {
+			fake_send_done(qp, wr, IB_WC_WR_FLUSH_ERR);
+			continue;
+		}
+		if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+			return -EINVAL;
+		if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_INV) {
+			fake_send_done(qp, wr, hca->send_status);
+			continue;
+		}
+		packet = fake_packet(qp, wr);
+		if (!packet)
+			return -ENOMEM;
+		atomic_inc(&hca->sent);
+		spin_lock_irqsave(&hca->wire_lock, flags);
+		list_add_tail(&packet->entry, &hca->wire);
+		spin_unlock_irqrestore(&hca->wire_lock, flags);
+		fake_send_done(qp, wr, hca->send_status);
+		queue_work(hca->wq, &hca->wire_work);
+	}
+	return 0;
+}
+
+/* The port a datagram is for; fake_fabric_lock held. */
+static struct fake_hca *fake_route(const struct fake_hca_packet *packet, u32 *port)
+{
+	struct fake_hca *hca;
+	u32 p;
+	int i;
+
+	list_for_each_entry(hca, &fake_fabric, on_fabric) {
+		for (p = 1; p <= hca->ibdev.phys_port_cnt; p++) {
+			*port = p;
+			if (hca->link_layer == IB_LINK_LAYER_INFINIBAND) {
+				if (packet->dlid && hca->port[p].lid == packet->dlid)
+					return hca;
+				continue;
+			}
+			for (i = 0; packet->grh && i < FAKE_HCA_GIDS; i++)
+				if (hca->port[p].gid_used[i] &&
+				    !memcmp(&hca->port[p].gids[i], &packet->dgid,
+					    sizeof(packet->dgid)))
+					return hca;
+		}
+	}
+	return NULL;
+}
+
+/* The 40 bytes before a datagram: a GRH, or an IPv4 header in the last 20. */
+static void fake_put_grh(void *at, const struct fake_hca_packet *packet)
+{
+	struct ib_grh *grh = at;
+	struct iphdr *ip = at + 20;
+
+	memset(at, 0, sizeof(*grh));
+	if (packet->ipv4) {
+		ip->version = 4;
+		ip->ihl = 5;
+		ip->ttl = 64;
+		ip->protocol = IPPROTO_UDP;
+		ip->saddr = *(__be32 *)&packet->sgid.raw[12];
+		ip->daddr = *(__be32 *)&packet->dgid.raw[12];
+		ip->check = ip_fast_csum(ip, 5);
+		return;
+	}
+	grh->version_tclass_flow = cpu_to_be32(6 << 28);
+	grh->paylen = cpu_to_be16(packet->len);
+	grh->next_hdr = 0x1b;
+	grh->hop_limit = 64;
+	grh->sgid = packet->sgid;
+	grh->dgid = packet->dgid;
+}
+
+static void fake_receive(struct fake_hca *hca, u32 port,
+			 const struct fake_hca_packet *packet)
+{
+	struct fake_recv *recv;
+	struct fake_qp *qp;
+	struct ib_qp *ibqp;
+	unsigned long flags;
+	struct ib_wc wc = {
+		.opcode = IB_WC_RECV,
+		.src_qp = packet->src_qpn,
+		.slid = packet->slid,
+		.port_num = port,
+		.pkey_index = packet->pkey_index,
+	};
+
+	ibqp = packet->dst_qpn < 2 ? hca->special[port][packet->dst_qpn] :
+				     xa_load(&hca->qps, packet->dst_qpn);
+	if (!ibqp)
+		goto drop;
+	qp = container_of(ibqp, struct fake_qp, ibqp);
+	spin_lock_irqsave(&qp->lock, flags);
+	recv = list_first_entry_or_null(&qp->recvs, struct fake_recv, entry);
+	if (!recv || (qp->state != IB_QPS_RTS && qp->state != IB_QPS_RTR)) {
+		spin_unlock_irqrestore(&qp->lock, flags);
+		goto drop;
+	}
+	list_del(&recv->entry);
+	spin_unlock_irqrestore(&qp->lock, flags);
+
+	wc.wr_cqe = recv->cqe;
+	wc.qp = ibqp;
+	wc.byte_len = packet->len;
+	if (qp->ibqp.qp_type == IB_QPT_UD || packet->dst_qpn < 2) {
+		wc.byte_len += sizeof(struct ib_grh);
+		if (wc.byte_len <= recv->length) {
+			fake_put_grh(recv->addr, packet);
+			memcpy(recv->addr + sizeof(struct ib_grh), packet->data,
+			       packet->len);
+		}
+		wc.wc_flags = packet->grh ? IB_WC_GRH : 0;
+		if (hca->link_layer == IB_LINK_LAYER_ETHERNET) {
+			wc.wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE | IB_WC_WITH_SMAC;
+			wc.network_hdr_type = packet->ipv4 ? RDMA_NETWORK_IPV4 :
+							     RDMA_NETWORK_IPV6;
+			memcpy(wc.smac, packet->smac, ETH_ALEN);
+		}
+	} else if (wc.byte_len <= recv->length) {
+		memcpy(recv->addr, packet->data, packet->len);
+	}
+	wc.status = wc.byte_len <= recv->length ? IB_WC_SUCCESS : IB_WC_LOC_LEN_ERR;
+	kfree(recv);
+	atomic_inc(&hca->delivered);
+	fake_complete(ibqp->recv_cq, &wc);
+	return;
+drop:
+	atomic_inc(&hca->dropped);
+}
+
+static void fake_deliver(struct fake_hca *from, struct fake_hca_packet *packet,
+			 enum fake_hca_verdict verdict)
+{
+	struct fake_hca *to;
+	u32 port;
+
+	mutex_lock(&fake_fabric_lock);
+	if (packet->src_qpn >= 2 && !packet->grh && !packet->dlid) {
+		to = NULL;	/* connected: the QP number alone tells */
+		list_for_each_entry(to, &fake_fabric, on_fabric)
+			if (xa_load(&to->qps, packet->dst_qpn))
+				break;
+		if (list_entry_is_head(to, &fake_fabric, on_fabric))
+			to = NULL;
+		port = 1;
+	} else {
+		to = fake_route(packet, &port);
+	}
+	if (to) {
+		fake_receive(to, port, packet);
+		if (verdict == FAKE_DUPLICATE)
+			fake_receive(to, port, packet);
+	} else {
+		atomic_inc(&from->dropped);
+	}
+	mutex_unlock(&fake_fabric_lock);
+}
+
+void fake_hca_wire_run(struct work_struct *work)
+{
+	struct fake_hca *hca = container_of(work, struct fake_hca, wire_work);
+	enum fake_hca_verdict verdict;
+	struct fake_hca_packet *packet;
+
+	for (;;) {
+		spin_lock_irq(&hca->wire_lock);
+		packet = list_first_entry_or_null(&hca->wire,
+						  struct fake_hca_packet, entry);
+		if (packet)
+			list_del(&packet->entry);
+		spin_unlock_irq(&hca->wire_lock);
+		if (!packet)
+			return;
+		verdict = hca->verdict ?
+			  hca->verdict(hca, packet, hca->verdict_arg) : FAKE_DELIVER;
+		if (verdict == FAKE_HOLD) {
+			spin_lock_irq(&hca->wire_lock);
+			list_add_tail(&packet->entry, &hca->held);
+			spin_unlock_irq(&hca->wire_lock);
+			continue;
+		}
+		if (verdict == FAKE_DROP)
+			atomic_inc(&hca->dropped);
+		else
+			fake_deliver(hca, packet, verdict);
+		kfree(packet);
+	}
+}
+
+void fake_hca_flush(struct fake_hca *hca)
+{
+	flush_workqueue(hca->wq);
+}
+EXPORT_SYMBOL_GPL(fake_hca_flush);
+
+void fake_hca_release_held(struct fake_hca *hca)
+{
+	struct fake_hca_packet *packet, *next;
+	LIST_HEAD(held);
+
+	spin_lock_irq(&hca->wire_lock);
+	list_splice_init(&hca->held, &held);
+	spin_unlock_irq(&hca->wire_lock);
+	list_for_each_entry_safe(packet, next, &held, entry) {
+		fake_deliver(hca, packet, FAKE_DELIVER);
+		kfree(packet);
+	}
+}
+EXPORT_SYMBOL_GPL(fake_hca_release_held);
+
+static void fake_release_qp(struct ib_qp *ibqp)
+{
+	struct fake_completion *kept, *next;
+	struct fake_qp *qp;
+	LIST_HEAD(held);
+
+	if (!ibqp)
+		return;
+	qp = container_of(ibqp, struct fake_qp, ibqp);
+	spin_lock_irq(&qp->lock);
+	list_splice_init(&qp->held, &held);
+	spin_unlock_irq(&qp->lock);
+	list_for_each_entry_safe(kept, next, &held, entry) {
+		fake_complete(ibqp->send_cq, &kept->wc);
+		kfree(kept);
+	}
+}
+
+void fake_hca_release_completions(struct fake_hca *hca)
+{
+	unsigned long qpn;
+	struct ib_qp *qp;
+	u32 p;
+
+	hca->hold_send_completions = false;
+	for (p = 1; p <= hca->ibdev.phys_port_cnt; p++) {
+		fake_release_qp(hca->special[p][0]);
+		fake_release_qp(hca->special[p][1]);
+	}
+	xa_for_each(&hca->qps, qpn, qp)
+		fake_release_qp(qp);
+}
+EXPORT_SYMBOL_GPL(fake_hca_release_completions);
+
+int fake_hca_inject(struct fake_hca *hca, u32 dst_qpn,
+		    const struct fake_hca_packet *like, const void *data, u32 len)
+{
+	struct fake_hca_packet *packet;
+
+	packet = kzalloc(struct_size(packet, data, len), GFP_KERNEL);
+	if (!packet)
+		return -ENOMEM;
+	*packet = *like;
+	memcpy(packet->data, data, len);
+	packet->len = len;
+	packet->dst_qpn = dst_qpn;
+	packet->hca = hca;
+	mutex_lock(&fake_fabric_lock);
+	fake_receive(hca, like->port ?: 1, packet);
+	mutex_unlock(&fake_fabric_lock);
+	kfree(packet);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(fake_hca_inject);
+
+static struct ib_mr *fake_new_mr(struct ib_pd *pd, u32 max)
+{
+	struct fake_mr *mr;
+
+	if (refuse(pd->device, FAKE_MR))
+		return ERR_PTR(-ENOMEM);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr) {
+		atomic_dec(&to_fake_hca(pd->device)->alive[FAKE_MR]);
+		return ERR_PTR(-ENOMEM);
+	}
+	mr->max = max;
+	mr->ibmr.lkey = 0x100;
+	mr->ibmr.rkey = 0x100;
+	return &mr->ibmr;
+}
+
+static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max)
+{
+	return fake_new_mr(pd, max);
+}
+
+static struct ib_mr *fake_get_dma_mr(struct ib_pd *pd, int access)
+{
+	return fake_new_mr(pd, 0);
+}
+
+static int fake_set_page(struct ib_mr *ibmr, u64 addr)
+{
+	struct fake_mr *mr = container_of(ibmr, struct fake_mr, ibmr);
+
+	if (mr->npages == mr->max)
+		return -ENOMEM;
+	mr->npages++;
+	return 0;
+}
+
+static int fake_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+			  unsigned int *offset)
+{
+	container_of(ibmr, struct fake_mr, ibmr)->npages = 0;
+	return ib_sg_to_pages(ibmr, sg, nents, offset, fake_set_page);
+}
+
+static int fake_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	int ret = retire(ibmr->device, FAKE_MR);
+
+	if (!ret)
+		kfree(container_of(ibmr, struct fake_mr, ibmr));
+	return ret;
+}
+
+static int fake_create_srq(struct ib_srq *srq, struct ib_srq_init_attr *init,
+			   struct ib_udata *udata)
+{
+	return refuse(srq->device, FAKE_SRQ) ? -ENOMEM : 0;
+}
+
+static int fake_destroy_srq(struct ib_srq *srq, struct ib_udata *udata)
+{
+	return retire(srq->device, FAKE_SRQ);
+}
+
+const struct ib_device_ops fake_hca_qp_ops = {
+	.alloc_pd	= fake_alloc_pd,
+	.dealloc_pd	= fake_dealloc_pd,
+	.create_ah	= fake_create_ah,
+	.destroy_ah	= fake_destroy_ah,
+	.create_cq	= fake_create_cq,
+	.destroy_cq	= fake_destroy_cq,
+	.poll_cq	= fake_poll_cq,
+	.req_notify_cq	= fake_req_notify_cq,
+	.create_qp	= fake_create_qp,
+	.modify_qp	= fake_modify_qp,
+	.query_qp	= fake_query_qp,
+	.destroy_qp	= fake_destroy_qp,
+	.post_send	= fake_post_send,
+	.post_recv	= fake_post_recv,
+	.alloc_mr	= fake_alloc_mr,
+	.get_dma_mr	= fake_get_dma_mr,
+	.map_mr_sg	= fake_map_mr_sg,
+	.dereg_mr	= fake_dereg_mr,
+	.create_srq	= fake_create_srq,
+	.destroy_srq	= fake_destroy_srq,
+	INIT_RDMA_OBJ_SIZE(ib_pd, fake_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_ah, fake_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, fake_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_qp, fake_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, fake_srq, ibsrq),
+};
