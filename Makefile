@@ -1,26 +1,69 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# Builds Ibex's modules against a kernel's headers package; `make help` lists the rest.
+
 KDIR ?= $(shell ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V | tail -n 1)
-KVER := $(notdir $(KDIR:/usr/src/linux-headers-%=%))
+KVER = $(notdir $(KDIR:/usr/src/linux-headers-%=%))
 
-BUILD   := $(CURDIR)/build
 MODULES := core/ mad/ cm/ cma/ user/
-SHADOW  := $(BUILD)/$(KVER)
+SHADOW   = $(CURDIR)/build/$(KVER)
 
-kbuild = $(MAKE) -C $(KDIR) M=$(SHADOW) IBEX_SRC=$(CURDIR) \
-	IBEX_DIRS="$(wildcard $(MODULES))" W=1 \
+# $(call kbuild,SHADOW,DIRS): CRCs are the distribution's, see scripts/genksyms.
+kbuild = $(MAKE) -C $(KDIR) M=$(1) IBEX_SRC=$(CURDIR) IBEX_DIRS="$(2)" W=1 \
 	genksyms="$(CURDIR)/scripts/genksyms $(KDIR)/Module.symvers $(CURDIR)/scripts/own-exports"
 
-.PHONY: all modules install clean
+.PHONY: all help deps modules install abi abi-test sparse lint kunit demo check \
+	check-fast clean
 all: modules
 
-modules:
+help:
+	@echo "make               build the modules against KDIR ($(KDIR))"
+	@echo "make install       put them in DESTDIR/lib/modules/$(KVER)/updates"
+	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
+	@echo "make check         every test; make check-fast: those without a long build"
+	@echo "make abi           hold exports and struct layouts against the distribution's"
+	@echo "make abi-test      seeded differences, which the gate must find"
+	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
+	@echo "make sparse lint   static checks"
+
+deps:
+	@scripts/install-deps
+
+modules: deps
 	@scripts/shadow-tree $(SHADOW) Kbuild include $(MODULES)
-	+$(kbuild) modules
+	+$(call kbuild,$(SHADOW),$(MODULES)) modules
 
 install: modules
 	install -d $(DESTDIR)/lib/modules/$(KVER)/updates
-	install -m 644 $(foreach d,$(MODULES),$(wildcard $(SHADOW)/$(d)*.ko)) \
+	install -m 644 $(foreach d,$(MODULES),$(SHADOW)/$(d)*.ko) \
 		$(DESTDIR)/lib/modules/$(KVER)/updates/
 
+abi: modules
+	@scripts/abi-gate --kdir $(KDIR) --stock "$$(scripts/stock-modules $(KVER))" \
+		--symvers $(SHADOW)/Module.symvers $(foreach d,$(MODULES),$(SHADOW)/$(d)*.ko)
+
+abi-test: deps
+	@scripts/shadow-tree $(SHADOW)-abi Kbuild include tests/abi
+	+$(call kbuild,$(SHADOW)-abi,tests/abi/) -s modules
+	@tests/abi/run $(KDIR) "$$(scripts/stock-modules $(KVER))" $(SHADOW)-abi
+
+sparse: deps
+	@scripts/shadow-tree $(SHADOW)-sparse Kbuild include $(MODULES)
+	+@scripts/sparse $(SHADOW)-sparse/log $(call kbuild,$(SHADOW)-sparse,$(MODULES))
+
+lint: deps
+	@scripts/lint
+
+kunit: deps
+	+@scripts/kunit $(SUITES)
+
+demo: modules
+	@scripts/vm run demo
+
+check: deps
+	+@scripts/check all
+
+check-fast: deps
+	+@scripts/check fast
+
 clean:
-	rm -rf $(SHADOW)
+	rm -rf $(SHADOW) $(SHADOW)-sparse $(SHADOW)-abi
