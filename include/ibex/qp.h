@@ -5,9 +5,10 @@
 #include <rdma/ib_verbs.h>
 
 struct ib_qp *ib_create_qp_user(struct ib_device *dev, struct ib_pd *pd,
-				struct ib_qp_init_attr *attr,
+				struct ib_qp_init_attr *init_attr,
 				struct ib_udata *udata,
-				struct ib_uqp_object *uobj, const char *caller);
+				struct ib_uqp_object *uobject,
+				const char *caller);
 
 /* Count the objects a QP was made from as used by it, or no longer. */
 void ib_qp_usecnt_inc(struct ib_qp *qp);

@@ -14,11 +14,33 @@ void rdma_restrack_set_name(struct rdma_restrack_entry *res,
 			    const char *caller);
 void rdma_restrack_parent_name(struct rdma_restrack_entry *dst,
 			       const struct rdma_restrack_entry *parent);
+void rdma_restrack_add(struct rdma_restrack_entry *res);
+void rdma_restrack_del(struct rdma_restrack_entry *res);
 
 /* Destruction that may fail: begin hides the entry, abort shows it again. */
 void rdma_restrack_begin_del(struct rdma_restrack_entry *res);
 void rdma_restrack_abort_del(struct rdma_restrack_entry *res);
 void rdma_restrack_commit_del(struct rdma_restrack_entry *res);
 void rdma_restrack_sync(struct rdma_restrack_entry *res);
+
+struct rdma_cm_id;
+
+/* What a report says of a CM_ID beyond struct rdma_cm_id. */
+struct rdma_restrack_cm_state {
+	u8 state;	/* IDLE .. DESTROYING, as rdma-resource(8) prints them */
+	u32 qp_num;	/* 0 if none */
+};
+
+/*
+ * The CMA embeds its entries of type RDMA_RESTRACK_CM_ID in this, so that core
+ * needs nothing else of the CMA to report them.  @id, and from add to del
+ * @id->device, are constant.  @query is called with @res held; may not sleep.
+ */
+struct rdma_restrack_cm_id {
+	struct rdma_restrack_entry res;
+	struct rdma_cm_id *id;
+	void (*query)(const struct rdma_restrack_cm_id *cm_id,
+		      struct rdma_restrack_cm_state *out);
+};
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* An Ethernet device for RoCE ports of fake adapters. */
 #include <linux/etherdevice.h>
-#include <linux/inetdevice.h>
+#include <linux/if_addr.h>
+#include <linux/net.h>
 #include <linux/rtnetlink.h>
 #include "fake_hca.h"
 
@@ -52,29 +53,53 @@ void fake_netdev_destroy(struct net_device *ndev)
 }
 EXPORT_SYMBOL_GPL(fake_netdev_destroy);
 
-static int fake_netdev_ifreq(struct net_device *ndev, unsigned int cmd,
-			     __be32 addr)
+/* RTM_NEWADDR or RTM_DELADDR, as ip-address(8) would send it; takes effect at once. */
+static int fake_netdev_addr(struct net_device *ndev, u16 type, __be32 addr,
+			    int prefix_len)
 {
-	struct ifreq ifr = {};
-	struct sockaddr_in *sin = (struct sockaddr_in *)&ifr.ifr_addr;
+	struct {
+		struct nlmsghdr nlh;
+		struct ifaddrmsg ifa;
+		struct nlattr nla;
+		__be32 addr;
+	} msg = {
+		.nlh = {
+			.nlmsg_len = sizeof(msg),
+			.nlmsg_type = type,
+			.nlmsg_flags = NLM_F_REQUEST |
+				       (type == RTM_NEWADDR ? NLM_F_CREATE : 0),
+		},
+		.ifa = {
+			.ifa_family = AF_INET,
+			.ifa_prefixlen = prefix_len,
+			.ifa_index = ndev->ifindex,
+		},
+		.nla = { .nla_len = 8, .nla_type = IFA_LOCAL },
+		.addr = addr,
+	};
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	struct msghdr hdr = { .msg_name = &kernel, .msg_namelen = sizeof(kernel) };
+	struct kvec vec = { .iov_base = &msg, .iov_len = sizeof(msg) };
+	struct socket *sock;
+	int ret;
 
-	strscpy(ifr.ifr_name, ndev->name, IFNAMSIZ);
-	sin->sin_family = AF_INET;
-	sin->sin_addr.s_addr = addr;
-	return devinet_ioctl(dev_net(ndev), cmd, &ifr);
+	ret = sock_create_kern(dev_net(ndev), AF_NETLINK, SOCK_RAW, NETLINK_ROUTE,
+			       &sock);
+	if (ret)
+		return ret;
+	ret = kernel_sendmsg(sock, &hdr, &vec, 1, sizeof(msg));
+	sock_release(sock);
+	return ret == sizeof(msg) ? 0 : -EIO;
 }
 
 int fake_netdev_add_ipv4(struct net_device *ndev, __be32 addr, int prefix_len)
 {
-	int ret = fake_netdev_ifreq(ndev, SIOCSIFADDR, addr);
-
-	return ret ?: fake_netdev_ifreq(ndev, SIOCSIFNETMASK,
-					inet_make_mask(prefix_len));
+	return fake_netdev_addr(ndev, RTM_NEWADDR, addr, prefix_len);
 }
 EXPORT_SYMBOL_GPL(fake_netdev_add_ipv4);
 
 int fake_netdev_del_ipv4(struct net_device *ndev, __be32 addr, int prefix_len)
 {
-	return fake_netdev_ifreq(ndev, SIOCSIFADDR, 0);
+	return fake_netdev_addr(ndev, RTM_DELADDR, addr, prefix_len);
 }
 EXPORT_SYMBOL_GPL(fake_netdev_del_ipv4);

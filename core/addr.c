@@ -1,0 +1,748 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From IP addresses to link addresses: the route to a destination, the
+ * net_device it leaves by, and the neighbour's hardware address.
+ *
+ * Each request has its own delayed work, which makes an attempt, calls back when
+ * that settles it, and is its timer as well; requests run in parallel.  One that
+ * waits for a neighbour is in next_hop_table, where an update of just that
+ * neighbour finds it.  All requests are in req_table, by the rdma_dev_addr they
+ * fill, where rdma_addr_cancel finds them.
+ *
+ * A bucket's lock is innermost: nothing is called with it but the workqueue.
+ */
+#include <linux/hash.h>
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <net/ip6_route.h>
+#include <net/ipv6_stubs.h>
+#include <net/neighbour.h>
+#include <net/netevent.h>
+#include <net/route.h>
+#include <rdma/ib.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include "core.h"
+
+#define ADDR_HASH_BITS	8
+#define ADDR_POLL	HZ	/* the route may change without a neighbour event */
+#define ADDR_L2_TIMEOUT	1000	/* ms, of ibcore_addr_l2_by_grh */
+
+struct addr_bucket {
+	spinlock_t lock;	/* taken in softirq too */
+	struct hlist_head head;	/* lock */
+};
+
+static struct addr_bucket req_table[1 << ADDR_HASH_BITS];
+static struct addr_bucket next_hop_table[1 << ADDR_HASH_BITS];
+static struct workqueue_struct *addr_wq;
+
+union addr_ip {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
+/* What to resolve.  Constant but for src and *addr, which an attempt fills in. */
+struct addr_query {
+	union addr_ip src;
+	union addr_ip dst;
+	struct rdma_dev_addr *addr;	/* the caller's */
+	int oif;			/* the caller's bound_dev_if */
+	bool by_gid;			/* addr->sgid_attr names the net_device */
+};
+
+struct addr_next_hop {
+	struct in6_addr ip;		/* IPv4 mapped */
+	int ifindex;
+};
+
+enum { ADDR_CANCELLED };
+
+typedef void (*addr_callback)(int status, struct sockaddr *src_addr,
+			      struct rdma_dev_addr *addr, void *context);
+
+struct addr_req {
+	struct addr_query query;	/* the work's, once it is queued */
+	addr_callback callback;
+	void *context;
+	unsigned long deadline;
+	int status;			/* of the last attempt; the work's */
+	unsigned long flags;		/* atomic */
+	refcount_t ref;			/* req_table's, and each canceller's */
+	struct hlist_node node;		/* in req_table */
+	struct addr_next_hop next_hop;	/* while in next_hop_table */
+	struct hlist_node next_hop_node;
+	struct delayed_work work;
+};
+
+/* A route, of either family, as far as an attempt needs it. */
+struct addr_route {
+	struct dst_entry *dst;
+	const void *daddr;		/* key of the neighbour if on link */
+	bool gateway;
+	bool local;
+	enum rdma_network_type routed;	/* network if there is a gateway */
+	int hoplimit;
+};
+
+/**
+ * rdma_addr_size - bytes of a socket address
+ * @addr: an address of which as many bytes can be read as its family says
+ *
+ * Context: any.
+ * Return: the size, 0 if the family is not IPv4, IPv6 or IB.
+ */
+int rdma_addr_size(const struct sockaddr *addr)
+{
+	switch (addr->sa_family) {
+	case AF_INET:
+		return sizeof(struct sockaddr_in);
+	case AF_INET6:
+		return sizeof(struct sockaddr_in6);
+	case AF_IB:
+		return sizeof(struct sockaddr_ib);
+	}
+	return 0;
+}
+EXPORT_SYMBOL(rdma_addr_size);
+
+static int addr_size_within(const void *addr, size_t room)
+{
+	int size = rdma_addr_size(addr);
+
+	return size <= room ? size : 0;
+}
+
+/**
+ * rdma_addr_size_in6 - bytes of a socket address in the room of an IPv6 one
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: the size, 0 if the family is unknown or does not fit.
+ */
+int rdma_addr_size_in6(struct sockaddr_in6 *addr)
+{
+	return addr_size_within(addr, sizeof(*addr));
+}
+EXPORT_SYMBOL(rdma_addr_size_in6);
+
+/**
+ * rdma_addr_size_kss - bytes of a socket address in storage for any
+ * @addr: the address
+ *
+ * Context: any.
+ * Return: the size, 0 if the family is unknown.
+ */
+int rdma_addr_size_kss(struct __kernel_sockaddr_storage *addr)
+{
+	return addr_size_within(addr, sizeof(*addr));
+}
+EXPORT_SYMBOL(rdma_addr_size_kss);
+
+/* The bytes a link address does not have are zero. */
+static void addr_copy_l2(unsigned char *to, const void *from,
+			 const struct net_device *dev)
+{
+	unsigned int len = min_t(unsigned int, dev->addr_len, MAX_ADDR_LEN);
+
+	memcpy(to, from, len);
+	memset(to + len, 0, MAX_ADDR_LEN - len);
+}
+
+/**
+ * rdma_copy_src_l2_addr - make a net_device the source of an address
+ * @dev_addr: gets the type, hardware and broadcast address and index of @dev
+ * @dev: the net_device
+ *
+ * Context: any, with @dev referred to or under rcu_read_lock.
+ */
+void rdma_copy_src_l2_addr(struct rdma_dev_addr *dev_addr,
+			   const struct net_device *dev)
+{
+	dev_addr->dev_type = dev->type;
+	addr_copy_l2(dev_addr->src_dev_addr, dev->dev_addr, dev);
+	addr_copy_l2(dev_addr->broadcast, dev->broadcast, dev);
+	dev_addr->bound_dev_if = dev->ifindex;
+}
+EXPORT_SYMBOL(rdma_copy_src_l2_addr);
+
+/* The net_device that has the address @sa, or NULL.  Under rcu_read_lock. */
+static struct net_device *addr_owner(struct net *net, const struct sockaddr *sa)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)sa;
+	struct net_device *dev;
+
+	if (sa->sa_family == AF_INET)
+		return __ip_dev_find(net, ((const struct sockaddr_in *)
+					   sa)->sin_addr.s_addr, false);
+	if (!IS_ENABLED(CONFIG_IPV6) || sa->sa_family != AF_INET6)
+		return NULL;
+	if (in6->sin6_scope_id &&
+	    ipv6_addr_type(&in6->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		return dev_get_by_index_rcu(net, in6->sin6_scope_id);
+	dev = ipv6_stub->ipv6_dev_find(net, &in6->sin6_addr, NULL);
+	return IS_ERR(dev) ? NULL : dev;
+}
+
+/**
+ * rdma_translate_ip - the link address of a local IP address
+ * @addr: an IPv4 or IPv6 address of this host
+ * @dev_addr: @net must be set; where bound_dev_if is, it names the net_device
+ *	and @addr is not looked up; gets the source side
+ *
+ * Context: any but hardirq.
+ * Return: 0, -ENODEV if bound_dev_if does not exist, -EADDRNOTAVAIL if no
+ * net_device has @addr, -EINVAL for another family.
+ */
+int rdma_translate_ip(const struct sockaddr *addr,
+		      struct rdma_dev_addr *dev_addr)
+{
+	struct net_device *dev;
+	int ret = 0;
+
+	if (addr->sa_family != AF_INET && addr->sa_family != AF_INET6)
+		return -EINVAL;
+	rcu_read_lock();
+	if (dev_addr->bound_dev_if)
+		dev = dev_get_by_index_rcu(dev_addr->net,
+					   dev_addr->bound_dev_if);
+	else
+		dev = addr_owner(dev_addr->net, addr);
+	if (dev)
+		rdma_copy_src_l2_addr(dev_addr, dev);
+	else
+		ret = dev_addr->bound_dev_if ? -ENODEV : -EADDRNOTAVAIL;
+	rcu_read_unlock();
+	return ret;
+}
+EXPORT_SYMBOL(rdma_translate_ip);
+
+/* ---- waiting for a neighbour ---- */
+
+static struct addr_bucket *next_hop_bucket(const struct addr_next_hop *nh)
+{
+	u32 key = jhash(&nh->ip, sizeof(nh->ip), nh->ifindex);
+
+	return &next_hop_table[hash_32(key, ADDR_HASH_BITS)];
+}
+
+static bool addr_next_hop(struct addr_next_hop *nh, const struct neighbour *n)
+{
+	const void *key = n->primary_key;
+
+	nh->ifindex = n->dev->ifindex;
+	switch (n->tbl->family) {
+	case AF_INET:
+		ipv6_addr_set_v4mapped(*(const __be32 *)key, &nh->ip);
+		return true;
+	case AF_INET6:
+		nh->ip = *(const struct in6_addr *)key;
+		return true;
+	}
+	return false;
+}
+
+/* Only the request's work calls this, and while none runs, its canceller. */
+static void addr_unwait(struct addr_req *req)
+{
+	struct addr_bucket *bucket;
+
+	if (hlist_unhashed(&req->next_hop_node))
+		return;
+	bucket = next_hop_bucket(&req->next_hop);
+	spin_lock_bh(&bucket->lock);
+	hlist_del_init(&req->next_hop_node);
+	spin_unlock_bh(&bucket->lock);
+}
+
+static void addr_wait(struct addr_req *req, const struct neighbour *n)
+{
+	struct addr_bucket *bucket;
+
+	addr_unwait(req);
+	if (!addr_next_hop(&req->next_hop, n))
+		return;
+	bucket = next_hop_bucket(&req->next_hop);
+	spin_lock_bh(&bucket->lock);
+	hlist_add_head(&req->next_hop_node, &bucket->head);
+	spin_unlock_bh(&bucket->lock);
+}
+
+static void addr_wake(const struct addr_next_hop *nh)
+{
+	struct addr_bucket *bucket = next_hop_bucket(nh);
+	struct addr_req *req;
+
+	spin_lock_bh(&bucket->lock);
+	hlist_for_each_entry(req, &bucket->head, next_hop_node)
+		if (req->next_hop.ifindex == nh->ifindex &&
+		    ipv6_addr_equal(&req->next_hop.ip, &nh->ip))
+			mod_delayed_work(addr_wq, &req->work, 0);
+	spin_unlock_bh(&bucket->lock);
+}
+
+static int addr_netevent(struct notifier_block *nb, unsigned long event,
+			 void *ctx)
+{
+	const struct neighbour *n = ctx;
+	struct addr_next_hop nh;
+
+	if (event == NETEVENT_NEIGH_UPDATE &&
+	    READ_ONCE(n->nud_state) & (NUD_VALID | NUD_FAILED) &&
+	    addr_next_hop(&nh, n))
+		addr_wake(&nh);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block addr_netevent_nb = {
+	.notifier_call = addr_netevent,
+};
+
+/* ---- one attempt ---- */
+
+/*
+ * The hardware address of the next hop into @ha; -ENODATA while it is being
+ * found.  @req, if there is one, is where an update finds it before the state is
+ * looked at, so that none falls between.
+ */
+static int addr_neighbour(const struct addr_route *rt, u8 *ha,
+			  struct addr_req *req)
+{
+	struct neighbour *n = dst_neigh_lookup(rt->dst, rt->daddr);
+	int ret = -ENODATA;
+
+	if (!n)
+		return ret;
+	if (req)
+		addr_wait(req, n);
+	if (!neigh_event_send(n, NULL) && READ_ONCE(n->nud_state) & NUD_VALID) {
+		memset(ha, 0, MAX_ADDR_LEN);
+		neigh_ha_snapshot(ha, n, n->dev);
+		ret = 0;
+	}
+	neigh_release(n);
+	return ret;
+}
+
+/* Fills in query->addr from a route, if that can be done now. */
+static int addr_by_route(struct addr_query *query, struct net *net,
+			 const struct addr_route *rt, struct addr_req *req)
+{
+	struct rdma_dev_addr *addr = query->addr;
+	struct net_device *dev;
+	u8 ha[MAX_ADDR_LEN] = {};
+	int ret = 0;
+
+	rcu_read_lock();
+	dev = READ_ONCE(rt->dst->dev);
+	if (rt->local || dev->flags & IFF_LOOPBACK) {
+		/* The route leads to lo; the RDMA device is the address's. */
+		dev = addr_owner(net, &query->dst.sa);
+		if (dev)
+			addr_copy_l2(ha, dev->dev_addr, dev);
+		else
+			ret = -ENODEV;
+	} else if (rt->gateway && dev->type == ARPHRD_INFINIBAND) {
+		/* Only the local service knows the GID behind an IB router. */
+		ret = -EADDRNOTAVAIL;
+	} else if (!(dev->flags & IFF_NOARP)) {
+		ret = addr_neighbour(rt, ha, req);
+	}
+	if (!ret) {
+		rdma_copy_src_l2_addr(addr, dev);
+		memcpy(addr->dst_dev_addr, ha, MAX_ADDR_LEN);
+		addr->hoplimit = rt->hoplimit;
+		addr->network = rt->gateway ? rt->routed : RDMA_NETWORK_IB;
+	}
+	rcu_read_unlock();
+	return ret;
+}
+
+static int addr_attempt4(struct addr_query *query, struct net *net, int oif,
+			 struct addr_req *req)
+{
+	struct flowi4 fl4 = {
+		.daddr = query->dst.in.sin_addr.s_addr,
+		.saddr = query->src.in.sin_addr.s_addr,
+		.flowi4_oif = oif,
+	};
+	struct addr_route route = {
+		.daddr = &fl4.daddr,
+		.routed = RDMA_NETWORK_IPV4,
+	};
+	struct rtable *rt;
+	int ret;
+
+	rt = ip_route_output_key(net, &fl4);
+	if (IS_ERR(rt))
+		return PTR_ERR(rt);
+	route.dst = &rt->dst;
+	route.gateway = rt->rt_uses_gateway;
+	route.local = rt->rt_type == RTN_LOCAL;
+	route.hoplimit = ip4_dst_hoplimit(&rt->dst);
+	ret = addr_by_route(query, net, &route, req);
+	if (!ret)
+		query->src.in.sin_addr.s_addr = fl4.saddr;
+	ip_rt_put(rt);
+	return ret;
+}
+
+static int addr_attempt6(struct addr_query *query, struct net *net, int oif,
+			 struct addr_req *req)
+{
+	const struct sockaddr_in6 *dst6 = &query->dst.in6;
+	struct flowi6 fl6 = {
+		.daddr = dst6->sin6_addr,
+		.saddr = query->src.in6.sin6_addr,
+		.flowi6_oif = oif,
+	};
+	struct addr_route route = {
+		.daddr = &fl6.daddr,
+		.routed = RDMA_NETWORK_IPV6,
+	};
+	struct rt6_info *rt;
+	int ret;
+
+	if (!IS_ENABLED(CONFIG_IPV6))
+		return -EAFNOSUPPORT;
+	if (!oif && ipv6_addr_type(&dst6->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		fl6.flowi6_oif = dst6->sin6_scope_id;
+	route.dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	if (IS_ERR(route.dst))
+		return PTR_ERR(route.dst);
+	rt = container_of(route.dst, struct rt6_info, dst);
+	route.gateway = rt->rt6i_flags & RTF_GATEWAY;
+	route.local = rt->rt6i_flags & RTF_LOCAL;
+	route.hoplimit = ip6_dst_hoplimit(route.dst);
+	ret = addr_by_route(query, net, &route, req);
+	if (!ret)
+		query->src.in6.sin6_addr = fl6.saddr;
+	dst_release(route.dst);
+	return ret;
+}
+
+/* The namespace, referred to, and index of the net_device of an SGID. */
+static struct net *addr_net_by_gid(const struct ib_gid_attr *attr, int *oif)
+{
+	struct net_device *dev;
+	struct net *net;
+
+	rcu_read_lock();
+	dev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (IS_ERR(dev)) {
+		net = ERR_CAST(dev);
+	} else {
+		*oif = dev->ifindex;
+		net = maybe_get_net(dev_net(dev)) ?: ERR_PTR(-ENODEV);
+	}
+	rcu_read_unlock();
+	return net;
+}
+
+/* Returns 0, -ENODATA while a neighbour is being found, or what is wrong. */
+static int addr_attempt(struct addr_query *query, struct addr_req *req)
+{
+	struct net *net = query->addr->net;
+	int ret, oif = query->oif;
+
+	if (query->by_gid) {
+		net = addr_net_by_gid(query->addr->sgid_attr, &oif);
+		if (IS_ERR(net))
+			return PTR_ERR(net);
+	}
+	if (query->dst.sa.sa_family == AF_INET)
+		ret = addr_attempt4(query, net, oif, req);
+	else
+		ret = addr_attempt6(query, net, oif, req);
+	if (query->by_gid)
+		put_net(net);
+	return ret;
+}
+
+static int addr_query_init(struct addr_query *query, const struct sockaddr *src,
+			   const struct sockaddr *dst,
+			   struct rdma_dev_addr *addr, bool by_gid)
+{
+	if (dst->sa_family != AF_INET && dst->sa_family != AF_INET6)
+		return -EINVAL;
+	if (src && src->sa_family != dst->sa_family)
+		return -EINVAL;
+	if (by_gid && !addr->sgid_attr)
+		return -EINVAL;
+	memcpy(&query->dst, dst, rdma_addr_size(dst));
+	if (src)
+		memcpy(&query->src, src, rdma_addr_size(src));
+	query->src.sa.sa_family = dst->sa_family;
+	query->addr = addr;
+	query->oif = addr->bound_dev_if;
+	query->by_gid = by_gid;
+	return 0;
+}
+
+/* ---- requests ---- */
+
+static struct addr_bucket *addr_req_bucket(const struct rdma_dev_addr *addr)
+{
+	return &req_table[hash_ptr(addr, ADDR_HASH_BITS)];
+}
+
+static void addr_req_put(struct addr_req *req)
+{
+	if (refcount_dec_and_test(&req->ref))
+		kfree(req);
+}
+
+static void addr_req_insert(struct addr_req *req)
+{
+	struct addr_bucket *bucket = addr_req_bucket(req->query.addr);
+
+	spin_lock_bh(&bucket->lock);
+	hlist_add_head(&req->node, &bucket->head);
+	spin_unlock_bh(&bucket->lock);
+}
+
+/* By whoever comes first, the work or a canceller; puts req_table's reference. */
+static void addr_req_remove(struct addr_req *req)
+{
+	struct addr_bucket *bucket = addr_req_bucket(req->query.addr);
+	bool hashed;
+
+	spin_lock_bh(&bucket->lock);
+	hashed = !hlist_unhashed(&req->node);
+	if (hashed)
+		hlist_del_init(&req->node);
+	spin_unlock_bh(&bucket->lock);
+	if (hashed)
+		addr_req_put(req);
+}
+
+/*
+ * No reference remains on a request that its work has settled:
+ * (1) next_hop_table's: addr_unwait ended it, so that no update queues the work
+ *     again, and one that did before is taken back;
+ * (2) req_table's: put last.  Until then a canceller finds the request and waits
+ *     for the callback; a canceller holds one of its own.
+ */
+static void addr_settle(struct addr_req *req)
+{
+	addr_unwait(req);
+	cancel_delayed_work(&req->work);
+	/* May free query.addr: from here on that is but a key. */
+	req->callback(req->status, &req->query.src.sa, req->query.addr,
+		      req->context);
+	addr_req_remove(req);
+}
+
+static void addr_work(struct work_struct *work)
+{
+	struct addr_req *req = container_of(work, struct addr_req, work.work);
+	unsigned long now;
+
+	if (test_bit(ADDR_CANCELLED, &req->flags))
+		return;
+	if (req->status == -ENODATA) {
+		req->status = addr_attempt(&req->query, req);
+		now = jiffies;
+		if (req->status == -ENODATA &&
+		    time_before(now, req->deadline)) {
+			/* Leaves an update's immediate one as it is. */
+			queue_delayed_work(addr_wq, &req->work,
+					   min_t(unsigned long, ADDR_POLL,
+						 req->deadline - now));
+			return;
+		}
+		if (req->status == -ENODATA)
+			req->status = -ETIMEDOUT;
+	}
+	addr_settle(req);
+}
+
+/**
+ * rdma_resolve_ip - resolve the link addresses between two IP addresses
+ * @src_addr: the source, of the family of @dst_addr; NULL or the wildcard to
+ *	have it chosen.  It is copied, and not written
+ * @dst_addr: the destination, IPv4 or IPv6
+ * @addr: @net must be set, bound_dev_if may be; gets the result.  Must stay
+ *	until the callback is called or rdma_addr_cancel() has returned
+ * @timeout_ms: how long to wait for the neighbour
+ * @callback: called once unless this returns an error or the request is
+ *	cancelled: with 0 and the source address, -ETIMEDOUT, or what has become
+ *	wrong while waiting.  It may sleep, and may resolve anew or cancel
+ * @resolve_by_gid_attr: the route is through the net_device, and in the network
+ *	namespace, of @addr->sgid_attr
+ * @context: the callback's
+ *
+ * The callbacks of different requests run in parallel.  On success @addr has
+ * source, destination and broadcast link address, type and index of the
+ * net_device, hop limit, and in network RDMA_NETWORK_IPV4 or _IPV6 if the route
+ * has a gateway, otherwise RDMA_NETWORK_IB.
+ *
+ * Context: may sleep.
+ * Return: 0, -EINVAL for families, -ENOMEM, or why there is no route.
+ */
+int rdma_resolve_ip(struct sockaddr *src_addr, const struct sockaddr *dst_addr,
+		    struct rdma_dev_addr *addr, unsigned long timeout_ms,
+		    addr_callback callback, bool resolve_by_gid_attr,
+		    void *context)
+{
+	struct addr_req *req = kzalloc(sizeof(*req), GFP_KERNEL);
+	int ret;
+
+	if (!req)
+		return -ENOMEM;
+	ret = addr_query_init(&req->query, src_addr, dst_addr, addr,
+			      resolve_by_gid_attr);
+	if (ret)
+		goto err;
+	req->callback = callback;
+	req->context = context;
+	req->deadline = jiffies + msecs_to_jiffies(timeout_ms);
+	refcount_set(&req->ref, 1);
+	INIT_DELAYED_WORK(&req->work, addr_work);
+	/* Without @req: nothing must queue the work before it is decided on. */
+	req->status = addr_attempt(&req->query, NULL);
+	if (req->status && req->status != -ENODATA) {
+		ret = req->status;
+		goto err;
+	}
+	addr_req_insert(req);
+	queue_delayed_work(addr_wq, &req->work, 0);
+	return 0;
+
+err:
+	kfree(req);
+	return ret;
+}
+EXPORT_SYMBOL(rdma_resolve_ip);
+
+/* A request for @addr, referred to, or NULL; not one whose callback calls this. */
+static struct addr_req *addr_req_find(const struct rdma_dev_addr *addr)
+{
+	struct addr_bucket *bucket = addr_req_bucket(addr);
+	struct work_struct *self = current_work();
+	struct addr_req *req;
+
+	spin_lock_bh(&bucket->lock);
+	hlist_for_each_entry(req, &bucket->head, node) {
+		if (req->query.addr == addr && &req->work.work != self) {
+			refcount_inc(&req->ref);
+			goto out;
+		}
+	}
+	req = NULL;
+out:
+	spin_unlock_bh(&bucket->lock);
+	return req;
+}
+
+/**
+ * rdma_addr_cancel - cancel the resolution that fills an address
+ * @addr: as given to rdma_resolve_ip()
+ *
+ * When this returns, the callback has returned or will not be called, and @addr
+ * is no longer used.  Nothing is done if no resolution is under way, or when
+ * called by the callback of the one that is.
+ *
+ * Context: may sleep; not with a lock that the callback takes.
+ */
+void rdma_addr_cancel(struct rdma_dev_addr *addr)
+{
+	struct addr_req *req;
+
+	while ((req = addr_req_find(addr))) {
+		set_bit(ADDR_CANCELLED, &req->flags);
+		cancel_delayed_work_sync(&req->work);
+		/* No work runs; an update may still queue it until unwait. */
+		addr_unwait(req);
+		cancel_delayed_work_sync(&req->work);
+		addr_req_remove(req);
+		addr_req_put(req);
+	}
+}
+EXPORT_SYMBOL(rdma_addr_cancel);
+
+/* ---- for the address handles of RoCE ---- */
+
+struct addr_l2_wait {
+	struct completion done;
+	int status;
+};
+
+static void addr_l2_done(int status, struct sockaddr *src_addr,
+			 struct rdma_dev_addr *addr, void *context)
+{
+	struct addr_l2_wait *wait = context;
+
+	wait->status = status;
+	complete(&wait->done);
+}
+
+/**
+ * ibcore_addr_l2_by_grh - the DMAC and hop limit between two RoCE GIDs
+ * @sgid: the source
+ * @dgid: the destination
+ * @dmac: where six bytes go
+ * @sgid_attr: the entry of @sgid, referred to by the caller
+ * @hoplimit: where the route's hop limit goes; may be NULL
+ *
+ * Waits for the neighbour for up to a second.
+ *
+ * Context: may sleep.
+ * Return: 0, -ENODEV if the entry has left the table, -ETIMEDOUT, or why there
+ * is no route.
+ */
+int ibcore_addr_l2_by_grh(const union ib_gid *sgid, const union ib_gid *dgid,
+			  u8 *dmac, const struct ib_gid_attr *sgid_attr,
+			  int *hoplimit)
+{
+	struct rdma_dev_addr addr = {
+		.net = &init_net,
+		.sgid_attr = sgid_attr,
+	};
+	struct addr_l2_wait wait;
+	union addr_ip src, dst;
+	int ret;
+
+	rdma_gid2ip(&src.sa, sgid);
+	rdma_gid2ip(&dst.sa, dgid);
+	init_completion(&wait.done);
+	ret = rdma_resolve_ip(&src.sa, &dst.sa, &addr, ADDR_L2_TIMEOUT,
+			      addr_l2_done, true, &wait);
+	if (ret)
+		return ret;
+	wait_for_completion(&wait.done);
+	if (wait.status)
+		return wait.status;
+	memcpy(dmac, addr.dst_dev_addr, ETH_ALEN);
+	if (hoplimit)
+		*hoplimit = addr.hoplimit;
+	return 0;
+}
+
+int ibcore_addr_init(void)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(req_table); i++) {
+		spin_lock_init(&req_table[i].lock);
+		spin_lock_init(&next_hop_table[i].lock);
+	}
+	/* A callback may destroy its id, and so flush any other queue. */
+	addr_wq = alloc_workqueue("ibcore_addr", WQ_UNBOUND, 0);
+	if (!addr_wq)
+		return -ENOMEM;
+	ret = register_netevent_notifier(&addr_netevent_nb);
+	if (ret)
+		destroy_workqueue(addr_wq);
+	return ret;
+}
+
+/* Those who resolve depend on this module: all are gone, or have cancelled. */
+void ibcore_addr_exit(void)
+{
+	unregister_netevent_notifier(&addr_netevent_nb);
+	destroy_workqueue(addr_wq);
+}

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What the core remembers of each port: P_Key table, LMC, state and subnet
+ * prefix.  The driver is asked once when the device is registered and again when
+ * it reports an event; everybody else reads what is here, from any context.
+ *
+ * A P_Key table is a snapshot that is never changed, only replaced (RCU).  It
+ * holds the table by index and again sorted by key, so that a lookup costs a
+ * binary search.
+ */
+#include <linux/nospec.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <rdma/ib_cache.h>
+#include "core.h"
+
+#define PKEY_FULL_MEMBER	0x8000	/* IBA 10.9.2 */
+#define PKEY_BASE(pkey)		((pkey) & 0x7fff)
+
+struct pkey_index {
+	u16 pkey;
+	u16 index;
+};
+
+struct pkey_table {
+	struct rcu_head rcu;
+	unsigned int len;
+	u16 *by_index;
+	/* by base value, of equal ones full members first, then by index */
+	struct pkey_index sorted[];
+};
+
+struct ib_pkey_cache {
+	struct mutex lock;		/* a refresh; outside ib_gid_table.lock */
+	struct pkey_table __rcu *table;	/* written under lock */
+};
+
+/* What an event can have changed. */
+enum {
+	REFRESH_PORT	= BIT(0),	/* LMC, state, subnet prefix */
+	REFRESH_PKEY	= BIT(1),
+	REFRESH_GID	= BIT(2),
+	REFRESH_ALL	= REFRESH_PORT | REFRESH_PKEY | REFRESH_GID,
+};
+
+/* A subnet manager that comes or comes back may have set everything anew. */
+static const u8 refresh_on_event[] = {
+	[IB_EVENT_PORT_ACTIVE]		= REFRESH_ALL,
+	[IB_EVENT_PORT_ERR]		= REFRESH_ALL,
+	[IB_EVENT_LID_CHANGE]		= REFRESH_ALL,
+	[IB_EVENT_PKEY_CHANGE]		= REFRESH_PKEY,
+	[IB_EVENT_SM_CHANGE]		= REFRESH_ALL,
+	[IB_EVENT_CLIENT_REREGISTER]	= REFRESH_ALL,
+	[IB_EVENT_GID_CHANGE]		= REFRESH_PORT | REFRESH_GID,
+};
+
+static struct ib_pkey_cache *pkey_cache(const struct ib_device *dev, u32 port)
+{
+	if (!dev->port_data || !rdma_is_port_valid(dev, port))
+		return NULL;
+	/* Pairs with pkey_setup(). */
+	return smp_load_acquire(&dev->port_data[port].cache.pkey);
+}
+
+/* Under rcu_read_lock. */
+static struct pkey_table *pkey_table(const struct ib_device *dev, u32 port)
+{
+	struct ib_pkey_cache *cache = pkey_cache(dev, port);
+
+	return cache ? rcu_dereference(cache->table) : NULL;
+}
+
+static int pkey_cmp(const void *a, const void *b)
+{
+	const struct pkey_index *x = a, *y = b;
+
+	if (PKEY_BASE(x->pkey) != PKEY_BASE(y->pkey))
+		return PKEY_BASE(x->pkey) - PKEY_BASE(y->pkey);
+	if (x->pkey != y->pkey)
+		return y->pkey - x->pkey;
+	return x->index - y->index;
+}
+
+/* The first of @table that is not before @pkey at index 0, or NULL. */
+static const struct pkey_index *pkey_lower_bound(const struct pkey_table *table,
+						 u16 pkey)
+{
+	const struct pkey_index key = { .pkey = pkey };
+	unsigned int lo = 0, hi = table->len, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (pkey_cmp(&table->sorted[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < table->len ? &table->sorted[lo] : NULL;
+}
+
+/**
+ * ib_get_cached_pkey - the P_Key at an index (IBA 10.9.1)
+ * @device: the device
+ * @port_num: port of it, counted from 1
+ * @index: index in the port's table
+ * @pkey: where the P_Key goes, in host order
+ *
+ * Context: any.
+ * Return: 0, -EINVAL for a port or index that does not exist.
+ */
+int ib_get_cached_pkey(struct ib_device *device, u32 port_num, int index,
+		       u16 *pkey)
+{
+	struct pkey_table *table;
+	int ret = -EINVAL;
+
+	rcu_read_lock();
+	table = pkey_table(device, port_num);
+	if (table && index >= 0 && index < table->len) {
+		*pkey = table->by_index[array_index_nospec(index, table->len)];
+		ret = 0;
+	}
+	rcu_read_unlock();
+	return ret;
+}
+EXPORT_SYMBOL(ib_get_cached_pkey);
+
+/**
+ * ib_find_cached_pkey - the index of a P_Key of either membership
+ * @device: the device
+ * @port_num: port of it, counted from 1
+ * @pkey: the P_Key, in host order; its membership bit is ignored
+ * @index: where the index goes: the first full member's if there is one,
+ *	otherwise the first limited member's
+ *
+ * Context: any.
+ * Return: 0, -EINVAL for a port that does not exist, -ENOENT.
+ */
+int ib_find_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey,
+			u16 *index)
+{
+	const struct pkey_index *found;
+	struct pkey_table *table;
+	int ret = -EINVAL;
+
+	rcu_read_lock();
+	table = pkey_table(device, port_num);
+	if (table) {
+		found = pkey_lower_bound(table, pkey | PKEY_FULL_MEMBER);
+		ret = -ENOENT;
+		if (found && PKEY_BASE(found->pkey) == PKEY_BASE(pkey)) {
+			*index = found->index;
+			ret = 0;
+		}
+	}
+	rcu_read_unlock();
+	return ret;
+}
+EXPORT_SYMBOL(ib_find_cached_pkey);
+
+/**
+ * ib_find_exact_cached_pkey - the first index of a P_Key, membership included
+ * @device: the device
+ * @port_num: port of it, counted from 1
+ * @pkey: all 16 bits of the P_Key, in host order
+ * @index: where the index goes
+ *
+ * Context: any.
+ * Return: 0, -EINVAL for a port that does not exist, -ENOENT.
+ */
+int ib_find_exact_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey,
+			      u16 *index)
+{
+	const struct pkey_index *found;
+	struct pkey_table *table;
+	int ret = -EINVAL;
+
+	rcu_read_lock();
+	table = pkey_table(device, port_num);
+	if (table) {
+		found = pkey_lower_bound(table, pkey);
+		ret = -ENOENT;
+		if (found && found->pkey == pkey) {
+			*index = found->index;
+			ret = 0;
+		}
+	}
+	rcu_read_unlock();
+	return ret;
+}
+EXPORT_SYMBOL(ib_find_exact_cached_pkey);
+
+/**
+ * ib_find_pkey - the index of a P_Key, as the device itself has it
+ * @device: the device
+ * @port_num: port of it, counted from 1
+ * @pkey: the P_Key, in host order; its membership bit is ignored
+ * @index: where the index goes, chosen as ib_find_cached_pkey() does
+ *
+ * Unlike the cached lookups this asks the driver, for callers who run before the
+ * event of a change has been handled.
+ *
+ * Context: may sleep.
+ * Return: 0, -ENOENT, or what the driver's query_pkey answers.
+ */
+int ib_find_pkey(struct ib_device *device, u32 port_num, u16 pkey, u16 *index)
+{
+	int i, ret, len, limited = -1;
+	u16 entry;
+
+	if (!rdma_is_port_valid(device, port_num))
+		return -EINVAL;
+	len = device->port_data[port_num].immutable.pkey_tbl_len;
+	for (i = 0; i < len; i++) {
+		ret = ib_query_pkey(device, port_num, i, &entry);
+		if (ret)
+			return ret;
+		if (PKEY_BASE(entry) != PKEY_BASE(pkey))
+			continue;
+		if (entry & PKEY_FULL_MEMBER) {
+			*index = i;
+			return 0;
+		}
+		if (limited < 0)
+			limited = i;
+	}
+	if (limited < 0)
+		return -ENOENT;
+	*index = limited;
+	return 0;
+}
+EXPORT_SYMBOL(ib_find_pkey);
+
+/**
+ * ib_get_cached_lmc - the LMC of a port (IBA 14.2.5.6)
+ * @device: the device
+ * @port_num: port of it, counted from 1
+ * @lmc: where it goes: how many low bits of the LID are path bits
+ *
+ * Context: any.
+ * Return: 0, -EINVAL for a port that does not exist.
+ */
+int ib_get_cached_lmc(struct ib_device *device, u32 port_num, u8 *lmc)
+{
+	if (!pkey_cache(device, port_num))
+		return -EINVAL;
+	*lmc = READ_ONCE(device->port_data[port_num].cache.lmc);
+	return 0;
+}
+EXPORT_SYMBOL(ib_get_cached_lmc);
+
+/**
+ * ib_get_cached_port_state - the state of a port (IBA 7.2.7)
+ * @device: the device
+ * @port_num: port of it, counted from 1
+ * @port_state: where it goes
+ *
+ * Context: any.
+ * Return: 0, -EINVAL for a port that does not exist.
+ */
+int ib_get_cached_port_state(struct ib_device *device, u32 port_num,
+			     enum ib_port_state *port_state)
+{
+	if (!pkey_cache(device, port_num))
+		return -EINVAL;
+	*port_state = READ_ONCE(device->port_data[port_num].cache.port_state);
+	return 0;
+}
+EXPORT_SYMBOL(ib_get_cached_port_state);
+
+/**
+ * ib_get_cached_subnet_prefix - the subnet prefix of a port (IBA 4.1.1)
+ * @device: the device
+ * @port_num: port of it, counted from 1
+ * @sn_pfx: where it goes, in host order; untouched if there is no such port
+ *
+ * Context: any.
+ */
+void ib_get_cached_subnet_prefix(struct ib_device *device, u32 port_num,
+				 u64 *sn_pfx)
+{
+	unsigned long flags;
+
+	if (!pkey_cache(device, port_num))
+		return;
+	read_lock_irqsave(&device->cache_lock, flags);
+	*sn_pfx = device->port_data[port_num].cache.subnet_prefix;
+	read_unlock_irqrestore(&device->cache_lock, flags);
+}
+EXPORT_SYMBOL(ib_get_cached_subnet_prefix);
+
+static struct pkey_table *pkey_table_alloc(unsigned int len)
+{
+	struct pkey_table *table;
+	size_t size;
+
+	size = size_add(struct_size(table, sorted, len),
+			array_size(len, sizeof(*table->by_index)));
+	table = kvzalloc(size, GFP_KERNEL);
+	if (table) {
+		table->len = len;
+		table->by_index = (u16 *)&table->sorted[len];
+	}
+	return table;
+}
+
+static int pkey_refresh(struct ib_device *dev, u32 port, unsigned int len,
+			struct ib_pkey_cache *cache)
+{
+	struct pkey_table *table, *old;
+	unsigned int i;
+	int ret;
+
+	lockdep_assert_held(&cache->lock);
+	len = min_t(unsigned int, len,
+		    dev->port_data[port].immutable.pkey_tbl_len);
+	if (!dev->ops.query_pkey)
+		len = 0;
+	table = pkey_table_alloc(len);
+	if (!table)
+		return -ENOMEM;
+	for (i = 0; i < len; i++) {
+		ret = ib_query_pkey(dev, port, i, &table->by_index[i]);
+		if (ret) {
+			kvfree(table);
+			return ret;
+		}
+		table->sorted[i].pkey = table->by_index[i];
+		table->sorted[i].index = i;
+	}
+	sort(table->sorted, len, sizeof(table->sorted[0]), pkey_cmp, NULL);
+	old = rcu_replace_pointer(cache->table, table,
+				  lockdep_is_held(&cache->lock));
+	if (old)
+		kvfree_rcu(old, rcu);
+	return 0;
+}
+
+static void port_refresh(struct ib_device *dev, u32 port,
+			 const struct ib_port_attr *attr)
+{
+	struct ib_port_cache *cache = &dev->port_data[port].cache;
+
+	write_lock_irq(&dev->cache_lock);
+	cache->subnet_prefix = attr->subnet_prefix;
+	WRITE_ONCE(cache->lmc, attr->lmc);
+	WRITE_ONCE(cache->port_state, attr->state);
+	write_unlock_irq(&dev->cache_lock);
+}
+
+static int cache_refresh(struct ib_device *dev, u32 port, u8 what)
+{
+	struct ib_pkey_cache *cache = pkey_cache(dev, port);
+	struct ib_port_attr attr = {};
+	int ret;
+
+	if (!cache)
+		return -EINVAL;
+	mutex_lock(&cache->lock);
+	ret = ib_query_port(dev, port, &attr);
+	if (!ret && (what & REFRESH_PORT))
+		port_refresh(dev, port, &attr);
+	if (!ret && (what & REFRESH_GID))
+		ret = ibcore_gid_update_ib(dev, port);
+	if (!ret && (what & REFRESH_PKEY))
+		ret = pkey_refresh(dev, port, attr.pkey_tbl_len, cache);
+	mutex_unlock(&cache->lock);
+	return ret;
+}
+
+/**
+ * ibcore_cache_event - bring up to date what an event can have changed
+ * @event: the event, before its handlers see it
+ *
+ * What cannot be read stays as it was, with a line in the log.
+ *
+ * Context: may sleep.
+ */
+void ibcore_cache_event(const struct ib_event *event)
+{
+	struct ib_device *dev = event->device;
+	u8 what = 0;
+	int ret;
+
+	if ((unsigned int)event->event < ARRAY_SIZE(refresh_on_event))
+		what = refresh_on_event[event->event];
+	if (!what || !pkey_cache(dev, event->element.port_num))
+		return;
+	ret = cache_refresh(dev, event->element.port_num, what);
+	if (ret)
+		ibdev_warn_ratelimited(dev, "port %u: refresh after %s: %d\n",
+				       event->element.port_num,
+				       ib_event_msg(event->event), ret);
+}
+
+static void pkey_release(struct ib_device *dev)
+{
+	struct ib_pkey_cache *cache;
+	u32 port;
+
+	rdma_for_each_port(dev, port) {
+		cache = pkey_cache(dev, port);
+		if (!cache)
+			continue;
+		WRITE_ONCE(dev->port_data[port].cache.pkey, NULL);
+		/* Readers have a reference on the device: none is left. */
+		kvfree(rcu_dereference_protected(cache->table, true));
+		mutex_destroy(&cache->lock);
+		kfree(cache);
+	}
+}
+
+static int pkey_setup(struct ib_device *dev)
+{
+	struct ib_pkey_cache *cache;
+	u32 port;
+
+	pkey_release(dev);	/* of a registration that failed */
+	rdma_for_each_port(dev, port) {
+		cache = kzalloc(sizeof(*cache), GFP_KERNEL);
+		if (!cache) {
+			pkey_release(dev);
+			return -ENOMEM;
+		}
+		mutex_init(&cache->lock);
+		/* Pairs with pkey_cache(): readers see the lock initialised. */
+		smp_store_release(&dev->port_data[port].cache.pkey, cache);
+	}
+	return 0;
+}
+
+/**
+ * ibcore_cache_setup - make and fill the caches of all ports of a device
+ * @dev: a device with its port_data, on its way to be registered
+ *
+ * Context: may sleep; takes the rtnl when the device has RoCE ports.
+ * Return: 0, -ENOMEM, or what the driver answers when asked; nothing is left
+ * behind then.
+ */
+int ibcore_cache_setup(struct ib_device *dev)
+{
+	u32 port;
+	int ret;
+
+	ret = pkey_setup(dev);
+	if (ret)
+		return ret;
+	ret = ibcore_gid_setup(dev);
+	if (ret)
+		goto err_pkey;
+	rdma_for_each_port(dev, port) {
+		ret = cache_refresh(dev, port, REFRESH_ALL);
+		if (ret)
+			goto err_gid;
+	}
+	ret = ibcore_roce_setup(dev);
+	if (ret)
+		goto err_gid;
+	return 0;
+
+err_gid:
+	ibcore_gid_cleanup(dev);
+	ibcore_gid_release(dev);
+err_pkey:
+	pkey_release(dev);
+	return ret;
+}
+
+/**
+ * ibcore_cache_cleanup - empty the GID tables, and stop following what fills them
+ * @dev: a device that all clients have left
+ *
+ * The driver is not called for a GID afterwards.
+ *
+ * Context: may sleep.
+ */
+void ibcore_cache_cleanup(struct ib_device *dev)
+{
+	ibcore_roce_cleanup(dev);
+	ibcore_gid_cleanup(dev);
+}
+
+/**
+ * ibcore_cache_release - free what ibcore_cache_setup() made
+ * @dev: a device nobody refers to any more
+ *
+ * Context: may sleep.
+ */
+void ibcore_cache_release(struct ib_device *dev)
+{
+	if (!dev->port_data)
+		return;
+	ibcore_gid_release(dev);
+	pkey_release(dev);
+}

@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Completion queues (IBA vol. 1, 10.2.6, 11.2.6).
+ *
+ * A CQ is polled by its owner (__ib_create_cq()) or by core (__ib_alloc_cq()),
+ * in one of the contexts of cq_pollers[].  Core calls the done method that each
+ * completion's wr_cqe names, one at a time for a CQ, and arms the CQ when it is
+ * empty; arming reports what arrived in between, which is then polled first.
+ */
+#include <linux/dim.h>
+#include <linux/irq_poll.h>
+#include <trace/events/rdma_core.h>
+
+#include "core.h"
+
+#define CQ_BATCH		16	/* completions fetched at once, cq->wc */
+#define CQ_BATCH_DIRECT		8	/* those on a direct poller's stack */
+#define CQ_BUDGET_SOFTIRQ	256
+#define CQ_BUDGET_WORKQUEUE	65536
+
+#define CQ_ARM_FLAGS	(IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS)
+
+/* Moderation steps for DIM: from lowest latency to fewest events. */
+static const struct dim_cq_moder cq_dim_profiles[] = {
+	{ .usec = 1,  .comps = 1 },
+	{ .usec = 1,  .comps = 4 },
+	{ .usec = 2,  .comps = 4 },
+	{ .usec = 2,  .comps = 8 },
+	{ .usec = 4,  .comps = 8 },
+	{ .usec = 8,  .comps = 8 },
+	{ .usec = 16, .comps = 16 },
+	{ .usec = 32, .comps = 16 },
+	{ .usec = 32, .comps = 32 },
+};
+
+static_assert(ARRAY_SIZE(cq_dim_profiles) == RDMA_DIM_PARAMS_NUM_PROFILES);
+
+static void cq_dim_work(struct work_struct *work)
+{
+	struct dim *dim = container_of(work, struct dim, work);
+	const struct dim_cq_moder *moder = &cq_dim_profiles[dim->profile_ix];
+	struct ib_cq *cq = dim->priv;
+
+	dim->state = DIM_START_MEASURE;
+	trace_cq_modify(cq, moder->comps, moder->usec);
+	cq->device->ops.modify_cq(cq, moder->comps, moder->usec);
+}
+
+/* Without memory the CQ is not moderated, which is no error. */
+static void cq_dim_init(struct ib_cq *cq)
+{
+	struct ib_device *dev = cq->device;
+
+	if (!dev->use_cq_dim || !dev->ops.modify_cq)
+		return;
+
+	cq->dim = kmalloc(sizeof(*cq->dim), GFP_KERNEL);
+	if (!cq->dim)
+		return;
+	*cq->dim = (struct dim) {
+		.priv = cq,
+		.profile_ix = RDMA_DIM_START_PROFILE,
+		.tune_state = DIM_GOING_RIGHT,
+		.state = DIM_START_MEASURE,
+	};
+	INIT_WORK(&cq->dim->work, cq_dim_work);
+}
+
+/* After polling has stopped, which is what queues the work. */
+static void cq_dim_exit(struct ib_cq *cq)
+{
+	if (!cq->dim)
+		return;
+	cancel_work_sync(&cq->dim->work);
+	kfree(cq->dim);
+	cq->dim = NULL;
+}
+
+static void cq_complete(struct ib_cq *cq, struct ib_wc *wc, int n)
+{
+	for (; n > 0; n--, wc++) {
+		if (wc->wr_cqe)
+			wc->wr_cqe->done(cq, wc);
+		else
+			/* Posted to be silent: it may only fail. */
+			WARN_ON_ONCE(wc->status == IB_WC_SUCCESS);
+	}
+}
+
+/* Polls up to @budget completions, -1 for all; returns how many there were. */
+static int cq_process(struct ib_cq *cq, int budget, struct ib_wc *wcs,
+		      int batch)
+{
+	int done = 0;
+	int want, n;
+
+	trace_cq_process(cq);
+	do {
+		want = budget < 0 ? batch : min(batch, budget - done);
+		n = ib_poll_cq(cq, want, wcs);
+		trace_cq_poll(cq, want, n);
+		cq_complete(cq, wcs, n);
+		if (n > 0)
+			done += n;
+	} while (n == want && done != budget);
+	return done;
+}
+
+/**
+ * ib_process_cq_direct() - poll a CQ in the caller's context
+ * @cq: CQ of __ib_alloc_cq()
+ * @budget: most completions to poll, or -1 for all there are
+ *
+ * The CQ is not armed.  It is up to the caller that a CQ's completions are not
+ * processed by two at once if their done methods do not allow that.
+ *
+ * Context: any that the done methods allow.
+ * Return: how many completions were processed.
+ */
+int ib_process_cq_direct(struct ib_cq *cq, int budget)
+{
+	struct ib_wc wcs[CQ_BATCH_DIRECT];
+
+	return cq_process(cq, budget, wcs, ARRAY_SIZE(wcs));
+}
+EXPORT_SYMBOL(ib_process_cq_direct);
+
+static void cq_direct_event(struct ib_cq *cq, void *private)
+{
+	WARN_ONCE(1, "completion event on direct-polled CQ %u\n", cq->res.id);
+}
+
+static int cq_softirq_poll(struct irq_poll *iop, int budget)
+{
+	struct ib_cq *cq = container_of(iop, struct ib_cq, iop);
+	int done = cq_process(cq, budget, cq->wc, CQ_BATCH);
+
+	if (done < budget) {
+		irq_poll_complete(iop);
+		if (ib_req_notify_cq(cq, CQ_ARM_FLAGS) > 0) {
+			trace_cq_reschedule(cq);
+			irq_poll_sched(iop);
+		}
+	}
+	if (cq->dim)
+		rdma_dim(cq->dim, done);
+	return done;
+}
+
+static void cq_softirq_event(struct ib_cq *cq, void *private)
+{
+	trace_cq_schedule(cq);
+	irq_poll_sched(&cq->iop);
+}
+
+static void cq_softirq_init(struct ib_cq *cq)
+{
+	irq_poll_init(&cq->iop, CQ_BUDGET_SOFTIRQ, cq_softirq_poll);
+}
+
+/* From then on the poll stays marked as scheduled, so no event schedules it. */
+static void cq_softirq_stop(struct ib_cq *cq)
+{
+	irq_poll_disable(&cq->iop);
+}
+
+static void cq_softirq_flush(struct ib_cq *cq)
+{
+	int rounds = cq->cqe / CQ_BUDGET_SOFTIRQ + 1;
+
+	while (rounds--) {
+		irq_poll_sched(&cq->iop);
+		irq_poll_disable(&cq->iop);
+		irq_poll_enable(&cq->iop);
+	}
+	/* An event while it was disabled was lost, and with it the arming. */
+	irq_poll_sched(&cq->iop);
+}
+
+static void cq_work(struct work_struct *work)
+{
+	struct ib_cq *cq = container_of(work, struct ib_cq, work);
+	int done = cq_process(cq, CQ_BUDGET_WORKQUEUE, cq->wc, CQ_BATCH);
+
+	if (done >= CQ_BUDGET_WORKQUEUE ||
+	    ib_req_notify_cq(cq, CQ_ARM_FLAGS) > 0) {
+		trace_cq_reschedule(cq);
+		queue_work(cq->comp_wq, &cq->work);
+	} else if (cq->dim) {
+		rdma_dim(cq->dim, done);
+	}
+}
+
+static void cq_work_event(struct ib_cq *cq, void *private)
+{
+	trace_cq_schedule(cq);
+	queue_work(cq->comp_wq, &cq->work);
+}
+
+static void cq_work_init(struct ib_cq *cq)
+{
+	INIT_WORK(&cq->work, cq_work);
+	cq->comp_wq = cq->poll_ctx == IB_POLL_WORKQUEUE ? ib_comp_wq :
+							  ib_comp_unbound_wq;
+}
+
+/* From then on queue_work() of the CQ's work does nothing. */
+static void cq_work_stop(struct ib_cq *cq)
+{
+	disable_work_sync(&cq->work);
+}
+
+static void cq_work_flush(struct ib_cq *cq)
+{
+	int rounds = cq->cqe / CQ_BUDGET_WORKQUEUE + 1;
+
+	while (rounds--) {
+		queue_work(cq->comp_wq, &cq->work);
+		flush_work(&cq->work);
+	}
+}
+
+static void cq_direct_flush(struct ib_cq *cq)
+{
+	ib_process_cq_direct(cq, -1);
+}
+
+static const struct cq_poller {
+	ib_comp_handler event;
+	void (*init)(struct ib_cq *cq);
+	void (*stop)(struct ib_cq *cq);	/* no poll runs or starts after it */
+	void (*flush)(struct ib_cq *cq);
+} cq_pollers[] = {
+	[IB_POLL_SOFTIRQ] = {
+		cq_softirq_event, cq_softirq_init, cq_softirq_stop,
+		cq_softirq_flush
+	},
+	[IB_POLL_WORKQUEUE] = {
+		cq_work_event, cq_work_init, cq_work_stop, cq_work_flush
+	},
+	[IB_POLL_UNBOUND_WORKQUEUE] = {
+		cq_work_event, cq_work_init, cq_work_stop, cq_work_flush
+	},
+	[IB_POLL_DIRECT] = {
+		cq_direct_event, NULL, NULL, cq_direct_flush
+	},
+};
+
+/* Only what core polls has room to poll into. */
+static bool cq_is_polled_by_core(const struct ib_cq *cq)
+{
+	return cq->wc;
+}
+
+void ibcore_cq_flush(struct ib_cq *cq)
+{
+	if (cq_is_polled_by_core(cq))
+		cq_pollers[cq->poll_ctx].flush(cq);
+}
+
+static struct ib_cq *cq_new(struct ib_device *dev, void *context,
+			    const char *caller)
+{
+	struct ib_cq *cq = rdma_zalloc_drv_obj(dev, ib_cq);
+
+	if (!cq)
+		return NULL;
+
+	cq->device = dev;
+	cq->cq_context = context;
+	rdma_restrack_new(&cq->res, RDMA_RESTRACK_CQ);
+	rdma_restrack_set_name(&cq->res, caller);
+	return cq;
+}
+
+static void cq_abandon(struct ib_cq *cq)
+{
+	rdma_restrack_put(&cq->res);
+	kfree(cq->wc);
+	kfree(cq);
+}
+
+/**
+ * __ib_create_cq() - create a CQ that its owner polls
+ * @device: device
+ * @comp_handler: called for completion events, from any context; or NULL
+ * @event_handler: called for asynchronous events, from any context; or NULL
+ * @cq_context: passed to both
+ * @cq_attr: least size, completion vector, flags
+ * @caller: name of the module that owns it; outlives the CQ
+ *
+ * IBA vol. 1, 11.2.6.
+ *
+ * Context: process, may sleep.
+ * Return: the CQ, or ERR_PTR: -ENOMEM or the provider's error.
+ */
+struct ib_cq *__ib_create_cq(struct ib_device *device,
+			     ib_comp_handler comp_handler,
+			     void (*event_handler)(struct ib_event *event,
+						   void *cq_context),
+			     void *cq_context,
+			     const struct ib_cq_init_attr *cq_attr,
+			     const char *caller)
+{
+	struct ib_cq *cq;
+	int ret;
+
+	cq = cq_new(device, cq_context, caller);
+	if (!cq)
+		return ERR_PTR(-ENOMEM);
+	cq->comp_handler = comp_handler;
+	cq->event_handler = event_handler;
+
+	ret = device->ops.create_cq(cq, cq_attr, NULL);
+	if (ret) {
+		cq_abandon(cq);
+		return ERR_PTR(ret);
+	}
+	rdma_restrack_add(&cq->res);
+	return cq;
+}
+EXPORT_SYMBOL(__ib_create_cq);
+
+static int cq_alloc_prepare(struct ib_cq *cq, enum ib_poll_context poll_ctx,
+			    u32 comp_vector)
+{
+	cq->wc = kmalloc_array(CQ_BATCH, sizeof(*cq->wc), GFP_KERNEL);
+	if (!cq->wc)
+		return -ENOMEM;
+
+	/* Before the provider has the CQ, and with it may raise an event. */
+	cq->poll_ctx = poll_ctx;
+	cq->comp_vector = comp_vector;
+	cq->comp_handler = cq_pollers[poll_ctx].event;
+	if (cq_pollers[poll_ctx].init)
+		cq_pollers[poll_ctx].init(cq);
+	return 0;
+}
+
+static struct ib_cq *cq_alloc(struct ib_device *dev, void *private,
+			      const struct ib_cq_init_attr *attr,
+			      enum ib_poll_context poll_ctx, const char *caller)
+{
+	struct ib_cq *cq;
+	int ret;
+
+	if ((unsigned int)poll_ctx >= ARRAY_SIZE(cq_pollers))
+		return ERR_PTR(-EINVAL);
+
+	cq = cq_new(dev, private, caller);
+	if (!cq)
+		return ERR_PTR(-ENOMEM);
+	ret = cq_alloc_prepare(cq, poll_ctx, attr->comp_vector);
+	if (!ret)
+		ret = dev->ops.create_cq(cq, attr, NULL);
+	if (ret) {
+		cq_abandon(cq);
+		return ERR_PTR(ret);
+	}
+
+	rdma_restrack_add(&cq->res);
+	if (poll_ctx != IB_POLL_DIRECT) {
+		cq_dim_init(cq);
+		ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+	}
+	return cq;
+}
+
+/**
+ * __ib_alloc_cq() - allocate a CQ that core polls
+ * @dev: device
+ * @private: cq->cq_context, for the done methods
+ * @nr_cqe: least size
+ * @comp_vector: completion vector its events come by
+ * @poll_ctx: where to poll it
+ * @caller: name of the module that owns it; outlives the CQ
+ *
+ * Work requests on it set wr_cqe, whose done method runs in that context.
+ *
+ * Context: process, may sleep.
+ * Return: the CQ, for ib_free_cq(), or ERR_PTR: -EINVAL, -ENOMEM or the
+ * provider's error.
+ */
+struct ib_cq *__ib_alloc_cq(struct ib_device *dev, void *private, int nr_cqe,
+			    int comp_vector, enum ib_poll_context poll_ctx,
+			    const char *caller)
+{
+	struct ib_cq_init_attr attr = {
+		.cqe = nr_cqe,
+		.comp_vector = comp_vector,
+	};
+	struct ib_cq *cq = cq_alloc(dev, private, &attr, poll_ctx, caller);
+
+	if (IS_ERR(cq))
+		trace_cq_alloc_error(nr_cqe, comp_vector, poll_ctx,
+				     PTR_ERR(cq));
+	else
+		trace_cq_alloc(cq, nr_cqe, comp_vector, poll_ctx);
+	return cq;
+}
+EXPORT_SYMBOL(__ib_alloc_cq);
+
+/**
+ * __ib_alloc_cq_any() - allocate a CQ that core polls, on any vector
+ * @dev: device
+ * @private: cq->cq_context, for the done methods
+ * @nr_cqe: least size
+ * @poll_ctx: where to poll it
+ * @caller: name of the module that owns it; outlives the CQ
+ *
+ * The vectors that a CPU may serve are given out in turn.
+ *
+ * Context: process, may sleep.
+ * Return: as __ib_alloc_cq().
+ */
+struct ib_cq *__ib_alloc_cq_any(struct ib_device *dev, void *private,
+				int nr_cqe, enum ib_poll_context poll_ctx,
+				const char *caller)
+{
+	static atomic_t turn = ATOMIC_INIT(-1);
+	unsigned int vectors = min_t(unsigned int, num_online_cpus(),
+				     dev->num_comp_vectors);
+	unsigned int vector = 0;
+
+	if (vectors > 1)
+		vector = (unsigned int)atomic_inc_return(&turn) % vectors;
+	return __ib_alloc_cq(dev, private, nr_cqe, vector, poll_ctx, caller);
+}
+EXPORT_SYMBOL(__ib_alloc_cq_any);
+
+static void cq_stop(struct ib_cq *cq)
+{
+	if (cq_is_polled_by_core(cq) && cq_pollers[cq->poll_ctx].stop)
+		cq_pollers[cq->poll_ctx].stop(cq);
+	cq_dim_exit(cq);
+}
+
+/*
+ * Providers that split destruction silence the CQ first, so that no event comes
+ * for a poller that has stopped.
+ */
+static int cq_destroy_hw(struct ib_cq *cq, struct ib_udata *udata)
+{
+	const struct ib_device_ops *ops = &cq->device->ops;
+	int ret;
+
+	if (!ops->pre_destroy_cq) {
+		cq_stop(cq);
+		return ops->destroy_cq(cq, udata);
+	}
+
+	ret = ops->pre_destroy_cq(cq);
+	if (ret)
+		return ret;
+	cq_stop(cq);
+	ops->post_destroy_cq(cq);
+	return 0;
+}
+
+/*
+ * No reference to the CQ remains: (1) no queue uses it, its usecnt is 0;
+ * (2) resource tracking waited for its readers; (3) polling and moderation have
+ * stopped for good, even if an event is still on its way; (4) the provider
+ * raises no event after its destroy_cq.
+ */
+static int cq_destroy(struct ib_cq *cq, struct ib_udata *udata)
+{
+	int ret;
+
+	rdma_restrack_begin_del(&cq->res);
+	ret = cq_destroy_hw(cq, udata);
+	if (ret) {
+		rdma_restrack_abort_del(&cq->res);
+		return ret;
+	}
+	rdma_restrack_commit_del(&cq->res);
+	kfree(cq->wc);
+	kfree(cq);
+	return 0;
+}
+
+/**
+ * ib_free_cq() - free a CQ that core polls
+ * @cq: CQ of __ib_alloc_cq() that no queue uses
+ *
+ * When it returns no done method runs any more.
+ *
+ * Context: process, may sleep; not from a done method of the CQ.
+ */
+void ib_free_cq(struct ib_cq *cq)
+{
+	if (WARN_ON_ONCE(atomic_read(&cq->usecnt)) ||
+	    WARN_ON_ONCE(cq->cqe_used))
+		return;
+
+	trace_cq_free(cq);
+	WARN_ONCE(cq_destroy(cq, NULL), "destroy of a kernel CQ failed\n");
+}
+EXPORT_SYMBOL(ib_free_cq);
+
+/**
+ * ib_destroy_cq_user() - destroy a CQ that its owner polls
+ * @cq: CQ that no queue uses
+ * @udata: the process's data, NULL for the kernel's CQs
+ *
+ * IBA vol. 1, 11.2.6.
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EBUSY if it is in use, -EOPNOTSUPP for a shared CQ, or the
+ * provider's error; unless 0 the CQ still exists.
+ */
+int ib_destroy_cq_user(struct ib_cq *cq, struct ib_udata *udata)
+{
+	if (WARN_ON_ONCE(cq->shared))
+		return -EOPNOTSUPP;
+	if (atomic_read(&cq->usecnt))
+		return -EBUSY;
+	return cq_destroy(cq, udata);
+}
+EXPORT_SYMBOL(ib_destroy_cq_user);
+
+/**
+ * rdma_set_cq_moderation() - moderate a CQ's events
+ * @cq: CQ, not a shared one
+ * @cq_count: completions that raise an event
+ * @cq_period: microseconds after which fewer do
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EOPNOTSUPP or the provider's error.
+ */
+int rdma_set_cq_moderation(struct ib_cq *cq, u16 cq_count, u16 cq_period)
+{
+	if (cq->shared || !cq->device->ops.modify_cq)
+		return -EOPNOTSUPP;
+	return cq->device->ops.modify_cq(cq, cq_count, cq_period);
+}
+EXPORT_SYMBOL(rdma_set_cq_moderation);
+
+/**
+ * ib_resize_cq() - resize a CQ
+ * @cq: CQ, not a shared one
+ * @cqe: least size; cq->cqe is set to the actual one
+ *
+ * IBA vol. 1, 11.2.6.
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EOPNOTSUPP or the provider's error.
+ */
+int ib_resize_cq(struct ib_cq *cq, int cqe)
+{
+	if (cq->shared || !cq->device->ops.resize_cq)
+		return -EOPNOTSUPP;
+	return cq->device->ops.resize_cq(cq, cqe, NULL);
+}
+EXPORT_SYMBOL(ib_resize_cq);

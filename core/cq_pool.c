@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * CQ pools: CQs that core polls and that several queues share, each with a claim
+ * to some of its entries (cq->cqe_used).
+ *
+ * A device has one pool a polling context, made when it is first asked for and
+ * hung on dev->cq_pools[].  A pool has one shelf a completion vector, with a
+ * lock of its own.  A shelf sorts its CQs by the order of their free entries, so
+ * that neither get nor put looks at more than a few, however many there are.
+ *
+ * Lock order: dev->cq_pools_lock (making the pool) and a shelf's lock are never
+ * held together.
+ */
+#include <linux/log2.h>
+
+#include "core.h"
+
+#define CQ_POOL_CQE	2048	/* least size of a shared CQ */
+#define CQ_POOL_PROBES	8	/* CQs looked at that may not fit */
+#define CQ_POOL_ORDERS	33	/* 0: full, n: 2^(n-1) free entries or more */
+
+struct cq_shelf {
+	spinlock_t lock;	/* protects cqs, their pool_entry and cqe_used */
+	struct list_head cqs[CQ_POOL_ORDERS];	/* of ib_cq, by cq_order() */
+};
+
+struct cq_pool {
+	struct list_head anchor;	/* dev->cq_pools[]; never moved */
+	atomic_t turn;			/* vector of who does not care */
+	unsigned int num_shelves;
+	struct cq_shelf shelves[] __counted_by(num_shelves);
+};
+
+static unsigned int cq_free_entries(const struct ib_cq *cq)
+{
+	return cq->cqe > 0 && cq->cqe > cq->cqe_used ? cq->cqe - cq->cqe_used :
+						       0;
+}
+
+static unsigned int cq_order(unsigned int entries)
+{
+	return entries ? ilog2(entries) + 1 : 0;
+}
+
+/* Unused CQs to the front: they are who fits a claim for a whole CQ. */
+static void cq_shelve(struct cq_shelf *shelf, struct ib_cq *cq)
+{
+	struct list_head *cqs = &shelf->cqs[cq_order(cq_free_entries(cq))];
+
+	lockdep_assert_held(&shelf->lock);
+	if (cq->cqe_used)
+		list_add_tail(&cq->pool_entry, cqs);
+	else
+		list_add(&cq->pool_entry, cqs);
+}
+
+static void cq_claim(struct cq_shelf *shelf, struct ib_cq *cq, int n)
+{
+	lockdep_assert_held(&shelf->lock);
+	list_del(&cq->pool_entry);
+	cq->cqe_used += n;
+	cq_shelve(shelf, cq);
+}
+
+/* A CQ with @n free entries or more, closest fit first. */
+static struct ib_cq *cq_find(struct cq_shelf *shelf, unsigned int n)
+{
+	unsigned int order = cq_order(n);
+	unsigned int probes = 0;
+	struct ib_cq *cq;
+
+	lockdep_assert_held(&shelf->lock);
+	list_for_each_entry(cq, &shelf->cqs[order], pool_entry) {
+		if (cq_free_entries(cq) >= n)
+			return cq;
+		if (++probes == CQ_POOL_PROBES)
+			break;
+	}
+	while (++order < CQ_POOL_ORDERS) {
+		cq = list_first_entry_or_null(&shelf->cqs[order], struct ib_cq,
+					      pool_entry);
+		if (cq)
+			return cq;
+	}
+	return NULL;
+}
+
+static struct cq_pool *cq_pool_alloc(unsigned int num_shelves)
+{
+	struct cq_pool *pool;
+	struct cq_shelf *shelf;
+	unsigned int i;
+
+	pool = kvzalloc(struct_size(pool, shelves, num_shelves), GFP_KERNEL);
+	if (!pool)
+		return NULL;
+
+	pool->num_shelves = num_shelves;
+	atomic_set(&pool->turn, -1);
+	for (shelf = pool->shelves; shelf < pool->shelves + num_shelves;
+	     shelf++) {
+		spin_lock_init(&shelf->lock);
+		for (i = 0; i < CQ_POOL_ORDERS; i++)
+			INIT_LIST_HEAD(&shelf->cqs[i]);
+	}
+	return pool;
+}
+
+static struct cq_pool *cq_pool_find(struct ib_device *dev,
+				    enum ib_poll_context poll_ctx)
+{
+	lockdep_assert_held(&dev->cq_pools_lock);
+	return list_first_entry_or_null(&dev->cq_pools[poll_ctx],
+					struct cq_pool, anchor);
+}
+
+static struct cq_pool *cq_pool_get(struct ib_device *dev,
+				   enum ib_poll_context poll_ctx)
+{
+	struct cq_pool *pool, *new;
+
+	spin_lock_irq(&dev->cq_pools_lock);
+	pool = cq_pool_find(dev, poll_ctx);
+	spin_unlock_irq(&dev->cq_pools_lock);
+	if (pool)
+		return pool;
+
+	new = cq_pool_alloc(max(dev->num_comp_vectors, 1));
+	if (!new)
+		return NULL;
+
+	spin_lock_irq(&dev->cq_pools_lock);
+	pool = cq_pool_find(dev, poll_ctx);
+	if (!pool) {
+		pool = new;
+		list_add(&pool->anchor, &dev->cq_pools[poll_ctx]);
+		new = NULL;
+	}
+	spin_unlock_irq(&dev->cq_pools_lock);
+	kvfree(new);
+	return pool;
+}
+
+static unsigned int cq_pool_vector(struct cq_pool *pool, int hint)
+{
+	unsigned int served;
+
+	if (hint >= 0)
+		return hint % pool->num_shelves;
+	served = min(pool->num_shelves, num_online_cpus());
+	return (unsigned int)atomic_inc_return(&pool->turn) % served;
+}
+
+/* A new CQ on @shelf with @nr_cqe entries claimed. */
+static struct ib_cq *cq_pool_grow(struct ib_device *dev, struct cq_shelf *shelf,
+				  unsigned int nr_cqe, unsigned int vector,
+				  enum ib_poll_context poll_ctx)
+{
+	unsigned int size = roundup_pow_of_two(max(nr_cqe, CQ_POOL_CQE));
+	struct ib_cq *cq;
+
+	size = min_t(unsigned int, size, dev->attrs.max_cqe);
+	cq = ib_alloc_cq(dev, NULL, size, vector, poll_ctx);
+	if (IS_ERR(cq))
+		return cq;
+
+	cq->shared = true;
+	cq->cqe_used = nr_cqe;
+	spin_lock_irq(&shelf->lock);
+	cq_shelve(shelf, cq);
+	spin_unlock_irq(&shelf->lock);
+	return cq;
+}
+
+/**
+ * ib_cq_pool_get() - claim entries of a shared CQ
+ * @dev: device
+ * @nr_cqe: how many
+ * @comp_vector_hint: completion vector wanted, -1 for any
+ * @poll_ctx: where to poll it; not IB_POLL_DIRECT
+ *
+ * Context: process, may sleep.
+ * Return: the CQ, for ib_cq_pool_put(), or ERR_PTR: -EINVAL, -ENOMEM or the
+ * provider's error.
+ */
+struct ib_cq *ib_cq_pool_get(struct ib_device *dev, unsigned int nr_cqe,
+			     int comp_vector_hint,
+			     enum ib_poll_context poll_ctx)
+{
+	struct cq_shelf *shelf;
+	struct cq_pool *pool;
+	unsigned int vector;
+	struct ib_cq *cq;
+
+	if (WARN_ON_ONCE((unsigned int)poll_ctx > IB_POLL_LAST_POOL_TYPE) ||
+	    !nr_cqe || nr_cqe > (unsigned int)max(dev->attrs.max_cqe, 0))
+		return ERR_PTR(-EINVAL);
+
+	pool = cq_pool_get(dev, poll_ctx);
+	if (!pool)
+		return ERR_PTR(-ENOMEM);
+	vector = cq_pool_vector(pool, comp_vector_hint);
+	shelf = &pool->shelves[vector];
+
+	spin_lock_irq(&shelf->lock);
+	cq = cq_find(shelf, nr_cqe);
+	if (cq)
+		cq_claim(shelf, cq, nr_cqe);
+	spin_unlock_irq(&shelf->lock);
+
+	return cq ?: cq_pool_grow(dev, shelf, nr_cqe, vector, poll_ctx);
+}
+EXPORT_SYMBOL(ib_cq_pool_get);
+
+/**
+ * ib_cq_pool_put() - give up a claim to a shared CQ
+ * @cq: CQ of ib_cq_pool_get()
+ * @nr_cqe: how many entries were claimed
+ *
+ * The CQ stays in its pool until the device goes.
+ *
+ * Context: process.
+ */
+void ib_cq_pool_put(struct ib_cq *cq, unsigned int nr_cqe)
+{
+	struct ib_device *dev = cq->device;
+	struct cq_shelf *shelf;
+	struct cq_pool *pool;
+	unsigned long flags;
+
+	if (WARN_ON_ONCE(!cq->shared))
+		return;
+
+	spin_lock_irqsave(&dev->cq_pools_lock, flags);
+	pool = cq_pool_find(dev, cq->poll_ctx);
+	spin_unlock_irqrestore(&dev->cq_pools_lock, flags);
+
+	shelf = &pool->shelves[cq->comp_vector];
+	spin_lock_irqsave(&shelf->lock, flags);
+	if (!WARN_ON_ONCE(nr_cqe > cq->cqe_used))
+		cq_claim(shelf, cq, -nr_cqe);
+	spin_unlock_irqrestore(&shelf->lock, flags);
+}
+EXPORT_SYMBOL(ib_cq_pool_put);
+
+void ibcore_cq_pool_init(struct ib_device *dev)
+{
+	int i;
+
+	spin_lock_init(&dev->cq_pools_lock);
+	for (i = 0; i < ARRAY_SIZE(dev->cq_pools); i++)
+		INIT_LIST_HEAD(&dev->cq_pools[i]);
+}
+
+static void cq_shelf_empty(struct cq_shelf *shelf)
+{
+	struct ib_cq *cq, *next;
+	int i;
+
+	for (i = 0; i < CQ_POOL_ORDERS; i++) {
+		list_for_each_entry_safe(cq, next, &shelf->cqs[i], pool_entry) {
+			/* ib_free_cq() leaves alone what a client leaked. */
+			list_del(&cq->pool_entry);
+			cq->shared = false;
+			ib_free_cq(cq);
+		}
+	}
+}
+
+/* After every client has left the device: nobody gets or puts any more. */
+void ibcore_cq_pool_cleanup(struct ib_device *dev)
+{
+	struct cq_pool *pool, *next;
+	unsigned int shelf;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(dev->cq_pools); i++) {
+		list_for_each_entry_safe(pool, next, &dev->cq_pools[i],
+					 anchor) {
+			list_del(&pool->anchor);
+			for (shelf = 0; shelf < pool->num_shelves; shelf++)
+				cq_shelf_empty(&pool->shelves[shelf]);
+			kvfree(pool);
+		}
+	}
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * RDMA netlink: what each kind of resource tells of itself.  The entry is held,
+ * so the object exists, and so do those it was made from; keys that give access
+ * to memory are for administrators.
+ */
+#include <net/netlink.h>
+#include <rdma/rdma_cm.h>
+
+#include "core.h"
+
+/* The verbs context of an object of userspace; every uobject begins with it. */
+static int put_ctxn(struct sk_buff *msg, const struct ib_uobject *uobj)
+{
+	const struct ib_ucontext *ctx = uobj ? READ_ONCE(uobj->context) : NULL;
+
+	return ctx ? nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CTXN, ctx->res.id) :
+		     0;
+}
+
+static int put_pdn(struct sk_buff *msg, const struct ib_pd *pd)
+{
+	return pd ? nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PDN, pd->res.id) : 0;
+}
+
+/* ---- QP ---- */
+
+static bool qp_is_connected(const struct ib_qp *qp)
+{
+	return qp->qp_type == IB_QPT_RC || qp->qp_type == IB_QPT_UC;
+}
+
+static bool qp_can_migrate(const struct ib_qp *qp)
+{
+	return qp_is_connected(qp) || qp->qp_type == IB_QPT_XRC_INI ||
+	       qp->qp_type == IB_QPT_XRC_TGT;
+}
+
+/* IBA 11.2.5.3, Query Queue Pair. */
+static int put_qp_attr(struct sk_buff *msg, struct ib_qp *qp)
+{
+	struct ib_qp_init_attr init_attr;
+	struct ib_qp_attr attr = {};
+	int ret;
+
+	ret = ib_query_qp(qp, &attr, 0, &init_attr);
+	if (ret)
+		return ret;
+
+	if (qp_is_connected(qp) &&
+	    (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_RQPN, attr.dest_qp_num) ||
+	     nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_RQ_PSN, attr.rq_psn)))
+		return -EMSGSIZE;
+	if (qp_can_migrate(qp) &&
+	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE,
+		       attr.path_mig_state))
+		return -EMSGSIZE;
+	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_SQ_PSN, attr.sq_psn) ||
+	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE, qp->qp_type) ||
+	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_STATE, attr.qp_state))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int fill_qp(struct sk_buff *msg, bool admin,
+		   struct rdma_restrack_entry *res, u32 port)
+{
+	struct ib_qp *qp = container_of(res, struct ib_qp, res);
+	int ret;
+
+	if (port && port != qp->port)
+		return -EAGAIN;
+	ret = ibcore_nldev_put_owner(msg, res);
+	if (ret)
+		return ret;
+	if (qp->port &&
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port))
+		return -EMSGSIZE;
+	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, qp->qp_num) ||
+	    put_pdn(msg, qp->pd))
+		return -EMSGSIZE;
+	ret = put_qp_attr(msg, qp);
+	if (ret || !qp->device->ops.fill_res_qp_entry)
+		return ret;
+	return qp->device->ops.fill_res_qp_entry(msg, qp);
+}
+
+static int fill_qp_raw(struct sk_buff *msg, bool admin,
+		       struct rdma_restrack_entry *res, u32 port)
+{
+	struct ib_qp *qp = container_of(res, struct ib_qp, res);
+
+	if (port && port != qp->port)
+		return -EAGAIN;
+	if (!qp->device->ops.fill_res_qp_entry_raw)
+		return -EOPNOTSUPP;
+	return qp->device->ops.fill_res_qp_entry_raw(msg, qp);
+}
+
+/* ---- CM_ID ---- */
+
+static int put_sockaddr(struct sk_buff *msg, int attr,
+			const struct sockaddr_storage *addr)
+{
+	return addr->ss_family ? nla_put(msg, attr, sizeof(*addr), addr) : 0;
+}
+
+static int fill_cm_id(struct sk_buff *msg, bool admin,
+		      struct rdma_restrack_entry *res, u32 port)
+{
+	struct rdma_restrack_cm_id *cm_id =
+		container_of(res, struct rdma_restrack_cm_id, res);
+	struct rdma_restrack_cm_state state = {};
+	struct rdma_cm_id *id = cm_id->id;
+	int ret;
+
+	if (port && port != id->port_num)
+		return -EAGAIN;
+	ret = ibcore_nldev_put_owner(msg, res);
+	if (ret)
+		return ret;
+
+	cm_id->query(cm_id, &state);
+	if (id->port_num &&
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, id->port_num))
+		return -EMSGSIZE;
+	if (state.qp_num &&
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, state.qp_num))
+		return -EMSGSIZE;
+	if (nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE, id->qp_type) ||
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PS, id->ps) ||
+	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_STATE, state.state) ||
+	    put_sockaddr(msg, RDMA_NLDEV_ATTR_RES_SRC_ADDR,
+			 &id->route.addr.src_addr) ||
+	    put_sockaddr(msg, RDMA_NLDEV_ATTR_RES_DST_ADDR,
+			 &id->route.addr.dst_addr) ||
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CM_IDN, res->id))
+		return -EMSGSIZE;
+	if (!id->device->ops.fill_res_cm_id_entry)
+		return 0;
+	return id->device->ops.fill_res_cm_id_entry(msg, id);
+}
+
+/* ---- CQ ---- */
+
+static int fill_cq(struct sk_buff *msg, bool admin,
+		   struct rdma_restrack_entry *res, u32 port)
+{
+	struct ib_cq *cq = container_of(res, struct ib_cq, res);
+	int ret;
+
+	ret = ibcore_nldev_put_owner(msg, res);
+	if (ret)
+		return ret;
+	if (rdma_is_kernel_res(res) &&
+	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_POLL_CTX, cq->poll_ctx))
+		return -EMSGSIZE;
+	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CQE, cq->cqe) ||
+	    ibcore_nldev_put_u64(msg, RDMA_NLDEV_ATTR_RES_USECNT,
+				 atomic_read(&cq->usecnt)) ||
+	    nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_DIM, !!cq->dim) ||
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CQN, res->id) ||
+	    put_ctxn(msg, (struct ib_uobject *)cq->uobject))
+		return -EMSGSIZE;
+	if (!cq->device->ops.fill_res_cq_entry)
+		return 0;
+	return cq->device->ops.fill_res_cq_entry(msg, cq);
+}
+
+static int fill_cq_raw(struct sk_buff *msg, bool admin,
+		       struct rdma_restrack_entry *res, u32 port)
+{
+	struct ib_cq *cq = container_of(res, struct ib_cq, res);
+
+	if (!cq->device->ops.fill_res_cq_entry_raw)
+		return -EOPNOTSUPP;
+	return cq->device->ops.fill_res_cq_entry_raw(msg, cq);
+}
+
+/* ---- MR ---- */
+
+static int fill_mr(struct sk_buff *msg, bool admin,
+		   struct rdma_restrack_entry *res, u32 port)
+{
+	struct ib_mr *mr = container_of(res, struct ib_mr, res);
+	int ret;
+
+	ret = ibcore_nldev_put_owner(msg, res);
+	if (ret)
+		return ret;
+	if (admin && (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_RKEY, mr->rkey) ||
+		      nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LKEY, mr->lkey)))
+		return -EMSGSIZE;
+	/* A PD that the MR moves away from waits by rdma_restrack_sync(). */
+	if (ibcore_nldev_put_u64(msg, RDMA_NLDEV_ATTR_RES_MRLEN, mr->length) ||
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_MRN, res->id) ||
+	    put_pdn(msg, READ_ONCE(mr->pd)))
+		return -EMSGSIZE;
+	if (!mr->device->ops.fill_res_mr_entry)
+		return 0;
+	return mr->device->ops.fill_res_mr_entry(msg, mr);
+}
+
+static int fill_mr_raw(struct sk_buff *msg, bool admin,
+		       struct rdma_restrack_entry *res, u32 port)
+{
+	struct ib_mr *mr = container_of(res, struct ib_mr, res);
+
+	if (!mr->device->ops.fill_res_mr_entry_raw)
+		return -EOPNOTSUPP;
+	return mr->device->ops.fill_res_mr_entry_raw(msg, mr);
+}
+
+/* ---- PD ---- */
+
+static int put_pd_keys(struct sk_buff *msg, const struct ib_pd *pd)
+{
+	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LOCAL_DMA_LKEY,
+			pd->local_dma_lkey))
+		return -EMSGSIZE;
+	if ((pd->flags & IB_PD_UNSAFE_GLOBAL_RKEY) &&
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_UNSAFE_GLOBAL_RKEY,
+			pd->unsafe_global_rkey))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int fill_pd(struct sk_buff *msg, bool admin,
+		   struct rdma_restrack_entry *res, u32 port)
+{
+	struct ib_pd *pd = container_of(res, struct ib_pd, res);
+	int ret;
+
+	ret = ibcore_nldev_put_owner(msg, res);
+	if (ret)
+		return ret;
+	if (admin && put_pd_keys(msg, pd))
+		return -EMSGSIZE;
+	if (ibcore_nldev_put_u64(msg, RDMA_NLDEV_ATTR_RES_USECNT,
+				 atomic_read(&pd->usecnt)) ||
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PDN, res->id) ||
+	    put_ctxn(msg, pd->uobject))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* ---- verbs context ---- */
+
+static int fill_ctx(struct sk_buff *msg, bool admin,
+		    struct rdma_restrack_entry *res, u32 port)
+{
+	int ret = ibcore_nldev_put_owner(msg, res);
+
+	return ret ?: nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CTXN, res->id);
+}
+
+/* ---- SRQ ---- */
+
+static int put_qp_range(struct sk_buff *msg, u32 first, u32 last)
+{
+	struct nlattr *nest;
+	int ret;
+
+	nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+	if (!nest)
+		return -EMSGSIZE;
+	if (first == last)
+		ret = nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, first);
+	else
+		ret = nla_put_u32(msg, RDMA_NLDEV_ATTR_MIN_RANGE, first) ?:
+		      nla_put_u32(msg, RDMA_NLDEV_ATTR_MAX_RANGE, last);
+	if (!ret)
+		nla_nest_end(msg, nest);
+	return ret;
+}
+
+/* The QPs that receive through @srq, those of successive numbers as a range. */
+static int put_srq_qps(struct sk_buff *msg, struct ib_srq *srq)
+{
+	struct rdma_restrack_entry *res;
+	unsigned long id = 0;
+	u32 first = 0, n = 0;	/* the range so far: n QPs from first on */
+	struct nlattr *table;
+
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP);
+	if (!table)
+		return -EMSGSIZE;
+
+	while ((res = ibcore_restrack_next(srq->device, RDMA_RESTRACK_QP, &id,
+					   true))) {
+		struct ib_qp *qp = container_of(res, struct ib_qp, res);
+		bool mine = qp->srq == srq;
+		u32 qpn = qp->qp_num;
+
+		rdma_restrack_put(res);
+		id++;
+		if (!mine)
+			continue;
+		if (n && qpn == first + n) {
+			n++;
+			continue;
+		}
+		if (n && put_qp_range(msg, first, first + n - 1))
+			return -EMSGSIZE;
+		first = qpn;
+		n = 1;
+	}
+	if (n && put_qp_range(msg, first, first + n - 1))
+		return -EMSGSIZE;
+	nla_nest_end(msg, table);
+	return 0;
+}
+
+static int fill_srq(struct sk_buff *msg, bool admin,
+		    struct rdma_restrack_entry *res, u32 port)
+{
+	struct ib_srq *srq = container_of(res, struct ib_srq, res);
+	int ret;
+
+	ret = ibcore_nldev_put_owner(msg, res);
+	if (ret)
+		return ret;
+	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_SRQN, res->id) ||
+	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE, srq->srq_type) ||
+	    put_pdn(msg, srq->pd))
+		return -EMSGSIZE;
+	if (ib_srq_has_cq(srq->srq_type) && srq->ext.cq &&
+	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CQN, srq->ext.cq->res.id))
+		return -EMSGSIZE;
+	ret = put_srq_qps(msg, srq);
+	if (ret || !srq->device->ops.fill_res_srq_entry)
+		return ret;
+	return srq->device->ops.fill_res_srq_entry(msg, srq);
+}
+
+static int fill_srq_raw(struct sk_buff *msg, bool admin,
+			struct rdma_restrack_entry *res, u32 port)
+{
+	struct ib_srq *srq = container_of(res, struct ib_srq, res);
+
+	if (!srq->device->ops.fill_res_srq_entry_raw)
+		return -EOPNOTSUPP;
+	return srq->device->ops.fill_res_srq_entry_raw(msg, srq);
+}
+
+#define RES_KIND(cmd, kind, idattr, fn)					\
+	[RDMA_NLDEV_CMD_RES_##cmd] = {					\
+		.type = RDMA_RESTRACK_##kind,				\
+		.table = RDMA_NLDEV_ATTR_RES_##kind,			\
+		.entry = RDMA_NLDEV_ATTR_RES_##kind##_ENTRY,		\
+		.id = RDMA_NLDEV_ATTR_RES_##idattr,			\
+		.fill = fn,						\
+	}
+
+/* By command; nldev.c calls only for commands that are here. */
+static const struct ibcore_nldev_res_kind res_kinds[RDMA_NLDEV_NUM_OPS] = {
+	RES_KIND(QP_GET, QP, LQPN, fill_qp),
+	RES_KIND(CM_ID_GET, CM_ID, CM_IDN, fill_cm_id),
+	RES_KIND(CQ_GET, CQ, CQN, fill_cq),
+	RES_KIND(MR_GET, MR, MRN, fill_mr),
+	RES_KIND(PD_GET, PD, PDN, fill_pd),
+	RES_KIND(CTX_GET, CTX, CTXN, fill_ctx),
+	RES_KIND(SRQ_GET, SRQ, SRQN, fill_srq),
+	RES_KIND(QP_GET_RAW, QP, LQPN, fill_qp_raw),
+	RES_KIND(CQ_GET_RAW, CQ, CQN, fill_cq_raw),
+	RES_KIND(MR_GET_RAW, MR, MRN, fill_mr_raw),
+	RES_KIND(SRQ_GET_RAW, SRQ, SRQN, fill_srq_raw),
+};
+
+const struct ibcore_nldev_res_kind *ibcore_nldev_res_kind(u32 cmd)
+{
+	return &res_kinds[cmd];
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The set of devices: an xarray by index, which never comes back before the
+ * numbers wrap.  It changes under ibcore_registry_rwsem, with the devices' names.
+ * Lookups by index are under RCU: an entry's memory is freed a grace period after
+ * it left, and ib_device_try_get() tells whether it may be used.
+ */
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+#include "core.h"
+
+/* Protects the sets of devices (here) and of clients (client.c), and names. */
+DECLARE_RWSEM(ibcore_registry_rwsem);
+
+static DEFINE_XARRAY_ALLOC(devices);
+static u32 next_index;			/* protected by ibcore_registry_rwsem */
+
+/* ---- names ---- */
+
+static struct ib_device *find_by_name(const char *name)
+{
+	struct ib_device *dev;
+	unsigned long index;
+
+	lockdep_assert_held(&ibcore_registry_rwsem);
+	xa_for_each(&devices, index, dev)
+		if (!strcmp(dev->name, name))
+			return dev;
+	return NULL;
+}
+
+/* The number that @name has in the place of the %d of @pattern, or -1. */
+static int number_in_name(const char *name, const char *pattern)
+{
+	size_t prefix = strchr(pattern, '%') - pattern;
+	const char *suffix = pattern + prefix + 2;
+	char digits[12];
+	unsigned int n;
+	size_t len;
+
+	if (strncmp(name, pattern, prefix))
+		return -1;
+	name += prefix;
+	len = strspn(name, "0123456789");
+	if (!len || len >= sizeof(digits) || strcmp(name + len, suffix))
+		return -1;
+	memcpy(digits, name, len);
+	digits[len] = '\0';
+	/* "07" is no name of ours, nor in the way of 7 */
+	if (kstrtouint(digits, 10, &n) || n > INT_MAX || (*name == '0' && len > 1))
+		return -1;
+	return n;
+}
+
+/* Among N devices one of the numbers 0..N is free; the lowest is taken. */
+static int lowest_free_number(const char *pattern)
+{
+	unsigned int bits = 1;
+	struct ib_device *dev;
+	unsigned long index;
+	unsigned long *used;
+	int n;
+
+	xa_for_each(&devices, index, dev)
+		bits++;
+	used = bitmap_zalloc(bits, GFP_KERNEL);
+	if (!used)
+		return -ENOMEM;
+	xa_for_each(&devices, index, dev) {
+		n = number_in_name(dev->name, pattern);
+		if (n >= 0 && n < bits)
+			__set_bit(n, used);
+	}
+	n = find_first_zero_bit(used, bits);
+	bitmap_free(used);
+	return n;
+}
+
+static bool name_is_valid(const char *name)
+{
+	return *name && strlen(name) < IB_DEVICE_NAME_MAX &&
+	       !strpbrk(name, "/% \t\n") && strcmp(name, ".") &&
+	       strcmp(name, "..");
+}
+
+/* Makes @name[IB_DEVICE_NAME_MAX], which is free, from @pattern. */
+static int make_name(char *name, const char *pattern)
+{
+	const char *percent = strchr(pattern, '%');
+	int n;
+
+	if (!percent) {
+		if (strscpy(name, pattern, IB_DEVICE_NAME_MAX) < 0)
+			return -EINVAL;
+	} else {
+		if (percent[1] != 'd' || strchr(percent + 1, '%'))
+			return -EINVAL;
+		n = lowest_free_number(pattern);
+		if (n < 0)
+			return n;
+		if (snprintf(name, IB_DEVICE_NAME_MAX, "%.*s%d%s",
+			     (int)(percent - pattern), pattern, n,
+			     percent + 2) >= IB_DEVICE_NAME_MAX)
+			return -EINVAL;
+	}
+	if (!name_is_valid(name))
+		return -EINVAL;
+	return find_by_name(name) ? -ENFILE : 0;
+}
+
+/* ---- the set ---- */
+
+int ibcore_registry_add(struct ib_device *dev, const char *pattern)
+{
+	char name[IB_DEVICE_NAME_MAX];
+	int ret;
+
+	down_write(&ibcore_registry_rwsem);
+	ret = make_name(name, pattern);
+	if (ret)
+		goto out;
+	ret = dev_set_name(&dev->dev, "%s", name);
+	if (ret)
+		goto out;
+	strscpy(dev->name, name, sizeof(dev->name));
+	ret = xa_alloc_cyclic(&devices, &dev->index, dev, xa_limit_31b,
+			      &next_index, GFP_KERNEL);
+	ret = min(ret, 0);	/* 1: the numbers wrapped */
+out:
+	up_write(&ibcore_registry_rwsem);
+	return ret;
+}
+
+void ibcore_registry_remove(struct ib_device *dev)
+{
+	down_write(&ibcore_registry_rwsem);
+	xa_erase(&devices, dev->index);
+	up_write(&ibcore_registry_rwsem);
+}
+
+bool ibcore_registry_empty(void)
+{
+	return xa_empty(&devices);
+}
+
+void ibcore_registry_exit(void)
+{
+	WARN_ON(!xa_empty(&devices));
+	xa_destroy(&devices);
+}
+
+struct ib_device *ibcore_registry_next(u32 *index)
+{
+	unsigned long i = *index;
+	struct ib_device *dev;
+
+	/* While it is in the set the driver's memory reference is not dropped. */
+	down_read(&ibcore_registry_rwsem);
+	dev = xa_find(&devices, &i, U32_MAX, XA_PRESENT);
+	if (dev)
+		get_device(&dev->dev);
+	up_read(&ibcore_registry_rwsem);
+	*index = i;
+	return dev;
+}
+
+/* ---- lookups ---- */
+
+struct ib_device *ibcore_device_get_next(u32 *index)
+{
+	unsigned long i = *index;
+	struct ib_device *dev;
+
+	rcu_read_lock();
+	xa_for_each_start(&devices, i, dev, i)
+		if (ib_device_try_get(dev))
+			break;
+	rcu_read_unlock();
+	*index = i;
+	return dev;
+}
+
+struct ib_device *ibcore_device_get_by_index(const struct net *net, u32 index)
+{
+	struct ib_device *dev;
+
+	rcu_read_lock();
+	dev = xa_load(&devices, index);
+	if (dev && (!rdma_dev_access_netns(dev, net) || !ib_device_try_get(dev)))
+		dev = NULL;
+	rcu_read_unlock();
+	return dev;
+}
+
+int ibcore_for_each_device(const struct net *net, u32 start,
+			   int (*fn)(struct ib_device *dev, void *arg),
+			   void *arg)
+{
+	struct ib_device *dev;
+	u32 index = start;
+	int ret = 0;
+
+	for (; !ret && (dev = ibcore_device_get_next(&index)); index++) {
+		if (rdma_dev_access_netns(dev, net))
+			ret = fn(dev, arg);
+		ib_device_put(dev);
+	}
+	return ret;
+}
+
+/**
+ * ib_device_get_by_name - Find a registered device by name
+ * @name: its name
+ * @driver_id: its driver, or RDMA_DRIVER_UNKNOWN for any
+ *
+ * Context: may sleep.
+ * Return: the device with a registration reference (ib_device_put), or NULL.
+ */
+struct ib_device *ib_device_get_by_name(const char *name,
+					enum rdma_driver_id driver_id)
+{
+	struct ib_device *dev;
+
+	down_read(&ibcore_registry_rwsem);
+	dev = find_by_name(name);
+	if (dev && driver_id != RDMA_DRIVER_UNKNOWN &&
+	    dev->ops.driver_id != driver_id)
+		dev = NULL;
+	if (dev && !ib_device_try_get(dev))
+		dev = NULL;
+	up_read(&ibcore_registry_rwsem);
+	return dev;
+}
+EXPORT_SYMBOL(ib_device_get_by_name);
+
+/* ---- renaming ---- */
+
+static int rename_locked(struct ib_device *dev, const char *name)
+{
+	int ret;
+
+	if (!name_is_valid(name))
+		return -EINVAL;
+	if (!strcmp(dev->name, name))
+		return 0;
+	if (find_by_name(name))
+		return -EEXIST;
+	ret = device_rename(&dev->dev, name);
+	if (!ret)
+		strscpy(dev->name, name, sizeof(dev->name));
+	return ret;
+}
+
+/* The caller holds a registration reference. */
+int ibcore_device_rename(struct ib_device *dev, const char *name)
+{
+	int ret;
+
+	/* compat_devs_mutex: none is made with the old name meanwhile. */
+	mutex_lock(&dev->compat_devs_mutex);
+	down_write(&ibcore_registry_rwsem);
+	ret = rename_locked(dev, name);
+	up_write(&ibcore_registry_rwsem);
+	if (!ret)
+		ibcore_compat_devs_rename(dev, name);
+	mutex_unlock(&dev->compat_devs_mutex);
+	if (!ret)
+		ibcore_clients_rename(dev);
+	return ret;
+}

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Resource tracking: which objects a device has, who owns them, and how to
+ * hold one while it is being reported.
+ *
+ * Each device has one table a type, an xarray keyed by the number userspace
+ * knows the object by.  An entry's life:
+ *
+ *	new	 refcount 1, that of its owner; not in a table
+ *	add	 visible: lookups may take further references
+ *	begin	 its slot hides it; the owner's reference is dropped and the
+ *		 last lookup's put has been waited for
+ *	abort	 visible again, refcount 1
+ *	commit	 the slot is free, the task reference is gone
+ *
+ * Lookups take their reference under xa_lock, and begin hides the entry under
+ * the same lock, so after begin no new reference can appear: that is what
+ * bounds its wait to the readers there are.
+ *
+ * A hidden entry keeps its slot, so abort allocates nothing.  The hardware may
+ * give a QP's number to the next QP before the old one is committed; its slot
+ * then changes hands, which commit can tell because the slot says whose it is.
+ */
+#include <linux/sched/task.h>
+#include <rdma/rdma_cm.h>
+#include <rdma/rdma_counter.h>
+
+#include "core.h"
+
+/* Entries marked RESTRACK_DD are the drivers' own and only shown on demand. */
+struct restrack_table {
+	struct xarray xa;	/* struct rdma_restrack_entry by res->id */
+	u32 next_id;		/* hint of xa_alloc_cyclic(); protected by xa_lock */
+	atomic_t visible;	/* entries that lookups find */
+	atomic_t visible_dd;	/* those of them marked RESTRACK_DD */
+};
+
+struct rdma_restrack_root {
+	struct restrack_table tables[RDMA_RESTRACK_MAX];
+};
+
+/* From an entry to its object's pointer to the device, in octets. */
+#define DEVICE_FROM_RES(object) \
+	((int)offsetof(object, device) - (int)offsetof(object, res))
+
+static const int restrack_device_offset[RDMA_RESTRACK_MAX] = {
+	[RDMA_RESTRACK_PD] = DEVICE_FROM_RES(struct ib_pd),
+	[RDMA_RESTRACK_CQ] = DEVICE_FROM_RES(struct ib_cq),
+	[RDMA_RESTRACK_QP] = DEVICE_FROM_RES(struct ib_qp),
+	[RDMA_RESTRACK_MR] = DEVICE_FROM_RES(struct ib_mr),
+	[RDMA_RESTRACK_CTX] = DEVICE_FROM_RES(struct ib_ucontext),
+	[RDMA_RESTRACK_COUNTER] = DEVICE_FROM_RES(struct rdma_counter),
+	[RDMA_RESTRACK_SRQ] = DEVICE_FROM_RES(struct ib_srq),
+};
+
+static struct ib_device *restrack_device(const struct rdma_restrack_entry *res)
+{
+	const void *at = res;
+
+	if (res->type == RDMA_RESTRACK_CM_ID)
+		return container_of(res, struct rdma_restrack_cm_id,
+				    res)->id->device;
+	return *(struct ib_device * const *)(at +
+					     restrack_device_offset[res->type]);
+}
+
+static struct restrack_table *
+restrack_table(const struct rdma_restrack_entry *res)
+{
+	struct ib_device *dev = restrack_device(res);
+
+	return dev && dev->res ? &dev->res->tables[res->type] : NULL;
+}
+
+/* What the slot of @res holds while no lookup may find it. */
+static void *restrack_hidden(struct rdma_restrack_entry *res)
+{
+	return xa_tag_pointer(res, 1);
+}
+
+static bool restrack_is_hidden(const void *entry)
+{
+	return xa_pointer_tag((void *)entry) == 1;
+}
+
+static void restrack_account(struct restrack_table *table, u32 id, int delta)
+{
+	lockdep_assert_held(&table->xa.xa_lock);
+	atomic_add(delta, &table->visible);
+	if (xa_get_mark(&table->xa, id, RESTRACK_DD))
+		atomic_add(delta, &table->visible_dd);
+}
+
+/**
+ * rdma_restrack_new() - start the life of an entry
+ * @res: entry embedded in a zeroed object
+ * @type: what the object is
+ *
+ * Follow it by rdma_restrack_set_name() or rdma_restrack_parent_name(), then
+ * rdma_restrack_add().  An entry that is never added is ended by
+ * rdma_restrack_put() or rdma_restrack_del(), which both release its owner.
+ *
+ * Context: any.
+ */
+void rdma_restrack_new(struct rdma_restrack_entry *res,
+		       enum rdma_restrack_type type)
+{
+	kref_init(&res->kref);
+	init_completion(&res->comp);
+	res->type = type;
+}
+EXPORT_SYMBOL(rdma_restrack_new);
+
+static void restrack_set_task(struct rdma_restrack_entry *res,
+			      struct task_struct *task)
+{
+	struct task_struct *old = res->task;
+
+	res->task = get_task_struct(task);
+	res->user = true;
+	if (old)
+		put_task_struct(old);
+}
+
+static void restrack_put_task(struct rdma_restrack_entry *res)
+{
+	if (!res->task)
+		return;
+	put_task_struct(res->task);
+	res->task = NULL;
+}
+
+/**
+ * rdma_restrack_set_name() - name the owner of an entry
+ * @res: entry not yet added
+ * @caller: module that owns a kernel object, a string that outlives @res; NULL
+ *	if the current process owns it
+ *
+ * Context: process.
+ */
+void rdma_restrack_set_name(struct rdma_restrack_entry *res, const char *caller)
+{
+	if (caller)
+		res->kern_name = caller;
+	else
+		/* The thread may end before its process does. */
+		restrack_set_task(res, current->group_leader);
+}
+EXPORT_SYMBOL(rdma_restrack_set_name);
+
+/**
+ * rdma_restrack_parent_name() - give an entry the owner of another
+ * @dst: entry not yet added
+ * @parent: named entry that @dst belongs to
+ *
+ * Context: any; the caller keeps @parent alive.
+ */
+void rdma_restrack_parent_name(struct rdma_restrack_entry *dst,
+			       const struct rdma_restrack_entry *parent)
+{
+	if (rdma_is_kernel_res(parent))
+		dst->kern_name = parent->kern_name;
+	else if (parent->task)
+		restrack_set_task(dst, parent->task);
+}
+EXPORT_SYMBOL(rdma_restrack_parent_name);
+
+/*
+ * QPs and counters are found by the number the hardware gave them.  Each port
+ * has its own QP0 and QP1, so these carry the port above the 24 bits of a QPN.
+ */
+static bool restrack_fixed_id(struct rdma_restrack_entry *res)
+{
+	const struct ib_qp *qp;
+
+	switch (res->type) {
+	case RDMA_RESTRACK_QP:
+		qp = container_of(res, struct ib_qp, res);
+		res->id = qp->qp_num;
+		if (qp->qp_type == IB_QPT_SMI || qp->qp_type == IB_QPT_GSI)
+			res->id |= qp->port << 24;
+		return true;
+	case RDMA_RESTRACK_COUNTER:
+		res->id = container_of(res, struct rdma_counter, res)->id;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool restrack_is_dd(const struct rdma_restrack_entry *res)
+{
+	return res->type == RDMA_RESTRACK_QP &&
+	       container_of(res, struct ib_qp, res)->qp_type >= IB_QPT_DRIVER;
+}
+
+/* Takes the slot of a number that is free, or whose owner is on its way out. */
+static int restrack_reserve_id(struct restrack_table *table,
+			       struct rdma_restrack_entry *res)
+{
+	void *old = NULL, *seen;
+
+	for (;;) {
+		seen = xa_cmpxchg(&table->xa, res->id, old,
+				  restrack_hidden(res), GFP_KERNEL);
+		if (xa_is_err(seen))
+			return xa_err(seen);
+		if (seen == old)
+			return 0;
+		if (seen && !restrack_is_hidden(seen))
+			return -EBUSY;
+		old = seen;
+	}
+}
+
+static int restrack_reserve(struct restrack_table *table,
+			    struct rdma_restrack_entry *res)
+{
+	int ret;
+
+	if (restrack_fixed_id(res))
+		return restrack_reserve_id(table, res);
+
+	ret = xa_alloc_cyclic(&table->xa, &res->id, restrack_hidden(res),
+			      xa_limit_32b, &table->next_id, GFP_KERNEL);
+	return ret < 0 ? ret : 0;
+}
+
+/* Fills a reserved slot, which allocates nothing and cannot fail. */
+static void restrack_show(struct restrack_table *table,
+			  struct rdma_restrack_entry *res)
+{
+	xa_lock(&table->xa);
+	__xa_store(&table->xa, res->id, res, 0);
+	if (restrack_is_dd(res))
+		__xa_set_mark(&table->xa, res->id, RESTRACK_DD);
+	else
+		__xa_clear_mark(&table->xa, res->id, RESTRACK_DD);
+	restrack_account(table, res->id, 1);
+	xa_unlock(&table->xa);
+}
+
+/**
+ * rdma_restrack_add() - make an entry visible
+ * @res: entry of an object that is complete
+ *
+ * An object that cannot be tracked, because memory is short or its number is
+ * taken, works all the same and is only absent from reports.
+ *
+ * Context: process, may sleep.
+ */
+void rdma_restrack_add(struct rdma_restrack_entry *res)
+{
+	struct restrack_table *table = restrack_table(res);
+
+	if (!table)
+		return;
+	if (res->no_track) {
+		res->valid = true;
+		return;
+	}
+	if (restrack_reserve(table, res))
+		return;
+
+	res->valid = true;
+	restrack_show(table, res);
+}
+EXPORT_SYMBOL(rdma_restrack_add);
+
+/**
+ * rdma_restrack_get() - hold an entry
+ * @res: entry that is known to be in memory
+ *
+ * Context: any.
+ * Return: non-zero with a reference, 0 if the entry is being destroyed.
+ */
+int rdma_restrack_get(struct rdma_restrack_entry *res)
+{
+	return kref_get_unless_zero(&res->kref);
+}
+EXPORT_SYMBOL(rdma_restrack_get);
+
+static void restrack_last_put(struct kref *kref)
+{
+	struct rdma_restrack_entry *res =
+		container_of(kref, struct rdma_restrack_entry, kref);
+
+	/* An object that failed to be created gives up its owner this way. */
+	if (!res->valid)
+		restrack_put_task(res);
+	complete(&res->comp);
+}
+
+/**
+ * rdma_restrack_put() - end a hold on an entry
+ * @res: held entry
+ *
+ * Context: any.
+ * Return: 1 if that was the last hold, else 0.
+ */
+int rdma_restrack_put(struct rdma_restrack_entry *res)
+{
+	return kref_put(&res->kref, restrack_last_put);
+}
+EXPORT_SYMBOL(rdma_restrack_put);
+
+static struct rdma_restrack_entry *restrack_hold(void *entry)
+{
+	if (!entry || restrack_is_hidden(entry) || !rdma_restrack_get(entry))
+		return NULL;
+	return entry;
+}
+
+/**
+ * rdma_restrack_get_byid() - find an entry and hold it
+ * @dev: device whose objects are searched
+ * @type: kind of the object
+ * @id: its number; for special QPs with the port in bits 24 to 31
+ *
+ * Context: any but hardirq.
+ * Return: the entry, released by rdma_restrack_put(), or ERR_PTR(-ENOENT).
+ */
+struct rdma_restrack_entry *rdma_restrack_get_byid(struct ib_device *dev,
+						   enum rdma_restrack_type type,
+						   u32 id)
+{
+	struct xarray *xa = &dev->res->tables[type].xa;
+	struct rdma_restrack_entry *res;
+
+	xa_lock(xa);
+	res = restrack_hold(xa_load(xa, id));
+	xa_unlock(xa);
+	return res ?: ERR_PTR(-ENOENT);
+}
+EXPORT_SYMBOL(rdma_restrack_get_byid);
+
+/*
+ * Finds and holds the first entry numbered *@id or more, and sets *@id to its
+ * number; NULL if there is none.  O(log n), so a dump may resume anywhere.
+ */
+struct rdma_restrack_entry *
+ibcore_restrack_next(struct ib_device *dev, enum rdma_restrack_type type,
+		     unsigned long *id, bool show_dd)
+{
+	struct xarray *xa = &dev->res->tables[type].xa;
+	struct rdma_restrack_entry *res = NULL;
+	void *entry;
+
+	xa_lock(xa);
+	entry = xa_find(xa, id, U32_MAX, XA_PRESENT);
+	while (entry) {
+		if (show_dd || !xa_get_mark(xa, *id, RESTRACK_DD))
+			res = restrack_hold(entry);
+		if (res)
+			break;
+		entry = xa_find_after(xa, id, U32_MAX, XA_PRESENT);
+	}
+	xa_unlock(xa);
+	return res;
+}
+
+/**
+ * rdma_restrack_count() - how many objects of a kind a device has
+ * @dev: device
+ * @type: kind of objects
+ * @show_details: whether the drivers' own objects count
+ *
+ * Context: any.  The cost does not depend on the count.
+ * Return: the number of visible entries.
+ */
+int rdma_restrack_count(struct ib_device *dev, enum rdma_restrack_type type,
+			bool show_details)
+{
+	struct restrack_table *table = &dev->res->tables[type];
+	int n = atomic_read(&table->visible);
+
+	return show_details ? n : n - atomic_read(&table->visible_dd);
+}
+EXPORT_SYMBOL(rdma_restrack_count);
+
+/**
+ * rdma_restrack_begin_del() - hide an entry before its object is destroyed
+ * @res: entry
+ *
+ * On return nobody finds or holds the entry.  Then either
+ * rdma_restrack_commit_del() once the object is destroyed or
+ * rdma_restrack_abort_del() if that failed.
+ *
+ * Context: process, sleeps until those who hold @res have put it.
+ */
+void rdma_restrack_begin_del(struct rdma_restrack_entry *res)
+{
+	struct restrack_table *table;
+
+	if (!res->valid || res->no_track)
+		return;
+
+	table = restrack_table(res);
+	xa_lock(&table->xa);
+	restrack_account(table, res->id, -1);
+	__xa_store(&table->xa, res->id, restrack_hidden(res), 0);
+	xa_unlock(&table->xa);
+
+	rdma_restrack_put(res);
+	wait_for_completion(&res->comp);
+}
+EXPORT_SYMBOL(rdma_restrack_begin_del);
+
+/**
+ * rdma_restrack_abort_del() - show an entry again
+ * @res: entry that rdma_restrack_begin_del() hid
+ *
+ * Context: any but hardirq; cannot fail.
+ */
+void rdma_restrack_abort_del(struct rdma_restrack_entry *res)
+{
+	if (!res->valid || res->no_track)
+		return;
+
+	reinit_completion(&res->comp);
+	kref_init(&res->kref);
+	restrack_show(restrack_table(res), res);
+}
+EXPORT_SYMBOL(rdma_restrack_abort_del);
+
+/**
+ * rdma_restrack_commit_del() - end an entry that is hidden
+ * @res: entry that rdma_restrack_begin_del() hid; its object is destroyed.  A
+ *	copy of an object will do where the driver has freed the object, save
+ *	for QPs and counters
+ *
+ * Context: process.
+ */
+void rdma_restrack_commit_del(struct rdma_restrack_entry *res)
+{
+	if (res->valid && !res->no_track) {
+		struct xarray *xa = &restrack_table(res)->xa;
+
+		if (restrack_fixed_id(res))
+			xa_cmpxchg(xa, res->id, restrack_hidden(res), NULL, 0);
+		else
+			xa_erase(xa, res->id);
+	}
+	res->valid = false;
+	restrack_put_task(res);
+}
+EXPORT_SYMBOL(rdma_restrack_commit_del);
+
+/**
+ * rdma_restrack_sync() - wait for those who look at an object
+ * @res: entry
+ *
+ * On return whoever holds @res found it after the call began to return, and so
+ * sees every change made before the call.
+ *
+ * Context: process, may sleep.
+ */
+void rdma_restrack_sync(struct rdma_restrack_entry *res)
+{
+	rdma_restrack_begin_del(res);
+	rdma_restrack_abort_del(res);
+}
+EXPORT_SYMBOL(rdma_restrack_sync);
+
+/**
+ * rdma_restrack_del() - end an entry
+ * @res: entry, added or not
+ *
+ * On return no reference to @res remains: (1) no lookup finds it, its slot is
+ * gone; (2) the owner's reference was dropped here; (3) those of lookups were
+ * waited for; (4) that on the task has been put.
+ *
+ * Context: process, sleeps until those who hold @res have put it.
+ */
+void rdma_restrack_del(struct rdma_restrack_entry *res)
+{
+	rdma_restrack_begin_del(res);
+	rdma_restrack_commit_del(res);
+}
+EXPORT_SYMBOL(rdma_restrack_del);
+
+/* Before anything of @dev can be created. */
+int ibcore_restrack_setup(struct ib_device *dev)
+{
+	int i;
+
+	dev->res = kzalloc(sizeof(*dev->res), GFP_KERNEL);
+	if (!dev->res)
+		return -ENOMEM;
+
+	for (i = 0; i < RDMA_RESTRACK_MAX; i++)
+		xa_init_flags(&dev->res->tables[i].xa, XA_FLAGS_ALLOC);
+	return 0;
+}
+
+/* On the last put: whatever is still in a table is a leak of its owner. */
+void ibcore_restrack_release(struct ib_device *dev)
+{
+	static const char * const names[RDMA_RESTRACK_MAX] = {
+		[RDMA_RESTRACK_PD] = "PD",
+		[RDMA_RESTRACK_CQ] = "CQ",
+		[RDMA_RESTRACK_QP] = "QP",
+		[RDMA_RESTRACK_CM_ID] = "CM_ID",
+		[RDMA_RESTRACK_MR] = "MR",
+		[RDMA_RESTRACK_CTX] = "CTX",
+		[RDMA_RESTRACK_COUNTER] = "COUNTER",
+		[RDMA_RESTRACK_SRQ] = "SRQ",
+	};
+	int i;
+
+	if (!dev->res)
+		return;
+
+	for (i = 0; i < RDMA_RESTRACK_MAX; i++) {
+		struct restrack_table *table = &dev->res->tables[i];
+
+		WARN(!xa_empty(&table->xa), "%s: %d %s never destroyed\n",
+		     dev->name, atomic_read(&table->visible), names[i]);
+		xa_destroy(&table->xa);
+	}
+	kfree(dev->res);
+	dev->res = NULL;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Shared receive queues (IBA vol. 1, 10.2.9, 11.2.3). */
+#include "core.h"
+
+static void srq_uses_add(struct ib_srq *srq, int n)
+{
+	atomic_add(n, &srq->pd->usecnt);
+	if (ib_srq_has_cq(srq->srq_type) && srq->ext.cq)
+		atomic_add(n, &srq->ext.cq->usecnt);
+	if (srq->srq_type == IB_SRQT_XRC && srq->ext.xrc.xrcd)
+		atomic_add(n, &srq->ext.xrc.xrcd->usecnt);
+}
+
+/**
+ * ib_create_srq_user() - create a shared receive queue
+ * @pd: protection domain
+ * @srq_init_attr: attributes; its sizes return what was granted
+ * @uobject: the process's object, NULL for the kernel's SRQs
+ * @udata: the process's data, NULL for the kernel's SRQs
+ *
+ * Context: process, may sleep.
+ * Return: the SRQ, or ERR_PTR: -EOPNOTSUPP, -ENOMEM or the provider's error.
+ */
+struct ib_srq *ib_create_srq_user(struct ib_pd *pd,
+				  struct ib_srq_init_attr *srq_init_attr,
+				  struct ib_usrq_object *uobject,
+				  struct ib_udata *udata)
+{
+	struct ib_device *dev = pd->device;
+	struct ib_srq *srq;
+	int ret;
+
+	if (!dev->ops.create_srq)
+		return ERR_PTR(-EOPNOTSUPP);
+
+	srq = rdma_zalloc_drv_obj(dev, ib_srq);
+	if (!srq)
+		return ERR_PTR(-ENOMEM);
+
+	srq->device = dev;
+	srq->pd = pd;
+	srq->uobject = uobject;
+	srq->event_handler = srq_init_attr->event_handler;
+	srq->srq_context = srq_init_attr->srq_context;
+	srq->srq_type = srq_init_attr->srq_type;
+	if (ib_srq_has_cq(srq->srq_type))
+		srq->ext.cq = srq_init_attr->ext.cq;
+	if (srq->srq_type == IB_SRQT_XRC)
+		srq->ext.xrc.xrcd = srq_init_attr->ext.xrc.xrcd;
+
+	rdma_restrack_new(&srq->res, RDMA_RESTRACK_SRQ);
+	rdma_restrack_parent_name(&srq->res, &pd->res);
+	ret = dev->ops.create_srq(srq, srq_init_attr, udata);
+	if (ret) {
+		rdma_restrack_put(&srq->res);
+		kfree(srq);
+		return ERR_PTR(ret);
+	}
+
+	srq_uses_add(srq, 1);
+	rdma_restrack_add(&srq->res);
+	return srq;
+}
+EXPORT_SYMBOL(ib_create_srq_user);
+
+/**
+ * ib_modify_srq() - resize a shared receive queue or arm its limit event
+ * @srq: SRQ of the kernel
+ * @srq_attr: new values
+ * @srq_attr_mask: which of them
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EOPNOTSUPP or the provider's error.
+ */
+int ib_modify_srq(struct ib_srq *srq, struct ib_srq_attr *srq_attr,
+		  enum ib_srq_attr_mask srq_attr_mask)
+{
+	const struct ib_device_ops *ops = &srq->device->ops;
+
+	if (!ops->modify_srq)
+		return -EOPNOTSUPP;
+	return ops->modify_srq(srq, srq_attr, srq_attr_mask, NULL);
+}
+EXPORT_SYMBOL(ib_modify_srq);
+
+/**
+ * ib_query_srq() - ask for the attributes of a shared receive queue
+ * @srq: SRQ
+ * @srq_attr: set to its attributes
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EOPNOTSUPP or the provider's error.
+ */
+int ib_query_srq(struct ib_srq *srq, struct ib_srq_attr *srq_attr)
+{
+	int (*query)(struct ib_srq *srq, struct ib_srq_attr *attr) =
+		srq->device->ops.query_srq;
+
+	return query ? query(srq, srq_attr) : -EOPNOTSUPP;
+}
+EXPORT_SYMBOL(ib_query_srq);
+
+/**
+ * ib_destroy_srq_user() - destroy a shared receive queue
+ * @srq: SRQ that no QP uses
+ * @udata: the process's data, NULL for the kernel's SRQs
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EBUSY if it is in use, or the provider's error; unless 0 the SRQ
+ * is as before.
+ */
+int ib_destroy_srq_user(struct ib_srq *srq, struct ib_udata *udata)
+{
+	int ret;
+
+	if (atomic_read(&srq->usecnt))
+		return -EBUSY;
+
+	rdma_restrack_begin_del(&srq->res);
+	ret = srq->device->ops.destroy_srq(srq, udata);
+	if (ret) {
+		rdma_restrack_abort_del(&srq->res);
+		return ret;
+	}
+	rdma_restrack_commit_del(&srq->res);
+	srq_uses_add(srq, -1);
+	kfree(srq);
+	return 0;
+}
+EXPORT_SYMBOL(ib_destroy_srq_user);

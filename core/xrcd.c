@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * XRC domains and the handles of their target QPs (IBA vol. 1, annex A14).
+ *
+ * A target QP (the real QP) has no PD's user and no CQ; processes name it by
+ * handles, struct ib_qp whose real_qp points to it.  real->usecnt counts the
+ * handles, real->open_list holds them.  The last handle takes the real QP with
+ * it; a use of the domain lasts as long as the real QP is entered in it.
+ *
+ * Locks: xrcd->tgt_qps_rwsem orders opening and closing, and with them usecnt.
+ * open_list is written under device->qp_open_list_lock, inside of it, and read
+ * under RCU: events come in any context and the handlers run under no lock.
+ */
+#include <linux/rculist.h>
+
+#include "core.h"
+
+/**
+ * ib_alloc_xrcd_user() - allocate an XRC domain
+ * @device: device
+ * @inode: file that names it for other processes, or NULL
+ * @udata: the process's data
+ *
+ * Context: process, may sleep.
+ * Return: the domain, or ERR_PTR: -EOPNOTSUPP, -ENOMEM or the provider's error.
+ */
+struct ib_xrcd *ib_alloc_xrcd_user(struct ib_device *device,
+				   struct inode *inode, struct ib_udata *udata)
+{
+	const struct ib_device_ops *ops = &device->ops;
+	struct ib_xrcd *xrcd = NULL;
+	int ret = -EOPNOTSUPP;
+
+	if (ops->alloc_xrcd) {
+		xrcd = rdma_zalloc_drv_obj(device, ib_xrcd);
+		ret = -ENOMEM;
+	}
+	if (!xrcd)
+		return ERR_PTR(ret);
+
+	xa_init(&xrcd->tgt_qps);
+	init_rwsem(&xrcd->tgt_qps_rwsem);
+	xrcd->inode = inode;
+	xrcd->device = device;
+	ret = ops->alloc_xrcd(xrcd, udata);
+	if (!ret)
+		return xrcd;
+	kfree(xrcd);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL(ib_alloc_xrcd_user);
+
+/**
+ * ib_dealloc_xrcd_user() - free an XRC domain
+ * @xrcd: domain
+ * @udata: the process's data
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EBUSY while target QPs or SRQs use it, or the provider's error;
+ * unless 0 the domain is as before.
+ */
+int ib_dealloc_xrcd_user(struct ib_xrcd *xrcd, struct ib_udata *udata)
+{
+	int ret;
+
+	if (atomic_read(&xrcd->usecnt))
+		return -EBUSY;
+
+	ret = xrcd->device->ops.dealloc_xrcd(xrcd, udata);
+	if (ret)
+		return ret;
+
+	WARN_ON(!xa_empty(&xrcd->tgt_qps));
+	xa_destroy(&xrcd->tgt_qps);
+	kfree(xrcd);
+	return 0;
+}
+EXPORT_SYMBOL(ib_dealloc_xrcd_user);
+
+/* An event of the real QP goes to each handle, named in a copy of its own. */
+static void xrc_event(struct ib_event *event, void *context)
+{
+	struct ib_qp *real = context;
+	struct ib_event copy = *event;
+	struct ib_qp *handle;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(handle, &real->open_list, open_list) {
+		if (!handle->registered_event_handler)
+			continue;
+		copy.element.qp = handle;
+		handle->registered_event_handler(&copy, handle->qp_context);
+	}
+	rcu_read_unlock();
+}
+
+static struct ib_qp *xrc_handle_alloc(struct ib_qp *real,
+				      void (*handler)(struct ib_event *, void *),
+				      void *context)
+{
+	struct ib_qp *handle;
+
+	handle = kzalloc(sizeof(*handle), GFP_KERNEL);
+	if (!handle)
+		return NULL;
+
+	handle->device = real->device;
+	handle->real_qp = real;
+	handle->xrcd = real->xrcd;
+	handle->qp_num = real->qp_num;
+	handle->qp_type = real->qp_type;
+	handle->event_handler = handler;
+	handle->registered_event_handler = handler;
+	handle->qp_context = context;
+	return handle;
+}
+
+static void xrc_handle_link(struct ib_qp *handle)
+{
+	struct ib_qp *real = handle->real_qp;
+	unsigned long flags;
+
+	lockdep_assert_held(&real->xrcd->tgt_qps_rwsem);
+	atomic_inc(&real->usecnt);
+	spin_lock_irqsave(&real->device->qp_open_list_lock, flags);
+	list_add_rcu(&handle->open_list, &real->open_list);
+	spin_unlock_irqrestore(&real->device->qp_open_list_lock, flags);
+}
+
+static void xrc_handle_unlink(struct ib_qp *handle)
+{
+	struct ib_qp *real = handle->real_qp;
+	unsigned long flags;
+
+	lockdep_assert_held_write(&real->xrcd->tgt_qps_rwsem);
+	spin_lock_irqsave(&real->device->qp_open_list_lock, flags);
+	list_del_rcu(&handle->open_list);
+	spin_unlock_irqrestore(&real->device->qp_open_list_lock, flags);
+	atomic_dec(&real->usecnt);
+}
+
+struct ib_qp *ibcore_xrc_share(struct ib_qp *real,
+			       const struct ib_qp_init_attr *attr)
+{
+	struct ib_xrcd *xrcd = attr->xrcd;
+	struct ib_qp *handle;
+	int ret;
+
+	handle = xrc_handle_alloc(real, attr->event_handler, attr->qp_context);
+	if (!handle)
+		return ERR_PTR(-ENOMEM);
+	handle->xrcd = xrcd;
+	handle->uobject = real->uobject;
+
+	down_write(&xrcd->tgt_qps_rwsem);
+	ret = xa_insert(&xrcd->tgt_qps, real->qp_num, real, GFP_KERNEL);
+	if (!ret) {
+		/* Nothing can fail from here on. */
+		atomic_inc(&xrcd->usecnt);
+		real->xrcd = xrcd;
+		real->qp_context = real;
+		real->registered_event_handler = xrc_event;
+		xrc_handle_link(handle);
+	}
+	up_write(&xrcd->tgt_qps_rwsem);
+
+	if (ret) {
+		kfree(handle);
+		return ERR_PTR(ret);
+	}
+	return handle;
+}
+
+/*
+ * The real QP goes first, while nobody can open it: if that fails, handle and
+ * domain are as before.  Then no reference to the handle remains: (1) opening
+ * makes its own; (2) the list lost it; (3) event handlers that found it there
+ * have returned after the grace period; (4) its owner calls this.  And none to
+ * the real QP: (1) the table lost it under the rwsem; (2) usecnt is 0, so there
+ * is no handle; (3) the provider raises no event after its destroy_qp.
+ */
+int ibcore_xrc_close(struct ib_qp *handle, struct ib_udata *udata)
+{
+	struct ib_qp *real = handle->real_qp;
+	struct ib_xrcd *xrcd = real->xrcd;
+	bool last;
+	int ret;
+
+	down_write(&xrcd->tgt_qps_rwsem);
+	last = atomic_read(&real->usecnt) == 1;
+	if (last) {
+		ret = ibcore_qp_teardown(real, udata);
+		if (ret) {
+			up_write(&xrcd->tgt_qps_rwsem);
+			return ret;
+		}
+		xa_erase(&xrcd->tgt_qps, real->qp_num);
+	}
+	xrc_handle_unlink(handle);
+	up_write(&xrcd->tgt_qps_rwsem);
+
+	synchronize_rcu();
+	kfree(handle);
+	if (last) {
+		ibcore_qp_free(real);
+		atomic_dec(&xrcd->usecnt);
+	}
+	return 0;
+}
+
+/**
+ * ib_open_qp() - open a target QP of an XRC domain
+ * @xrcd: domain
+ * @qp_open_attr: number and type of the QP, and who gets its events
+ *
+ * Context: process, may sleep.
+ * Return: a handle, for ib_close_qp() or ib_destroy_qp_user(), or ERR_PTR:
+ * -EINVAL if the domain has no such QP, -ENOMEM.
+ */
+struct ib_qp *ib_open_qp(struct ib_xrcd *xrcd,
+			 struct ib_qp_open_attr *qp_open_attr)
+{
+	struct ib_qp *real, *handle;
+
+	if (qp_open_attr->qp_type != IB_QPT_XRC_TGT)
+		return ERR_PTR(-EINVAL);
+
+	down_read(&xrcd->tgt_qps_rwsem);
+	real = xa_load(&xrcd->tgt_qps, qp_open_attr->qp_num);
+	if (!real) {
+		handle = ERR_PTR(-EINVAL);
+		goto out;
+	}
+
+	handle = xrc_handle_alloc(real, qp_open_attr->event_handler,
+				  qp_open_attr->qp_context);
+	if (handle)
+		xrc_handle_link(handle);
+	else
+		handle = ERR_PTR(-ENOMEM);
+out:
+	up_read(&xrcd->tgt_qps_rwsem);
+	return handle;
+}
+EXPORT_SYMBOL(ib_open_qp);
+
+/**
+ * ib_close_qp() - close a handle of a target QP
+ * @qp: handle of ib_open_qp(); not from its event handler
+ *
+ * With its last handle the QP is destroyed.
+ *
+ * Context: process, may sleep.
+ * Return: 0, -EINVAL if @qp is no handle, or the provider's error, when the
+ * handle is still open.
+ */
+int ib_close_qp(struct ib_qp *qp)
+{
+	if (qp->real_qp == qp)
+		return -EINVAL;
+	return ibcore_xrc_close(qp, NULL);
+}
+EXPORT_SYMBOL(ib_close_qp);

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <linux/module.h>
+#include "suites.h"
+
+kunit_test_suites(&ibcore_device_suite, &ibcore_cache_suite, &ibcore_verbs_suite);
+
+MODULE_DESCRIPTION("KUnit suites of ib_core");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_CORE_SUITES_H
+#define IBEX_CORE_SUITES_H
+
+#include <kunit/test.h>
+
+extern struct kunit_suite ibcore_device_suite;
+extern struct kunit_suite ibcore_cache_suite;
+extern struct kunit_suite ibcore_verbs_suite;
+
+#endif
