@@ -106,7 +106,7 @@ int ibcore_device_rename(struct ib_device *dev, const char *name);
  * that @net may see with an index of @start or more, in order of index, until
  * @fn answers non-zero, which is returned.
  */
-int ibcore_for_each_device(const struct net *net, u32 start,
+int ibcore_walk_devices(const struct net *net, u32 start,
 			   int (*fn)(struct ib_device *dev, void *arg),
 			   void *arg);
 
@@ -356,9 +356,9 @@ int ibcore_nldev_put_netdev(struct sk_buff *msg, struct ib_device *dev,
 			    u32 port, const struct net *net);
 
 int ibcore_nldev_dev_get(struct ibcore_nldev_req *req);
+typedef int (*ibcore_nldev_put_fn)(struct sk_buff *msg, struct ib_device *dev);
 int ibcore_nldev_dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
-			   int (*put)(struct sk_buff *msg,
-				      struct ib_device *dev));
+			   ibcore_nldev_put_fn put);
 int ibcore_nldev_dev_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int ibcore_nldev_dev_set(struct ibcore_nldev_req *req);
 int ibcore_nldev_newdev(struct ibcore_nldev_req *req);

@@ -192,8 +192,8 @@ struct ib_cq *ib_cq_pool_get(struct ib_device *dev, unsigned int nr_cqe,
 	unsigned int vector;
 	struct ib_cq *cq;
 
-	if (WARN_ON_ONCE((unsigned int)poll_ctx > IB_POLL_LAST_POOL_TYPE) ||
-	    !nr_cqe || nr_cqe > (unsigned int)max(dev->attrs.max_cqe, 0))
+	if ((unsigned int)poll_ctx > IB_POLL_LAST_POOL_TYPE || !nr_cqe ||
+	    nr_cqe > (unsigned int)max(dev->attrs.max_cqe, 0))
 		return ERR_PTR(-EINVAL);
 
 	pool = cq_pool_get(dev, poll_ctx);

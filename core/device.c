@@ -192,7 +192,6 @@ static const struct {
 	{ attrs_up },
 	{ counter_up,		NULL,			ibcore_counter_release },
 	{ groups_up,		NULL,			ibcore_hw_stats_release },
-	{ ibcore_gid_setup,	ibcore_gid_cleanup,	ibcore_gid_release },
 	{ ibcore_cache_setup,	ibcore_cache_cleanup,	ibcore_cache_release },
 	{ ibcore_events_open,	ibcore_events_close },
 	{ cgroup_up,		ibcore_cgroup_release },

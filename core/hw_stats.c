@@ -291,8 +291,8 @@ static struct hw_dir *hw_dir_create(struct ib_device *dev, u32 port)
 		rdma_free_hw_stats_struct(stats);
 		return NULL;
 	}
-	/* Drivers say -1 for the default. */
-	if (stats->lifespan == (unsigned long)-1)
+	/* Drivers say -1 for the default, here or to the allocation. */
+	if (stats->lifespan >= MAX_JIFFY_OFFSET)
 		stats->lifespan =
 			msecs_to_jiffies(RDMA_HW_STATS_DEFAULT_LIFESPAN);
 	return hw_dir_alloc(dev, port, stats);

@@ -69,7 +69,7 @@ int ibcore_nldev_dev_get(struct ibcore_nldev_req *req)
 struct dump_arg {
 	struct sk_buff *skb;
 	struct netlink_callback *cb;
-	int (*put)(struct sk_buff *msg, struct ib_device *dev);
+	ibcore_nldev_put_fn put;
 };
 
 /* One message a device.  cb->args[0] is where the next page begins. */
@@ -94,15 +94,14 @@ static int dump_one(struct ib_device *dev, void *data)
 }
 
 int ibcore_nldev_dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
-			   int (*put)(struct sk_buff *msg,
-				      struct ib_device *dev))
+			   ibcore_nldev_put_fn put)
 {
 	struct dump_arg arg = { .skb = skb, .cb = cb, .put = put };
 	int ret;
 
 	if (cb->args[0] > U32_MAX)
 		return 0;
-	ret = ibcore_for_each_device(sock_net(skb->sk), cb->args[0], dump_one,
+	ret = ibcore_walk_devices(sock_net(skb->sk), cb->args[0], dump_one,
 				     &arg);
 	/* A page with anything in it is followed by another. */
 	return skb->len ?: ret;
@@ -113,15 +112,20 @@ int ibcore_nldev_dev_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return ibcore_nldev_dump_devs(skb, cb, put_dev);
 }
 
-/* Completion queues already there keep the moderation they were made with. */
+static DEFINE_MUTEX(dim_mutex);
+
+/*
+ * For CQs made from now on, and without effect where the driver cannot moderate
+ * them.  The bit is one of several that share a word; registration is over, and
+ * requests from userspace are the only ones to write there.
+ */
 static int set_dim(struct ib_device *dev, u8 on)
 {
 	if (on > 1)
 		return -EINVAL;
-	/* Without modify_cq() there is nothing to moderate. */
-	if (on && !dev->ops.modify_cq)
-		return -EOPNOTSUPP;
+	mutex_lock(&dim_mutex);
 	dev->use_cq_dim = on;
+	mutex_unlock(&dim_mutex);
 	return 0;
 }
 

@@ -18,9 +18,13 @@ static int put_ctxn(struct sk_buff *msg, const struct ib_uobject *uobj)
 		     0;
 }
 
-static int put_pdn(struct sk_buff *msg, const struct ib_pd *pd)
+/* Kernel consumers, which seldom share a PD, are told apart by their name. */
+static int put_pdn(struct sk_buff *msg, const struct rdma_restrack_entry *res,
+		   const struct ib_pd *pd)
 {
-	return pd ? nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PDN, pd->res.id) : 0;
+	if (!pd || rdma_is_kernel_res(res))
+		return 0;
+	return nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PDN, pd->res.id);
 }
 
 /* ---- QP ---- */
@@ -77,7 +81,7 @@ static int fill_qp(struct sk_buff *msg, bool admin,
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port))
 		return -EMSGSIZE;
 	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, qp->qp_num) ||
-	    put_pdn(msg, qp->pd))
+	    put_pdn(msg, res, qp->pd))
 		return -EMSGSIZE;
 	ret = put_qp_attr(msg, qp);
 	if (ret || !qp->device->ops.fill_res_qp_entry)
@@ -194,7 +198,7 @@ static int fill_mr(struct sk_buff *msg, bool admin,
 	/* A PD that the MR moves away from waits by rdma_restrack_sync(). */
 	if (ibcore_nldev_put_u64(msg, RDMA_NLDEV_ATTR_RES_MRLEN, mr->length) ||
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_MRN, res->id) ||
-	    put_pdn(msg, READ_ONCE(mr->pd)))
+	    put_pdn(msg, res, READ_ONCE(mr->pd)))
 		return -EMSGSIZE;
 	if (!mr->device->ops.fill_res_mr_entry)
 		return 0;
@@ -322,7 +326,7 @@ static int fill_srq(struct sk_buff *msg, bool admin,
 		return ret;
 	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_SRQN, res->id) ||
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE, srq->srq_type) ||
-	    put_pdn(msg, srq->pd))
+	    put_pdn(msg, res, srq->pd))
 		return -EMSGSIZE;
 	if (ib_srq_has_cq(srq->srq_type) && srq->ext.cq &&
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CQN, srq->ext.cq->res.id))

@@ -41,31 +41,29 @@ int ibcore_nldev_sys_get(struct ibcore_nldev_req *req)
 	return 0;
 }
 
+static bool is_mode(const struct nlattr *attr)
+{
+	return !attr || nla_get_u8(attr) <= 1;
+}
+
 int ibcore_nldev_sys_set(struct ibcore_nldev_req *req)
 {
-	struct nlattr *attr;
-	int ret = -EINVAL;
+	const struct nlattr *netns, *qkey;
+	int ret = 0;
 
 	/* These rule the whole host. */
 	if (!net_eq(req->net, &init_net))
 		return -EPERM;
 
-	attr = req->tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE];
-	if (attr) {
-		if (nla_get_u8(attr) > 1)
-			return -EINVAL;
-		ret = ibcore_netns_set_shared(nla_get_u8(attr));
-		if (ret)
-			return ret;
-	}
+	netns = req->tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE];
+	qkey = req->tb[RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE];
+	if ((!netns && !qkey) || !is_mode(netns) || !is_mode(qkey))
+		return -EINVAL;
 
-	attr = req->tb[RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE];
-	if (attr) {
-		if (nla_get_u8(attr) > 1)
-			return -EINVAL;
-		WRITE_ONCE(sys_privileged_qkey, nla_get_u8(attr));
-		ret = 0;
-	}
+	if (netns)
+		ret = ibcore_netns_set_shared(nla_get_u8(netns));
+	if (!ret && qkey)
+		WRITE_ONCE(sys_privileged_qkey, nla_get_u8(qkey));
 	return ret;
 }
 

@@ -192,7 +192,7 @@ struct ib_device *ibcore_device_get_by_index(const struct net *net, u32 index)
 	return dev;
 }
 
-int ibcore_for_each_device(const struct net *net, u32 start,
+int ibcore_walk_devices(const struct net *net, u32 start,
 			   int (*fn)(struct ib_device *dev, void *arg),
 			   void *arg)
 {

@@ -165,27 +165,23 @@ void rdma_restrack_parent_name(struct rdma_restrack_entry *dst,
 }
 EXPORT_SYMBOL(rdma_restrack_parent_name);
 
-/*
- * QPs and counters are found by the number the hardware gave them.  Each port
- * has its own QP0 and QP1, so these carry the port above the 24 bits of a QPN.
- */
-static bool restrack_fixed_id(struct rdma_restrack_entry *res)
+/* Of these the hardware chooses the number. */
+static bool restrack_has_fixed_id(const struct rdma_restrack_entry *res)
 {
-	const struct ib_qp *qp;
+	return res->type == RDMA_RESTRACK_QP ||
+	       res->type == RDMA_RESTRACK_COUNTER;
+}
 
-	switch (res->type) {
-	case RDMA_RESTRACK_QP:
-		qp = container_of(res, struct ib_qp, res);
-		res->id = qp->qp_num;
-		if (qp->qp_type == IB_QPT_SMI || qp->qp_type == IB_QPT_GSI)
-			res->id |= qp->port << 24;
-		return true;
-	case RDMA_RESTRACK_COUNTER:
-		res->id = container_of(res, struct rdma_counter, res)->id;
-		return true;
-	default:
-		return false;
-	}
+/* Each port has its own QP0 and QP1: they carry it above a QPN's 24 bits. */
+static u32 restrack_fixed_id(struct rdma_restrack_entry *res)
+{
+	const struct ib_qp *qp = container_of(res, struct ib_qp, res);
+
+	if (res->type == RDMA_RESTRACK_COUNTER)
+		return container_of(res, struct rdma_counter, res)->id;
+	if (qp->qp_type == IB_QPT_SMI || qp->qp_type == IB_QPT_GSI)
+		return qp->qp_num | qp->port << 24;
+	return qp->qp_num;
 }
 
 static bool restrack_is_dd(const struct rdma_restrack_entry *res)
@@ -218,8 +214,10 @@ static int restrack_reserve(struct restrack_table *table,
 {
 	int ret;
 
-	if (restrack_fixed_id(res))
+	if (restrack_has_fixed_id(res)) {
+		res->id = restrack_fixed_id(res);
 		return restrack_reserve_id(table, res);
+	}
 
 	ret = xa_alloc_cyclic(&table->xa, &res->id, restrack_hidden(res),
 			      xa_limit_32b, &table->next_id, GFP_KERNEL);
@@ -436,7 +434,7 @@ void rdma_restrack_commit_del(struct rdma_restrack_entry *res)
 	if (res->valid && !res->no_track) {
 		struct xarray *xa = &restrack_table(res)->xa;
 
-		if (restrack_fixed_id(res))
+		if (restrack_has_fixed_id(res))
 			xa_cmpxchg(xa, res->id, restrack_hidden(res), NULL, 0);
 		else
 			xa_erase(xa, res->id);

@@ -13,7 +13,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
-#include "rw.h"
+#include "rw_ctx.h"
 
 /* Larger MRs cost memory that few requests use. */
 #define RW_MAX_MR_PAGES		256

@@ -5,7 +5,7 @@
  */
 #include <linux/slab.h>
 
-#include "rw.h"
+#include "rw_ctx.h"
 
 static int rw_sig_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,
 		       struct scatterlist *sg, u32 nents,

@@ -100,6 +100,29 @@ int ib_query_srq(struct ib_srq *srq, struct ib_srq_attr *srq_attr)
 }
 EXPORT_SYMBOL(ib_query_srq);
 
+/* The provider's part, which may fail, when the SRQ is as before. */
+static int srq_teardown(struct ib_srq *srq, struct ib_udata *udata)
+{
+	int ret;
+
+	rdma_restrack_begin_del(&srq->res);
+	ret = srq->device->ops.destroy_srq(srq, udata);
+	if (ret)
+		rdma_restrack_abort_del(&srq->res);
+	return ret;
+}
+
+/*
+ * No reference remains: (1) no QP uses it, its usecnt was 0; (2) resource
+ * tracking waited for its readers; (3) the provider raises no event any more.
+ */
+static void srq_free(struct ib_srq *srq)
+{
+	rdma_restrack_commit_del(&srq->res);
+	srq_uses_add(srq, -1);
+	kfree(srq);
+}
+
 /**
  * ib_destroy_srq_user() - destroy a shared receive queue
  * @srq: SRQ that no QP uses
@@ -111,20 +134,12 @@ EXPORT_SYMBOL(ib_query_srq);
  */
 int ib_destroy_srq_user(struct ib_srq *srq, struct ib_udata *udata)
 {
-	int ret;
+	int ret = -EBUSY;
 
-	if (atomic_read(&srq->usecnt))
-		return -EBUSY;
-
-	rdma_restrack_begin_del(&srq->res);
-	ret = srq->device->ops.destroy_srq(srq, udata);
-	if (ret) {
-		rdma_restrack_abort_del(&srq->res);
-		return ret;
-	}
-	rdma_restrack_commit_del(&srq->res);
-	srq_uses_add(srq, -1);
-	kfree(srq);
-	return 0;
+	if (!atomic_read(&srq->usecnt))
+		ret = srq_teardown(srq, udata);
+	if (!ret)
+		srq_free(srq);
+	return ret;
 }
 EXPORT_SYMBOL(ib_destroy_srq_user);

@@ -9,10 +9,36 @@ LIST_HEAD(fake_fabric);			/* protected by fake_fabric_lock */
 DEFINE_MUTEX(fake_fabric_lock);
 static atomic_t fake_hca_serial = ATOMIC_INIT(0);
 
+static void fake_hca_fill_attrs(struct ib_device_attr *attrs)
+{
+	attrs->max_mr_size = U64_MAX;
+	attrs->page_size_cap = PAGE_SIZE;
+	attrs->max_qp = 100000;
+	attrs->max_qp_wr = 16384;
+	attrs->max_send_sge = 8;
+	attrs->max_recv_sge = 8;
+	attrs->max_sge_rd = 8;
+	attrs->max_cq = 100000;
+	attrs->max_cqe = 65536;
+	attrs->max_mr = 100000;
+	attrs->max_pd = 100000;
+	attrs->max_qp_rd_atom = 16;
+	attrs->max_qp_init_rd_atom = 16;
+	attrs->max_srq = 1000;
+	attrs->max_srq_wr = 4096;
+	attrs->max_srq_sge = 4;
+	attrs->max_ah = 100000;
+	attrs->max_fast_reg_page_list_len = 256;
+	attrs->max_pkeys = FAKE_HCA_PKEYS;
+	attrs->local_ca_ack_delay = 15;
+	attrs->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attrs->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+}
+
 static int fake_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			     struct ib_udata *udata)
 {
-	*attr = ibdev->attrs;
+	fake_hca_fill_attrs(attr);
 	return 0;
 }
 
@@ -131,32 +157,6 @@ static const struct ib_device_ops fake_hca_roce_ops = {
 	.del_gid		= fake_del_gid,
 };
 
-static void fake_hca_fill_attrs(struct ib_device_attr *attrs)
-{
-	attrs->max_mr_size = U64_MAX;
-	attrs->page_size_cap = PAGE_SIZE;
-	attrs->max_qp = 100000;
-	attrs->max_qp_wr = 16384;
-	attrs->max_send_sge = 8;
-	attrs->max_recv_sge = 8;
-	attrs->max_sge_rd = 8;
-	attrs->max_cq = 100000;
-	attrs->max_cqe = 65536;
-	attrs->max_mr = 100000;
-	attrs->max_pd = 100000;
-	attrs->max_qp_rd_atom = 16;
-	attrs->max_qp_init_rd_atom = 16;
-	attrs->max_srq = 1000;
-	attrs->max_srq_wr = 4096;
-	attrs->max_srq_sge = 4;
-	attrs->max_ah = 100000;
-	attrs->max_fast_reg_page_list_len = 256;
-	attrs->max_pkeys = FAKE_HCA_PKEYS;
-	attrs->local_ca_ack_delay = 15;
-	attrs->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
-	attrs->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
-}
-
 struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 {
 	int serial = atomic_inc_return(&fake_hca_serial);
@@ -178,7 +178,6 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	hca->ibdev.num_comp_vectors = 4;
 	hca->ibdev.local_dma_lkey = 0;
 	hca->ibdev.node_guid = cpu_to_be64(0x0002c90300000000ULL + serial * 16);
-	fake_hca_fill_attrs(&hca->ibdev.attrs);
 	for (p = 1; p <= hca->ibdev.phys_port_cnt; p++) {
 		struct fake_hca_port *port = &hca->port[p];
 

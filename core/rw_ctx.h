@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#ifndef IBEX_CORE_RW_H
-#define IBEX_CORE_RW_H
+#ifndef IBEX_CORE_RW_CTX_H
+#define IBEX_CORE_RW_CTX_H
 
 /* What rw.c and rw_sig.c share. */
 #include <rdma/rw.h>

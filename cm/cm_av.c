@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Address vectors of connections, address handles for their MADs, times. */
+#include <linux/math64.h>
+#include <linux/slab.h>
+
+#include "cm.h"
+
+/*
+ * An IBA time, 4.096 us * 2^n, in ms, rounded up.  A path record's has 6 bits;
+ * beyond the 5 of a QP's timeout it is not to be waited for.
+ */
+unsigned int ibcm_time_ms(u8 iba_time)
+{
+	return DIV_ROUND_UP_ULL(4096ULL << min_t(u8, iba_time, 31), NSEC_PER_MSEC);
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_time_ms);
+
+/*
+ * Local ACK timeout (IBA vol. 1, 12.7.34): twice the packet lifetime and the
+ * CA's ACK delay, all as exponents.  The sum of two powers of two is rounded up
+ * to the next power unless the smaller adds a quarter or less.
+ */
+u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time)
+{
+	u8 rtt = packet_life_time + 1;
+	u8 larger = max(rtt, ca_ack_delay);
+	u8 apart = larger - min(rtt, ca_ack_delay);
+
+	return min(larger + (apart < 2), 31);
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_ack_timeout);
+
+/*
+ * Fills @av for data along @path.  @sgid_attr is the path's SGID entry, or NULL
+ * to have it looked up.  May sleep: RoCE resolves the destination's MAC unless
+ * the path has it.  -EINVAL, or -ENOENT where SGID or P_Key are not ours.
+ */
+int ibcm_av_from_path(struct ibcm_device *dev, struct sa_path_rec *path,
+		      const struct ib_gid_attr *sgid_attr, struct ibcm_av *av)
+{
+	const struct ib_gid_attr *found = NULL;
+	struct rdma_ah_attr ah_attr = {};
+	struct ibcm_port *port;
+	u16 pkey_index;
+	int ret;
+
+	if (!sgid_attr) {
+		found = rdma_find_gid(dev->ibdev, &path->sgid,
+				      sa_conv_pathrec_to_gid_type(path), NULL);
+		if (IS_ERR(found))
+			return PTR_ERR(found);
+		sgid_attr = found;
+	}
+
+	ret = -EINVAL;
+	if (sgid_attr->device != dev->ibdev || !sgid_attr->port_num ||
+	    sgid_attr->port_num > dev->nr_ports)
+		goto out;
+	port = &dev->ports[sgid_attr->port_num - 1];
+
+	ret = ib_find_cached_pkey(dev->ibdev, port->num,
+				  be16_to_cpu(path->pkey), &pkey_index);
+	if (ret)
+		goto out;
+	ret = ib_init_ah_attr_from_path(dev->ibdev, port->num, path, &ah_attr,
+					sgid_attr);
+	if (ret)
+		goto out;
+
+	ibcm_av_destroy(av);
+	av->ah_attr = ah_attr;
+	av->port = port;
+	av->pkey_index = pkey_index;
+	av->packet_life_time = path->packet_life_time;
+	av->ack_timeout = ibcm_ack_timeout(dev->ibdev->attrs.local_ca_ack_delay,
+					   path->packet_life_time);
+out:
+	if (found)
+		rdma_put_gid_attr(found);
+	return ret;
+}
+
+void ibcm_av_destroy(struct ibcm_av *av)
+{
+	rdma_destroy_ah_attr(&av->ah_attr);
+	memset(av, 0, sizeof(*av));
+}
+
+/* May sleep. */
+struct ibcm_ah *ibcm_ah_create(struct ibcm_port *port,
+			       struct rdma_ah_attr *ah_attr)
+{
+	struct ibcm_ah *ah = kmalloc(sizeof(*ah), GFP_KERNEL);
+	struct ib_ah *ib_ah = ERR_PTR(-ENODEV);
+	struct ib_mad_agent *agent;
+	int idx;
+
+	if (!ah)
+		return ERR_PTR(-ENOMEM);
+	idx = srcu_read_lock(&ibcm_srcu);
+	agent = srcu_dereference(port->agent, &ibcm_srcu);
+	if (agent)
+		ib_ah = rdma_create_ah(agent->qp->pd, ah_attr,
+				       RDMA_CREATE_AH_SLEEPABLE);
+	if (!IS_ERR(ib_ah))
+		atomic_inc(&port->dev->nr_ah);
+	srcu_read_unlock(&ibcm_srcu, idx);
+	if (IS_ERR(ib_ah)) {
+		kfree(ah);
+		return ERR_CAST(ib_ah);
+	}
+	refcount_set(&ah->ref, 1);
+	ah->ah = ib_ah;
+	ah->port = port;
+	return ah;
+}
+
+/* Any context but hard interrupt. */
+void ibcm_ah_put(struct ibcm_ah *ah)
+{
+	struct ibcm_device *dev;
+
+	if (!ah || !refcount_dec_and_test(&ah->ref))
+		return;
+	dev = ah->port->dev;
+	rdma_destroy_ah(ah->ah, 0);
+	kfree(ah);
+	if (atomic_dec_and_test(&dev->nr_ah))
+		complete(&dev->no_ah);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Counters of a port.  In sysfs, below ports/N: cm_tx_msgs, cm_tx_retries,
+ * cm_rx_msgs and cm_rx_duplicates, one file a kind of message.  In debugfs,
+ * ib_cm/<device>-<port>: how connections came to be established, and what was
+ * dropped.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <rdma/ib_sysfs.h>
+#include <ibex/sysfs.h>
+
+#include "cm.h"
+
+struct ibcm_attr {
+	struct ib_port_attribute attr;
+	u8 group;	/* enum ibcm_counter_group */
+	u8 kind;	/* enum ibcm_kind */
+};
+
+static ssize_t ibcm_counter_show(struct ib_device *ibdev, u32 port_num,
+				 struct ib_port_attribute *attr, char *buf)
+{
+	struct ibcm_attr *a = container_of(attr, struct ibcm_attr, attr);
+	struct ibcm_device *dev = ib_get_client_data(ibdev, &ibcm_client);
+
+	if (!dev || port_num - 1 >= dev->nr_ports)
+		return -EINVAL;
+	return sysfs_emit(buf, "%ld\n",
+			  atomic_long_read(&dev->ports[port_num - 1]
+					   .counters[a->group][a->kind]));
+}
+
+static const char *const ibcm_group_names[IBCM_COUNTER_GROUPS] = {
+	[IBCM_TX_MSGS]		= "cm_tx_msgs",
+	[IBCM_TX_RETRIES]	= "cm_tx_retries",
+	[IBCM_RX_MSGS]		= "cm_rx_msgs",
+	[IBCM_RX_DUPLICATES]	= "cm_rx_duplicates",
+};
+
+static const char *const ibcm_kind_names[IBCM_KINDS] = {
+	[IBCM_REQ]	= "req",
+	[IBCM_MRA]	= "mra",
+	[IBCM_REJ]	= "rej",
+	[IBCM_REP]	= "rep",
+	[IBCM_RTU]	= "rtu",
+	[IBCM_DREQ]	= "dreq",
+	[IBCM_DREP]	= "drep",
+	[IBCM_SIDR_REQ]	= "sidr_req",
+	[IBCM_SIDR_REP]	= "sidr_rep",
+	[IBCM_LAP]	= "lap",
+	[IBCM_APR]	= "apr",
+};
+
+/* All filled in by ibcm_counters_init(); the lists end with NULL. */
+static struct ibcm_attr ibcm_attrs[IBCM_COUNTER_GROUPS][IBCM_KINDS];
+static struct attribute *ibcm_attr_lists[IBCM_COUNTER_GROUPS][IBCM_KINDS + 1];
+static struct attribute_group ibcm_attr_groups[IBCM_COUNTER_GROUPS];
+static const struct attribute_group *ibcm_groups[IBCM_COUNTER_GROUPS + 1];
+
+static void ibcm_group_init(unsigned int group)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < IBCM_KINDS; kind++) {
+		struct ibcm_attr *a = &ibcm_attrs[group][kind];
+
+		a->group = group;
+		a->kind = kind;
+		a->attr.attr.name = ibcm_kind_names[kind];
+		a->attr.attr.mode = 0444;
+		a->attr.show = ibcm_counter_show;
+		ibcm_attr_lists[group][kind] = &a->attr.attr;
+	}
+	ibcm_attr_groups[group].name = ibcm_group_names[group];
+	ibcm_attr_groups[group].attrs = ibcm_attr_lists[group];
+	ibcm_groups[group] = &ibcm_attr_groups[group];
+}
+
+static const char *const ibcm_stat_names[IBCM_STATS] = {
+	[IBCM_STAT_RTU_RECEIVED]	= "rtu_received",
+	[IBCM_STAT_RTU_LATE]		= "rtu_after_established",
+	[IBCM_STAT_COMM_EST]		= "comm_est_events",
+	[IBCM_STAT_EST_BY_RTU]		= "established_by_rtu",
+	[IBCM_STAT_EST_BY_COMM_EST]	= "established_by_comm_est",
+	[IBCM_STAT_EST_BY_DREQ]		= "established_by_dreq",
+	[IBCM_STAT_REP_RESENT]		= "rep_resent",
+	[IBCM_STAT_RX_MALFORMED]	= "rx_malformed",
+	[IBCM_STAT_RX_UNEXPECTED]	= "rx_unexpected",
+	[IBCM_STAT_RX_UNKNOWN]		= "rx_unknown_id",
+	[IBCM_STAT_RX_OVERFLOW]		= "rx_overflow",
+};
+
+static struct dentry *ibcm_debugfs;
+
+static int ibcm_stats_show(struct seq_file *seq, void *unused)
+{
+	struct ibcm_port *port = seq->private;
+	unsigned int i;
+
+	for (i = 0; i < IBCM_STATS; i++)
+		seq_printf(seq, "%s %ld\n", ibcm_stat_names[i],
+			   atomic_long_read(&port->stats[i]));
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ibcm_stats);
+
+int ibcm_counters_register(struct ibcm_port *port)
+{
+	struct ib_device *ibdev = port->dev->ibdev;
+	char name[IB_DEVICE_NAME_MAX + 12];
+	int ret;
+
+	ret = ib_port_register_client_groups(ibdev, port->num, ibcm_groups);
+	if (ret)
+		return ret;
+	snprintf(name, sizeof(name), "%s-%u", dev_name(&ibdev->dev), port->num);
+	port->debugfs = debugfs_create_file(name, 0400, ibcm_debugfs, port,
+					    &ibcm_stats_fops);
+	return 0;
+}
+
+void ibcm_counters_unregister(struct ibcm_port *port)
+{
+	debugfs_remove(port->debugfs);
+	ib_port_unregister_client_groups(port->dev->ibdev, port->num,
+					 ibcm_groups);
+}
+
+void ibcm_counters_init(void)
+{
+	unsigned int group;
+
+	for (group = 0; group < IBCM_COUNTER_GROUPS; group++)
+		ibcm_group_init(group);
+	ibcm_debugfs = debugfs_create_dir("ib_cm", NULL);
+}
+
+void ibcm_counters_exit(void)
+{
+	debugfs_remove(ibcm_debugfs);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* DREQ and DREP (IBA vol. 1, 12.6.10, 12.6.11): a connection is released. */
+#include <linux/slab.h>
+
+#include "cm.h"
+#include "cm_trace.h"
+
+static void ibcm_dreq_fill(struct ibcm_msg *msg, __be64 tid,
+			   const void *private_data, u8 private_data_len)
+{
+	struct ibcm_id *id = msg->id;
+	struct cm_dreq_msg *dreq = ibcm_msg_mad(msg, tid);
+
+	IBA_SET(CM_DREQ_LOCAL_COMM_ID, dreq, be32_to_cpu(id->id.local_id));
+	IBA_SET(CM_DREQ_REMOTE_COMM_ID, dreq, be32_to_cpu(id->id.remote_id));
+	IBA_SET(CM_DREQ_REMOTE_QPN_EECN, dreq, id->remote_qpn);
+	if (private_data_len)
+		IBA_SET_MEM(CM_DREQ_PRIVATE_DATA, dreq, private_data,
+			    private_data_len);
+}
+
+/* Of an id being destroyed: nobody waits for the DREP.  May sleep. */
+void ibcm_send_dreq_once(struct ibcm_id *id)
+{
+	struct ibcm_msg *msg = ibcm_msg_alloc(id, IBCM_DREQ);
+
+	if (IS_ERR(msg))
+		return;
+	ibcm_dreq_fill(msg, ibcm_new_tid(msg), NULL, 0);
+	trace_icm_send_dreq(&id->id);
+	ibcm_msg_post(msg);
+}
+
+/**
+ * ib_send_cm_dreq - release a connection
+ * @cm_id: The id of an established connection.
+ * @private_data: For the peer, or NULL.
+ * @private_data_len: Its length, up to IB_CM_DREQ_PRIVATE_DATA_SIZE bytes.
+ *
+ * The DREQ (IBA vol. 1, 12.6.10) is sent again until it is answered, as often
+ * as the connection's REQ said.  IB_CM_DREP_RECEIVED or IB_CM_DREQ_ERROR, then
+ * IB_CM_TIMEWAIT_EXIT tell of the outcome.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; -EINVAL for bad private data or a connection that is not
+ * established; -ENODEV after the device's removal; -ENOMEM.
+ */
+int ib_send_cm_dreq(struct ib_cm_id *cm_id,
+		    const void *private_data,
+		    u8 private_data_len)
+{
+	struct ibcm_msg *msg, *old = NULL;
+	struct ibcm_id *id = to_ibcm(cm_id);
+	struct ibcm_todo todo;
+	bool moved;
+
+	if (private_data_len > IB_CM_DREQ_PRIVATE_DATA_SIZE ||
+	    (private_data_len && !private_data))
+		return -EINVAL;
+	msg = ibcm_msg_alloc(id, IBCM_DREQ);
+	if (IS_ERR(msg))
+		return PTR_ERR(msg);
+	ibcm_dreq_fill(msg, ibcm_new_tid(msg), private_data, private_data_len);
+
+	spin_lock_irq(&id->lock);
+	moved = ibcm_step(id, IBCM_TX_DREQ, &todo);
+	if (moved)
+		old = ibcm_msg_attach(id, msg, id->timeout_ms,
+				      id->max_cm_retries);
+	spin_unlock_irq(&id->lock);
+
+	if (!moved) {
+		trace_icm_dreq_skipped(cm_id);
+		ibcm_msg_drop(msg);
+		return -EINVAL;
+	}
+	ibcm_msg_stop(old);
+	trace_icm_send_dreq(cm_id);
+	return ibcm_step_post(id, msg, &todo);
+}
+EXPORT_SYMBOL(ib_send_cm_dreq);
+
+static void ibcm_drep_fill(struct ibcm_msg *msg, const void *private_data,
+			   u8 private_data_len)
+{
+	struct ibcm_id *id = msg->id;
+	struct cm_drep_msg *drep = ibcm_msg_mad(msg, id->dreq_tid);
+
+	IBA_SET(CM_DREP_LOCAL_COMM_ID, drep, be32_to_cpu(id->id.local_id));
+	IBA_SET(CM_DREP_REMOTE_COMM_ID, drep, be32_to_cpu(id->id.remote_id));
+	if (private_data_len)
+		IBA_SET_MEM(CM_DREP_PRIVATE_DATA, drep, private_data,
+			    private_data_len);
+}
+
+/* To a DREQ that came again, or of an id being destroyed.  May sleep. */
+void ibcm_send_drep(struct ibcm_id *id)
+{
+	struct ibcm_msg *msg = ibcm_msg_alloc(id, IBCM_DREP);
+
+	if (IS_ERR(msg))
+		return;
+	spin_lock_irq(&id->lock);
+	ibcm_drep_fill(msg, id->answer, id->answer_len);
+	spin_unlock_irq(&id->lock);
+	trace_icm_send_drep(&id->id);
+	ibcm_msg_post(msg);
+}
+
+/**
+ * ib_send_cm_drep - answer a disconnection request
+ * @cm_id: An id that has been told IB_CM_DREQ_RECEIVED.
+ * @private_data: For the peer, or NULL.
+ * @private_data_len: Its length, up to IB_CM_DREP_PRIVATE_DATA_SIZE bytes.
+ *
+ * The connection goes into timewait (IBA vol. 1, 12.6.11, 12.9.8.4), also if
+ * the DREP cannot be sent.  DREQs that come again get the same DREP.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; -EINVAL for bad private data or an id without a DREQ; -ENODEV
+ * after the device's removal; -ENOMEM; or the error of sending.
+ */
+int ib_send_cm_drep(struct ib_cm_id *cm_id,
+		    const void *private_data,
+		    u8 private_data_len)
+{
+	struct ibcm_id *id = to_ibcm(cm_id);
+	struct ibcm_todo todo;
+	struct ibcm_msg *msg;
+	void *copy = NULL;
+	bool moved;
+	int ret;
+
+	if (private_data_len > IB_CM_DREP_PRIVATE_DATA_SIZE ||
+	    (private_data_len && !private_data))
+		return -EINVAL;
+	ret = ibcm_private_copy(private_data, private_data_len,
+				IB_CM_DREP_PRIVATE_DATA_SIZE, &copy);
+	msg = ret ? ERR_PTR(ret) : ibcm_msg_alloc(id, IBCM_DREP);
+	if (!IS_ERR(msg))
+		ibcm_drep_fill(msg, copy, private_data_len);
+
+	spin_lock_irq(&id->lock);
+	moved = ibcm_step(id, IBCM_TX_DREP, &todo);
+	if (moved)
+		ibcm_answer_set(id, copy, copy ? private_data_len : 0);
+	spin_unlock_irq(&id->lock);
+
+	if (!moved) {
+		trace_icm_send_drep_err(cm_id);
+		kfree(copy);
+		if (!IS_ERR(msg))
+			ibcm_msg_drop(msg);
+		return -EINVAL;
+	}
+	if (IS_ERR(msg))
+		return PTR_ERR(msg);
+	trace_icm_send_drep(cm_id);
+	return ibcm_msg_post(msg);
+}
+EXPORT_SYMBOL(ib_send_cm_drep);
+
+int ibcm_rx_dreq(struct ibcm_id *id, struct ibcm_rx *rx)
+{
+	struct cm_dreq_msg *dreq = ibcm_rx_mad(rx);
+	struct ib_cm_event event = {};
+	struct ibcm_todo todo = {};
+
+	spin_lock_irq(&id->lock);
+	/* It must name our QP, or it is of another connection. */
+	if (id->local_qpn == IBA_GET(CM_DREQ_REMOTE_QPN_EECN, dreq) &&
+	    ibcm_step(id, IBCM_RX_DREQ, &todo)) {
+		id->dreq_tid = dreq->hdr.tid;
+		/* What answered a REP is no answer to this. */
+		if (todo.from != todo.step->next)
+			ibcm_answer_set(id, NULL, 0);
+	}
+	spin_unlock_irq(&id->lock);
+	if (!todo.step)
+		trace_icm_dreq_unknown_err(&id->id);
+	event.private_data = IBA_GET_MEM_PTR(CM_DREQ_PRIVATE_DATA, dreq);
+	return ibcm_rx_finish(id, rx, &todo, &event);
+}
+
+int ibcm_rx_drep(struct ibcm_id *id, struct ibcm_rx *rx)
+{
+	struct cm_drep_msg *drep = ibcm_rx_mad(rx);
+	struct ib_cm_event event = {};
+	struct ibcm_todo todo;
+
+	spin_lock_irq(&id->lock);
+	ibcm_step(id, IBCM_RX_DREP, &todo);
+	spin_unlock_irq(&id->lock);
+	event.private_data = IBA_GET_MEM_PTR(CM_DREP_PRIVATE_DATA, drep);
+	return ibcm_rx_finish(id, rx, &todo, &event);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Messages to be sent: made, posted, answered or given up.
+ *
+ * An id has at most one outstanding request (REQ, REP, DREQ or SIDR_REQ), in
+ * id->msg; the MAD layer resends it until it is stopped or its time is over.
+ * Everything else is sent once.  References on a message: its maker's until it
+ * is posted or dropped, id->msg's, and the MAD layer's until the send handler.
+ */
+#include <linux/slab.h>
+
+#include "cm.h"
+
+/*
+ * A read section that one function begins and another ends: the semaphore-like
+ * kind, which lockdep takes no notice of, and kept from sparse, too.
+ */
+static int ibcm_section_begin(void)
+{
+	int idx = srcu_down_read(&ibcm_srcu);
+
+	__release(&ibcm_srcu);
+	return idx;
+}
+
+static void ibcm_section_end(int idx)
+{
+	__acquire(&ibcm_srcu);
+	srcu_up_read(&ibcm_srcu, idx);
+}
+
+/* Takes a reference on @ah. */
+static struct ibcm_msg *ibcm_msg_new(struct ibcm_ah *ah, u32 qpn,
+				     u16 pkey_index, enum ibcm_kind kind)
+{
+	struct ib_mad_send_buf *buf = ERR_PTR(-ENODEV);
+	struct ib_mad_agent *agent;
+	struct ibcm_msg *msg;
+
+	msg = kzalloc(sizeof(*msg), GFP_KERNEL);
+	if (!msg)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&msg->ref, 1);
+	msg->port = ah->port;
+	msg->kind = kind;
+
+	msg->srcu_idx = ibcm_section_begin();
+	agent = rcu_dereference_check(ah->port->agent, true);
+	if (agent)
+		buf = ib_create_send_mad(agent, qpn, pkey_index, 0,
+					 IB_MGMT_MAD_HDR, IB_MGMT_MAD_DATA,
+					 GFP_KERNEL, IB_MGMT_BASE_VERSION);
+	if (IS_ERR(buf)) {
+		ibcm_section_end(msg->srcu_idx);
+		kfree(msg);
+		return ERR_CAST(buf);
+	}
+	refcount_inc(&ah->ref);
+	msg->ah = ah;
+	buf->ah = ah->ah;
+	buf->context[0] = msg;
+	msg->buf = buf;
+	return msg;
+}
+
+/* For @id, by a handle that it may not have yet.  May sleep. */
+struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_ah *ah,
+				   u16 pkey_index, enum ibcm_kind kind)
+{
+	struct ibcm_msg *msg = ibcm_msg_new(ah, id->id.remote_cm_qpn,
+					    pkey_index, kind);
+
+	if (!IS_ERR(msg)) {
+		ibcm_id_get(id);
+		msg->id = id;
+	}
+	return msg;
+}
+
+/* To the peer of @id; -EINVAL if it has none yet.  May sleep. */
+struct ibcm_msg *ibcm_msg_alloc(struct ibcm_id *id, enum ibcm_kind kind)
+{
+	struct ibcm_msg *msg;
+	struct ibcm_ah *ah;
+	u16 pkey_index;
+
+	spin_lock_irq(&id->lock);
+	ah = id->ah;
+	pkey_index = id->pkey_index;
+	if (ah)
+		refcount_inc(&ah->ref);
+	spin_unlock_irq(&id->lock);
+	if (!ah)
+		return ERR_PTR(-EINVAL);
+	msg = ibcm_msg_alloc_by(id, ah, pkey_index, kind);
+	ibcm_ah_put(ah);
+	return msg;
+}
+
+/* To the sender of @wc, without an id.  May sleep. */
+struct ibcm_msg *ibcm_msg_alloc_to(struct ibcm_port *port,
+				   const struct ib_mad_recv_wc *wc,
+				   enum ibcm_kind kind)
+{
+	struct rdma_ah_attr ah_attr;
+	struct ibcm_msg *msg;
+	struct ibcm_ah *ah;
+	int ret;
+
+	ret = ib_init_ah_attr_from_wc(port->dev->ibdev, port->num, wc->wc,
+				      wc->recv_buf.grh, &ah_attr);
+	if (ret)
+		return ERR_PTR(ret);
+	ah = ibcm_ah_create(port, &ah_attr);
+	rdma_destroy_ah_attr(&ah_attr);
+	if (IS_ERR(ah))
+		return ERR_CAST(ah);
+	msg = ibcm_msg_new(ah, wc->wc->src_qp, wc->wc->pkey_index, kind);
+	ibcm_ah_put(ah);
+	return msg;
+}
+
+/* The MAD agent goes only after every message is freed; see ibcm_stop(). */
+void ibcm_msg_put(struct ibcm_msg *msg)
+{
+	if (!refcount_dec_and_test(&msg->ref))
+		return;
+	ib_free_send_mad(msg->buf);
+	ibcm_ah_put(msg->ah);
+	if (msg->id)
+		ibcm_id_put(msg->id);
+	kfree(msg);
+}
+
+/* Fills the header (IBA vol. 1, 13.4.3, 16.7.1); the message's contents. */
+void *ibcm_msg_mad(struct ibcm_msg *msg, __be64 tid)
+{
+	struct ib_mad_hdr *hdr = msg->buf->mad;
+
+	hdr->base_version = IB_MGMT_BASE_VERSION;
+	hdr->mgmt_class = IB_MGMT_CLASS_CM;
+	hdr->class_version = IBCM_CLASS_VERSION;
+	hdr->method = IB_MGMT_METHOD_SEND;
+	hdr->attr_id = cpu_to_be16(be16_to_cpu(CM_REQ_ATTR_ID) + msg->kind);
+	hdr->tid = tid;
+	return hdr;
+}
+
+/* A transaction id for a new exchange of the message's id. */
+__be64 ibcm_new_tid(const struct ibcm_msg *msg)
+{
+	u32 low = be32_to_cpu(msg->id->id.local_id) ^ ((u32)msg->kind << 28);
+
+	return cpu_to_be64((u64)msg->buf->mad_agent->hi_tid << 32 | low);
+}
+
+int ibcm_msg_post(struct ibcm_msg *msg)
+{
+	int ret;
+
+	refcount_inc(&msg->ref);
+	msg->sent = ktime_get();
+	ret = ib_post_send_mad(msg->buf, NULL);
+	if (ret) {
+		refcount_dec(&msg->ref);
+	} else {
+		ibcm_count(msg->port, IBCM_TX_MSGS, msg->kind);
+		/* Pairs with ibcm_msg_stop(): one of us sees the other. */
+		smp_mb();
+		if (READ_ONCE(msg->stopped))
+			ib_cancel_mad(msg->buf);
+	}
+	ibcm_section_end(msg->srcu_idx);
+	ibcm_msg_put(msg);
+	return ret;
+}
+
+void ibcm_msg_drop(struct ibcm_msg *msg)
+{
+	ibcm_section_end(msg->srcu_idx);
+	ibcm_msg_put(msg);
+}
+
+/* Returns the request that this one takes the place of, for ibcm_msg_stop(). */
+struct ibcm_msg *ibcm_msg_attach(struct ibcm_id *id, struct ibcm_msg *msg,
+				 u32 timeout_ms, u8 retries)
+{
+	struct ibcm_msg *old = ibcm_msg_detach(id);
+
+	refcount_inc(&msg->ref);
+	msg->request = true;
+	msg->buf->timeout_ms = timeout_ms;
+	msg->buf->retries = retries;
+	id->msg = msg;
+	return old;
+}
+
+struct ibcm_msg *ibcm_msg_detach(struct ibcm_id *id)
+{
+	struct ibcm_msg *msg = id->msg;
+
+	lockdep_assert_held(&id->lock);
+	id->msg = NULL;
+	if (msg)
+		WRITE_ONCE(msg->stopped, true);
+	return msg;
+}
+
+/* Cancels a detached request, in O(1), and releases id->msg's reference. */
+void ibcm_msg_stop(struct ibcm_msg *msg)
+{
+	if (!msg)
+		return;
+	smp_mb();	/* pairs with ibcm_msg_post() and ibcm_rep_retry() */
+	ib_cancel_mad(msg->buf);
+	ibcm_msg_put(msg);
+}
+
+int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
+		   const struct ibcm_todo *todo)
+{
+	bool detached = false;
+	int ret;
+
+	refcount_inc(&msg->ref);
+	ret = ibcm_msg_post(msg);
+	if (ret) {
+		spin_lock_irq(&id->lock);
+		if (id->msg == msg) {
+			id->msg = NULL;
+			detached = true;
+		}
+		if (id->id.state == todo->step->next &&
+		    msg->request == detached) {
+			id->id.state = todo->from;
+			if (todo->from == IB_CM_IDLE)
+				ibcm_peer_forget(id);
+		}
+		spin_unlock_irq(&id->lock);
+	}
+	if (detached)
+		ibcm_msg_put(msg);
+	ibcm_msg_put(msg);
+	return ret;
+}
+
+/* The request came back unanswered.  True if it was sent once more. */
+static bool ibcm_request_done(struct ibcm_msg *msg, enum ib_wc_status status)
+{
+	struct ibcm_id *id = msg->id;
+	unsigned long flags;
+	bool detached = false;
+
+	if (status == IB_WC_RESP_TIMEOUT_ERR && msg->kind == IBCM_REP &&
+	    ibcm_rep_retry(id, msg))
+		return true;
+
+	spin_lock_irqsave(&id->lock, flags);
+	if (id->msg == msg) {
+		detached = true;
+		id->msg = NULL;
+		id->failed_status = status;
+		ibcm_id_kick(id, IBCM_PEND_SEND_FAILED);
+	}
+	spin_unlock_irqrestore(&id->lock, flags);
+	if (detached)
+		ibcm_msg_put(msg);
+	return false;
+}
+
+/* The MAD layer's send handler: process or softirq context. */
+void ibcm_msg_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
+{
+	struct ibcm_msg *msg = wc->send_buf->context[0];
+
+	if (msg->request) {
+		atomic_long_add(msg->buf->retries,
+				&msg->port->counters[IBCM_TX_MSGS][msg->kind]);
+		atomic_long_add(msg->buf->retries,
+				&msg->port->counters[IBCM_TX_RETRIES][msg->kind]);
+		if (ibcm_request_done(msg, wc->status))
+			return;
+	}
+	ibcm_msg_put(msg);
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The state machine of one communication id (IBA vol. 1, 12.9), as a table.
+ *
+ * A cell that is not filled in means that the event is not expected in that
+ * state: a message is dropped and counted, a call of the consumer fails.
+ * Duplicates have cells of their own, since most of them are to be answered.
+ *
+ * Where this is more definite than the specification:
+ *  - A DREQ that finds a REP unacknowledged proves that the peer had sent its
+ *    RTU.  The consumer is told that the connection was established, then that
+ *    it ends.
+ *  - An id whose request is never answered sends REJ (timeout), so that the
+ *    peer need not wait for its own timers.
+ *  - COMM_EST changes the state at once, in whatever context it is reported;
+ *    the consumer is told from the id's work, before anything that follows.
+ */
+#include "cm.h"
+
+#define STEP(n, e, f, r)						\
+	{ .next = IB_CM_##n, .event = (e), .flags = IBCM_F_VALID | (f),	\
+	  .reply = IBCM_REPLY_##r }
+#define GO(n)			STEP(n, IBCM_NO_EVENT, 0, NONE)
+#define TELL(n, e)		STEP(n, IB_CM_##e, 0, NONE)
+#define ANSWERED(n, e)		STEP(n, IB_CM_##e, IBCM_F_CANCEL, NONE)
+#define DUPLICATE(n, r)		STEP(n, IBCM_NO_EVENT, IBCM_F_DUP, r)
+#define LEAVE(n, f, r)		STEP(n, IBCM_NO_EVENT, f, r)
+#define FAILED(n, e, r)		STEP(n, IB_CM_##e, 0, r)
+
+/* Each row one state; the order within is that of enum ibcm_event. */
+static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
+	[IB_CM_IDLE] = {
+		[IBCM_RX_REQ]		= TELL(REQ_RCVD, REQ_RECEIVED),
+		[IBCM_RX_SIDR_REQ]	= TELL(SIDR_REQ_RCVD, SIDR_REQ_RECEIVED),
+		[IBCM_TX_REQ]		= GO(REQ_SENT),
+		[IBCM_TX_SIDR_REQ]	= GO(SIDR_REQ_SENT),
+		[IBCM_DO_LISTEN]	= GO(LISTEN),
+		[IBCM_DO_DESTROY]	= GO(IDLE),
+	},
+	[IB_CM_LISTEN] = {
+		[IBCM_DO_DESTROY]	= GO(IDLE),
+	},
+
+	/* Active side */
+	[IB_CM_REQ_SENT] = {
+		[IBCM_RX_MRA_REQ]	= STEP(MRA_REQ_RCVD, IB_CM_MRA_RECEIVED,
+					       IBCM_F_EXTEND, NONE),
+		[IBCM_RX_REJ]		= ANSWERED(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= ANSWERED(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REP]		= ANSWERED(REP_RCVD, REP_RECEIVED),
+		[IBCM_TX_REJ]		= LEAVE(IDLE, IBCM_F_CANCEL, NONE),
+		[IBCM_DO_DESTROY]	= LEAVE(IDLE, IBCM_F_CANCEL, REJ_TIMEOUT),
+		[IBCM_SEND_FAILED]	= FAILED(IDLE, REQ_ERROR, REJ_TIMEOUT),
+	},
+	[IB_CM_MRA_REQ_RCVD] = {
+		[IBCM_RX_MRA_REQ]	= DUPLICATE(MRA_REQ_RCVD, NONE),
+		[IBCM_RX_REJ]		= ANSWERED(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= ANSWERED(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REP]		= ANSWERED(REP_RCVD, REP_RECEIVED),
+		[IBCM_TX_REJ]		= LEAVE(IDLE, IBCM_F_CANCEL, NONE),
+		[IBCM_DO_DESTROY]	= LEAVE(IDLE, IBCM_F_CANCEL, REJ_TIMEOUT),
+		[IBCM_SEND_FAILED]	= FAILED(IDLE, REQ_ERROR, REJ_TIMEOUT),
+	},
+	[IB_CM_REP_RCVD] = {
+		[IBCM_RX_MRA_REQ]	= DUPLICATE(REP_RCVD, NONE),
+		[IBCM_RX_REJ]		= TELL(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= TELL(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REP]		= DUPLICATE(REP_RCVD, NONE),
+		[IBCM_TX_MRA]		= GO(MRA_REP_SENT),
+		[IBCM_TX_REJ]		= GO(IDLE),
+		[IBCM_TX_RTU]		= GO(ESTABLISHED),
+		[IBCM_DO_DESTROY]	= LEAVE(IDLE, 0, REJ_CONSUMER),
+	},
+	[IB_CM_MRA_REP_SENT] = {
+		[IBCM_RX_MRA_REQ]	= DUPLICATE(MRA_REP_SENT, NONE),
+		[IBCM_RX_REJ]		= TELL(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= TELL(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REP]		= DUPLICATE(MRA_REP_SENT, MRA_REP),
+		[IBCM_TX_REJ]		= GO(IDLE),
+		[IBCM_TX_RTU]		= GO(ESTABLISHED),
+		[IBCM_DO_DESTROY]	= LEAVE(IDLE, 0, REJ_CONSUMER),
+	},
+
+	/* Passive side */
+	[IB_CM_REQ_RCVD] = {
+		[IBCM_RX_REQ]		= DUPLICATE(REQ_RCVD, NONE),
+		[IBCM_RX_REJ]		= TELL(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= TELL(IDLE, REJ_RECEIVED),
+		[IBCM_TX_MRA]		= GO(MRA_REQ_SENT),
+		[IBCM_TX_REJ]		= GO(IDLE),
+		[IBCM_TX_REP]		= GO(REP_SENT),
+		[IBCM_DO_DESTROY]	= LEAVE(IDLE, 0, REJ_CONSUMER),
+	},
+	[IB_CM_MRA_REQ_SENT] = {
+		[IBCM_RX_REQ]		= DUPLICATE(MRA_REQ_SENT, MRA_REQ),
+		[IBCM_RX_REJ]		= TELL(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= TELL(IDLE, REJ_RECEIVED),
+		[IBCM_TX_REJ]		= GO(IDLE),
+		[IBCM_TX_REP]		= GO(REP_SENT),
+		[IBCM_DO_DESTROY]	= LEAVE(IDLE, 0, REJ_CONSUMER),
+	},
+	[IB_CM_REP_SENT] = {
+		[IBCM_RX_REQ]		= DUPLICATE(REP_SENT, REP),
+		[IBCM_RX_MRA_REP]	= STEP(MRA_REP_RCVD, IB_CM_MRA_RECEIVED,
+					       IBCM_F_EXTEND, NONE),
+		[IBCM_RX_REJ]		= ANSWERED(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= ANSWERED(TIMEWAIT, REJ_RECEIVED),
+		[IBCM_RX_RTU]		= ANSWERED(ESTABLISHED, RTU_RECEIVED),
+		[IBCM_RX_DREQ]		= STEP(DREQ_RCVD, IB_CM_DREQ_RECEIVED,
+					       IBCM_F_CANCEL | IBCM_F_EST, NONE),
+		[IBCM_TX_REJ]		= LEAVE(TIMEWAIT, IBCM_F_CANCEL, NONE),
+		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, REJ_CONSUMER),
+		[IBCM_COMM_EST]		= GO(ESTABLISHED),
+		[IBCM_SEND_FAILED]	= FAILED(IDLE, REP_ERROR, REJ_TIMEOUT),
+		[IBCM_STALE]		= ANSWERED(IDLE, REP_ERROR),
+	},
+	[IB_CM_MRA_REP_RCVD] = {
+		[IBCM_RX_REQ]		= DUPLICATE(MRA_REP_RCVD, NONE),
+		[IBCM_RX_MRA_REP]	= DUPLICATE(MRA_REP_RCVD, NONE),
+		[IBCM_RX_REJ]		= ANSWERED(IDLE, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= ANSWERED(TIMEWAIT, REJ_RECEIVED),
+		[IBCM_RX_RTU]		= ANSWERED(ESTABLISHED, RTU_RECEIVED),
+		[IBCM_RX_DREQ]		= STEP(DREQ_RCVD, IB_CM_DREQ_RECEIVED,
+					       IBCM_F_CANCEL | IBCM_F_EST, NONE),
+		[IBCM_TX_REJ]		= LEAVE(TIMEWAIT, IBCM_F_CANCEL, NONE),
+		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, REJ_CONSUMER),
+		[IBCM_COMM_EST]		= GO(ESTABLISHED),
+		[IBCM_SEND_FAILED]	= FAILED(IDLE, REP_ERROR, REJ_TIMEOUT),
+		[IBCM_STALE]		= ANSWERED(IDLE, REP_ERROR),
+	},
+
+	/* Both sides */
+	[IB_CM_ESTABLISHED] = {
+		[IBCM_RX_REQ]		= DUPLICATE(ESTABLISHED, NONE),
+		[IBCM_RX_MRA_REQ]	= DUPLICATE(ESTABLISHED, NONE),
+		[IBCM_RX_MRA_REP]	= DUPLICATE(ESTABLISHED, NONE),
+		[IBCM_RX_REJ]		= TELL(TIMEWAIT, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= TELL(TIMEWAIT, REJ_RECEIVED),
+		[IBCM_RX_REP]		= DUPLICATE(ESTABLISHED, RTU),
+		[IBCM_RX_RTU]		= DUPLICATE(ESTABLISHED, NONE),
+		[IBCM_RX_DREQ]		= TELL(DREQ_RCVD, DREQ_RECEIVED),
+		[IBCM_TX_DREQ]		= GO(DREQ_SENT),
+		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, 0, DREQ),
+	},
+	[IB_CM_DREQ_SENT] = {
+		[IBCM_RX_REJ]		= ANSWERED(TIMEWAIT, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= ANSWERED(TIMEWAIT, REJ_RECEIVED),
+		[IBCM_RX_RTU]		= DUPLICATE(DREQ_SENT, NONE),
+		[IBCM_RX_DREQ]		= ANSWERED(DREQ_RCVD, DREQ_RECEIVED),
+		[IBCM_RX_DREP]		= ANSWERED(TIMEWAIT, DREP_RECEIVED),
+		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, NONE),
+		[IBCM_SEND_FAILED]	= FAILED(TIMEWAIT, DREQ_ERROR, NONE),
+	},
+	[IB_CM_DREQ_RCVD] = {
+		[IBCM_RX_RTU]		= DUPLICATE(DREQ_RCVD, NONE),
+		[IBCM_RX_DREQ]		= DUPLICATE(DREQ_RCVD, NONE),
+		[IBCM_RX_DREP]		= DUPLICATE(DREQ_RCVD, NONE),
+		[IBCM_TX_DREP]		= GO(TIMEWAIT),
+		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, 0, DREP),
+	},
+	[IB_CM_TIMEWAIT] = {
+		[IBCM_RX_REQ]		= DUPLICATE(TIMEWAIT, REJ_STALE),
+		[IBCM_RX_RTU]		= DUPLICATE(TIMEWAIT, NONE),
+		[IBCM_RX_DREQ]		= DUPLICATE(TIMEWAIT, DREP),
+		[IBCM_RX_DREP]		= DUPLICATE(TIMEWAIT, NONE),
+		[IBCM_DO_DESTROY]	= GO(TIMEWAIT),
+		[IBCM_TIMEWAIT_END]	= TELL(IDLE, TIMEWAIT_EXIT),
+	},
+
+	/* Service id resolution (12.11) */
+	[IB_CM_SIDR_REQ_SENT] = {
+		[IBCM_RX_SIDR_REP]	= ANSWERED(IDLE, SIDR_REP_RECEIVED),
+		[IBCM_DO_DESTROY]	= LEAVE(IDLE, IBCM_F_CANCEL, NONE),
+		[IBCM_SEND_FAILED]	= FAILED(IDLE, SIDR_REQ_ERROR, NONE),
+	},
+	[IB_CM_SIDR_REQ_RCVD] = {
+		[IBCM_TX_SIDR_REP]	= GO(IDLE),
+		[IBCM_DO_DESTROY]	= LEAVE(IDLE, 0, SIDR_REJECT),
+	},
+};
+
+/* The alternate path's states, within ESTABLISHED (12.8). */
+static const struct ibcm_lap_step ibcm_lap_steps[IBCM_LAP_STATES][IBCM_LAP_EVENTS] = {
+	[IB_CM_LAP_UNINIT][IBCM_LAP_RX_LAP]	= { IB_CM_LAP_RCVD, 1 },
+	[IB_CM_LAP_IDLE][IBCM_LAP_RX_LAP]	= { IB_CM_LAP_RCVD, 1 },
+	[IB_CM_LAP_RCVD][IBCM_LAP_TX_MRA]	= { IB_CM_MRA_LAP_SENT, 1 },
+	[IB_CM_LAP_RCVD][IBCM_LAP_TX_APR]	= { IB_CM_LAP_IDLE, 1 },
+	[IB_CM_MRA_LAP_SENT][IBCM_LAP_TX_APR]	= { IB_CM_LAP_IDLE, 1 },
+};
+
+/* The cell for @event in @state, or NULL where it is not expected. */
+const struct ibcm_step *ibcm_step_of(enum ib_cm_state state,
+				     enum ibcm_event event)
+{
+	const struct ibcm_step *step;
+
+	if (state >= IBCM_STATES || event >= IBCM_EVENTS)
+		return NULL;
+	step = &ibcm_steps[state][event];
+	return step->flags & IBCM_F_VALID ? step : NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_step_of);
+
+/*
+ * Takes the transition for @event, with what belongs to entering its state;
+ * false if there is none.  @todo says what to do once the lock is dropped.
+ */
+bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
+	       struct ibcm_todo *todo)
+{
+	const struct ibcm_step *step = ibcm_step_of(id->id.state, event);
+
+	lockdep_assert_held(&id->lock);
+	*todo = (struct ibcm_todo){ .step = step, .from = id->id.state };
+	if (!step)
+		return false;
+
+	if (step->flags & IBCM_F_CANCEL)
+		todo->stop = ibcm_msg_detach(id);
+	if (step->next == id->id.state)
+		return true;
+
+	id->id.state = step->next;
+	if (step->next == IB_CM_TIMEWAIT) {
+		ibcm_timewait_begin(id);
+	} else if (step->next == IB_CM_IDLE) {
+		ibcm_peer_forget(id);
+		ibcm_sidr_unhash(id);
+	}
+	return true;
+}
+
+bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event)
+{
+	const struct ibcm_lap_step *step;
+
+	lockdep_assert_held(&id->lock);
+	if (id->id.state != IB_CM_ESTABLISHED)
+		return false;
+	step = &ibcm_lap_steps[id->id.lap_state][event];
+	if (!step->valid)
+		return false;
+	id->id.lap_state = step->next;
+	return true;
+}
+
+static void ibcm_reply(struct ibcm_id *id, enum ibcm_reply reply)
+{
+	__be64 guid = id->id.device->node_guid;
+
+	switch (reply) {
+	case IBCM_REPLY_NONE:
+		break;
+	case IBCM_REPLY_MRA_REQ:
+		ibcm_send_mra(id, IBCM_FIELD_REQ);
+		break;
+	case IBCM_REPLY_MRA_REP:
+		ibcm_send_mra(id, IBCM_FIELD_REP);
+		break;
+	case IBCM_REPLY_REP:
+		ibcm_send_rep_again(id);
+		break;
+	case IBCM_REPLY_RTU:
+		ibcm_send_rtu_again(id);
+		break;
+	case IBCM_REPLY_DREQ:
+		ibcm_send_dreq_once(id);
+		break;
+	case IBCM_REPLY_DREP:
+		ibcm_send_drep(id);
+		break;
+	case IBCM_REPLY_REJ_STALE:
+		ibcm_send_rej(id, IBCM_FIELD_REQ, IB_CM_REJ_STALE_CONN, NULL, 0);
+		break;
+	case IBCM_REPLY_REJ_TIMEOUT:
+		/*
+		 * A peer that never reached us finds its id by our communication
+		 * id and CA GUID (12.6.7.2).
+		 */
+		ibcm_send_rej(id, IBCM_FIELD_OTHER, IB_CM_REJ_TIMEOUT, &guid,
+			      sizeof(guid));
+		break;
+	case IBCM_REPLY_REJ_CONSUMER:
+		ibcm_send_rej(id, id->active ? IBCM_FIELD_REP : IBCM_FIELD_REQ,
+			      IB_CM_REJ_CONSUMER_DEFINED, NULL, 0);
+		break;
+	case IBCM_REPLY_SIDR_REJECT:
+		ibcm_sidr_reject(id);
+		break;
+	}
+}
+
+void ibcm_step_finish(struct ibcm_id *id, const struct ibcm_todo *todo)
+{
+	ibcm_msg_stop(todo->stop);
+	if (todo->step)
+		ibcm_reply(id, todo->step->reply);
+}

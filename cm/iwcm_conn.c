@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Connections: connect, accept, reject, disconnect. */
+#include <linux/export.h>
+#include <linux/slab.h>
+
+#include "iwcm.h"
+
+/*
+ * Takes the step into a state that a verb is to bring about, with the QP if
+ * there is one.  Until iwcm_call_end() the consumer is told nothing: a verb
+ * that fails after it has reported must leave no event behind.
+ */
+static int iwcm_call_begin(struct iwcm_id *id, enum iwcm_event event,
+			   struct ib_qp *qp)
+{
+	const struct iwcm_step *step;
+	struct ib_qp *none;
+
+	spin_lock_irq(&id->lock);
+	step = iwcm_step(id, event, &none);
+	if (step) {
+		id->qp = qp;
+		id->calling = true;
+		/* The verb may report, and the consumer destroy, at any moment. */
+		iwcm_id_get(id);
+	}
+	spin_unlock_irq(&id->lock);
+	return step ? 0 : -EINVAL;
+}
+
+/* The verb has answered @ret. */
+static int iwcm_call_end(struct iwcm_id *id, int ret)
+{
+	struct ib_qp *qp = NULL;
+
+	spin_lock_irq(&id->lock);
+	id->calling = false;
+	if (ret) {
+		iwcm_step(id, IWCM_FAILED, &qp);
+		id->pending = 0;
+	} else {
+		iwcm_id_kick(id);
+	}
+	spin_unlock_irq(&id->lock);
+	iwcm_qp_put(qp);
+	iwcm_id_put(id);
+	return ret;
+}
+
+/**
+ * iw_cm_connect - request a connection
+ * @cm_id: An idle id, its addresses set.
+ * @iw_param: QP number, private data, ORD and IRD (RFC 6581).
+ *
+ * IW_CM_EVENT_CONNECT_REPLY tells of the outcome; not if this fails.
+ *
+ * Context: May sleep, as long as the provider takes to connect.
+ *
+ * Return: 0; -EINVAL if the id is not idle or there is no such QP; or the
+ * provider's error.
+ */
+int iw_cm_connect(struct iw_cm_id *cm_id, struct iw_cm_conn_param *iw_param)
+{
+	struct iwcm_id *id = to_iwcm(cm_id);
+	struct ib_device *device = cm_id->device;
+	struct ib_qp *qp = iwcm_qp_get(device, iw_param->qpn);
+	int ret;
+
+	if (!qp)
+		return -EINVAL;
+	ret = iwcm_call_begin(id, IWCM_DO_CONNECT, qp);
+	if (ret) {
+		iwcm_qp_put(qp);
+		return ret;
+	}
+	/* Not mapped: both names of an address are one. */
+	cm_id->m_local_addr = cm_id->local_addr;
+	cm_id->m_remote_addr = cm_id->remote_addr;
+	return iwcm_call_end(id, device->ops.iw_connect(cm_id, iw_param));
+}
+EXPORT_SYMBOL(iw_cm_connect);
+
+/**
+ * iw_cm_accept - accept a connection request
+ * @cm_id: The id that came with IW_CM_EVENT_CONNECT_REQUEST.
+ * @iw_param: QP number, private data, ORD and IRD (RFC 6581).
+ *
+ * IW_CM_EVENT_ESTABLISHED tells of success; not if this fails.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; -EINVAL if the id has no request or there is no such QP; or the
+ * provider's error.
+ */
+int iw_cm_accept(struct iw_cm_id *cm_id, struct iw_cm_conn_param *iw_param)
+{
+	struct iwcm_id *id = to_iwcm(cm_id);
+	struct ib_device *device = cm_id->device;
+	struct ib_qp *qp = iwcm_qp_get(device, iw_param->qpn);
+	int ret;
+
+	if (!qp)
+		return -EINVAL;
+	ret = iwcm_call_begin(id, IWCM_DO_ACCEPT, qp);
+	if (ret) {
+		iwcm_qp_put(qp);
+		return ret;
+	}
+	return iwcm_call_end(id, device->ops.iw_accept(cm_id, iw_param));
+}
+EXPORT_SYMBOL(iw_cm_accept);
+
+/**
+ * iw_cm_reject - refuse a connection request
+ * @cm_id: The id that came with IW_CM_EVENT_CONNECT_REQUEST.
+ * @private_data: For the peer, or NULL.
+ * @private_data_len: Its length in bytes.
+ *
+ * No event follows.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; -EINVAL if the id has no request; or the provider's error.
+ */
+int iw_cm_reject(struct iw_cm_id *cm_id, const void *private_data,
+		 u8 private_data_len)
+{
+	struct iwcm_id *id = to_iwcm(cm_id);
+	const struct iwcm_step *step;
+	struct ib_qp *none;
+
+	spin_lock_irq(&id->lock);
+	step = iwcm_step(id, IWCM_DO_REJECT, &none);
+	spin_unlock_irq(&id->lock);
+	if (!step)
+		return -EINVAL;
+	return cm_id->device->ops.iw_reject(cm_id, private_data,
+					    private_data_len);
+}
+EXPORT_SYMBOL(iw_cm_reject);
+
+/**
+ * iw_cm_disconnect - end a connection
+ * @cm_id: The connection's id.
+ * @abrupt: 0: in order, what was posted is sent first; otherwise a reset.
+ *
+ * IW_CM_EVENT_CLOSE tells of the end.  Nothing is done, successfully, where the
+ * connection is ending or has ended already.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; -EINVAL if there is no connection yet.
+ */
+int iw_cm_disconnect(struct iw_cm_id *cm_id, int abrupt)
+{
+	struct iwcm_id *id = to_iwcm(cm_id);
+	const struct iwcm_step *step;
+	struct ib_qp *qp = NULL, *none;
+
+	spin_lock_irq(&id->lock);
+	step = iwcm_step(id, IWCM_DO_DISCONNECT, &none);
+	if (step && step->flags & IWCM_F_CLOSE && id->qp) {
+		qp = id->qp;
+		cm_id->device->ops.iw_add_ref(qp);
+	}
+	spin_unlock_irq(&id->lock);
+	if (!step)
+		return -EINVAL;
+	if (qp) {
+		iwcm_qp_move(qp, abrupt ? IB_QPS_ERR : IB_QPS_SQD);
+		iwcm_qp_put(qp);
+	}
+	return 0;
+}
+EXPORT_SYMBOL(iw_cm_disconnect);
+
+/**
+ * iwcm_reject_msg - the status of a failed connect in words
+ * @reason: Of an IW_CM_EVENT_CONNECT_REPLY event, negative.
+ *
+ * Context: Any.
+ *
+ * Return: A constant string, also for a status that has none of its own.
+ */
+const char *__attribute_const__ iwcm_reject_msg(int reason)
+{
+	switch (reason) {
+	case -ECONNRESET:
+		return "reset by remote host";
+	case -ECONNREFUSED:
+		return "refused by remote application";
+	case -ETIMEDOUT:
+		return "setup timeout";
+	default:
+		return "unrecognized reason";
+	}
+}
+EXPORT_SYMBOL(iwcm_reject_msg);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What the provider reports, and how the consumer is told. */
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "iwcm.h"
+
+static bool iwcm_event_of(const struct iw_cm_event *event, enum iwcm_event *ev)
+{
+	switch (event->event) {
+	case IW_CM_EVENT_CONNECT_REPLY:
+		*ev = event->status ? IWCM_EV_REPLY_ERR : IWCM_EV_REPLY;
+		return true;
+	case IW_CM_EVENT_ESTABLISHED:
+		*ev = event->status ? IWCM_EV_ESTABLISHED_ERR :
+				      IWCM_EV_ESTABLISHED;
+		return true;
+	case IW_CM_EVENT_DISCONNECT:
+		*ev = IWCM_EV_DISCONNECT;
+		return true;
+	case IW_CM_EVENT_CLOSE:
+		*ev = IWCM_EV_CLOSE;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Lock held.  Takes over *@private_data with the outcome. */
+static void iwcm_note(struct iwcm_id *id, u8 tell,
+		      const struct iw_cm_event *event, void **private_data)
+{
+	lockdep_assert_held(&id->lock);
+	if (tell == IW_CM_EVENT_CLOSE) {
+		id->pending |= BIT(IWCM_PEND_CLOSE);
+		return;
+	}
+	id->pending |= BIT(IWCM_PEND_OUTCOME);
+	id->outcome = tell;
+	id->status = event->status;
+	id->ord = event->ord;
+	id->ird = event->ird;
+	if (tell != IW_CM_EVENT_CONNECT_REPLY)
+		return;
+	id->id.local_addr = event->local_addr;
+	id->id.remote_addr = event->remote_addr;
+	if (*private_data) {
+		swap(id->private_data, *private_data);
+		id->private_data_len = event->private_data_len;
+	}
+}
+
+/*
+ * The provider's call, in any context.  -ENOMEM if a reply's private data could
+ * not be copied: the connection then fails, for the consumer may depend on it.
+ */
+static int iwcm_report(struct iwcm_id *id, const struct iw_cm_event *event)
+{
+	const struct iwcm_step *step;
+	void *private_data = NULL;
+	unsigned long flags;
+	enum iwcm_event ev;
+	struct ib_qp *qp;
+
+	if (!iwcm_event_of(event, &ev))
+		return -EINVAL;
+	if (event->private_data && event->private_data_len) {
+		private_data = kmemdup(event->private_data,
+				       event->private_data_len, GFP_ATOMIC);
+		if (!private_data)
+			return -ENOMEM;
+	}
+
+	spin_lock_irqsave(&id->lock, flags);
+	step = iwcm_step(id, ev, &qp);
+	if (step && step->tell && !id->dying) {
+		iwcm_note(id, step->tell, event, &private_data);
+		iwcm_id_kick(id);
+	}
+	spin_unlock_irqrestore(&id->lock, flags);
+
+	/* At once: a QP's destruction may wait for it in the consumer's handler. */
+	iwcm_qp_put(qp);
+	kfree(private_data);
+	return 0;
+}
+
+int iwcm_event(struct iw_cm_id *cm_id, struct iw_cm_event *event)
+{
+	struct iwcm_id *id = to_iwcm(cm_id);
+
+	if (event->event == IW_CM_EVENT_CONNECT_REQUEST)
+		return iwcm_request(id, event);
+	return iwcm_report(id, event);
+}
+
+/* Lock held: fills @event with the next that is pending. */
+static void iwcm_event_fill(struct iwcm_id *id, enum iwcm_pending what,
+			    struct iw_cm_event *event)
+{
+	memset(event, 0, sizeof(*event));
+	event->local_addr = id->id.local_addr;
+	event->remote_addr = id->id.remote_addr;
+	event->provider_data = id->id.provider_data;
+	switch (what) {
+	case IWCM_PEND_REQUEST:
+		event->event = IW_CM_EVENT_CONNECT_REQUEST;
+		break;
+	case IWCM_PEND_OUTCOME:
+		event->event = id->outcome;
+		event->status = id->status;
+		break;
+	case IWCM_PEND_CLOSE:
+		event->event = IW_CM_EVENT_CLOSE;
+		return;
+	}
+	event->ord = id->ord;
+	event->ird = id->ird;
+	event->private_data = id->private_data;
+	event->private_data_len = id->private_data_len;
+	id->private_data = NULL;
+	id->private_data_len = 0;
+}
+
+static bool iwcm_next(struct iwcm_id *id, struct iw_cm_event *event)
+{
+	enum iwcm_pending what;
+	bool more = false;
+
+	spin_lock_irq(&id->lock);
+	if (!id->dying && !id->calling && id->pending) {
+		what = __ffs(id->pending);
+		id->pending &= ~BIT(what);
+		iwcm_event_fill(id, what, event);
+		more = true;
+	}
+	spin_unlock_irq(&id->lock);
+	return more;
+}
+
+static int iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
+{
+	struct iwcm_id *listener = id->req_of;
+	int ret;
+
+	/* A request of a listener that is going away is nobody's. */
+	if (listener && READ_ONCE(listener->dying))
+		ret = -ECONNREFUSED;
+	else
+		ret = id->id.cm_handler(&id->id, event);
+	kfree(event->private_data);
+	if (listener) {
+		id->req_of = NULL;
+		iwcm_request_told(listener);
+	}
+	return ret;
+}
+
+void iwcm_work(struct work_struct *work)
+{
+	struct iwcm_id *id = container_of(work, struct iwcm_id, work);
+	struct iw_cm_event event;
+	int ret = 0;
+
+	WRITE_ONCE(id->runner, current);
+	while (!ret && iwcm_next(id, &event))
+		ret = iwcm_tell(id, &event);
+	if (ret && !READ_ONCE(id->dying))
+		iwcm_id_destroy(id);
+	WRITE_ONCE(id->runner, NULL);
+	iwcm_id_put(id);
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Module init and exit of the iWARP communication manager. */
+#include <linux/module.h>
+#include <linux/sysctl.h>
+#include <net/net_namespace.h>
+
+#include "iwcm.h"
+
+MODULE_DESCRIPTION("iWARP CM");
+MODULE_LICENSE("Dual BSD/GPL");
+
+struct workqueue_struct *iwcm_wq;
+unsigned int iwcm_default_backlog = 256;
+
+static struct ctl_table_header *iwcm_ctl_header;
+
+static struct ctl_table iwcm_ctl_table[] = {
+	{
+		.procname	= "default_backlog",
+		.data		= &iwcm_default_backlog,
+		.maxlen		= sizeof(iwcm_default_backlog),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ONE,
+		.extra2		= SYSCTL_INT_MAX,
+	},
+};
+
+static int __init iwcm_init(void)
+{
+	iwcm_wq = alloc_workqueue("iw_cm", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
+	if (!iwcm_wq)
+		return -ENOMEM;
+	iwcm_ctl_header = register_net_sysctl(&init_net, "net/iw_cm",
+					      iwcm_ctl_table);
+	if (!iwcm_ctl_header) {
+		destroy_workqueue(iwcm_wq);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * Consumers are gone, their ids destroyed; so are the providers' references,
+ * since rem_ref is called in code of ours that they could not leave behind.
+ */
+static void __exit iwcm_exit(void)
+{
+	unregister_net_sysctl_table(iwcm_ctl_header);
+	destroy_workqueue(iwcm_wq);
+}
+
+module_init(iwcm_init);
+module_exit(iwcm_exit);

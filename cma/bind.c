@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * From a local address to the device, port and GID that carry it.
+ *
+ * On RoCE an IP address is a GID, on the netdev the address is on.  On
+ * InfiniBand the IPoIB link address contains the port's GID.  On iWARP the
+ * netdev of the port decides.
+ */
+#include <linux/if_arp.h>
+#include <linux/netdevice.h>
+
+#include "cma.h"
+
+struct cma_local {
+	struct cma_gid_key key;		/* of the GID, as the hints know it */
+	union ib_gid link_gid;		/* in the link address; not for RoCE */
+	struct net *net;
+	struct net_device *ndev;	/* with a reference, or NULL */
+};
+
+static bool cma_gid_attr_on(const struct ib_gid_attr *attr,
+			    const struct net_device *ndev)
+{
+	bool same;
+
+	rcu_read_lock();
+	same = rcu_access_pointer(attr->ndev) == ndev;
+	rcu_read_unlock();
+	return same;
+}
+
+static const struct ib_gid_attr *
+cma_match_iwarp(struct ib_device *device, u32 port, const struct cma_local *l)
+{
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_get_gid_attr(device, port, 0);
+	if (IS_ERR(attr))
+		return attr;
+	if (rcu_access_pointer(attr->ndev) ?
+	    cma_gid_attr_on(attr, l->ndev) :
+	    !memcmp(&attr->gid, &l->link_gid, sizeof(attr->gid)))
+		return attr;
+	rdma_put_gid_attr(attr);
+	return ERR_PTR(-ENODEV);
+}
+
+/* The GID attribute, with a reference, under which @port has the address. */
+static const struct ib_gid_attr *cma_match(struct cma_dev *dev, u32 port,
+					   const struct cma_local *l)
+{
+	struct ib_device *device = dev->device;
+	bool ipoib;
+
+	if (!rdma_dev_access_netns(device, l->net))
+		return ERR_PTR(-ENODEV);
+	ipoib = l->key.dev_type == ARPHRD_INFINIBAND;
+	if (rdma_protocol_ib(device, port) != ipoib)
+		return ERR_PTR(-ENODEV);
+
+	if (rdma_protocol_iwarp(device, port))
+		return cma_match_iwarp(device, port, l);
+	if (rdma_protocol_roce(device, port)) {
+		enum ib_gid_type type =
+			READ_ONCE(dev->ports[port].default_gid_type);
+
+		if (!l->ndev)
+			return ERR_PTR(-ENODEV);
+		return rdma_find_gid_by_port(device, &l->key.gid, type, port,
+					     l->ndev);
+	}
+	return rdma_find_gid_by_port(device, &l->link_gid, IB_GID_TYPE_IB, port,
+				     NULL);
+}
+
+static bool cma_match_dev(struct cma_dev *dev, const struct cma_local *l,
+			  struct cma_binding *found)
+{
+	const struct ib_gid_attr *attr;
+	u32 port;
+
+	rdma_for_each_port(dev->device, port) {
+		attr = cma_match(dev, port, l);
+		if (IS_ERR(attr))
+			continue;
+		if (cma_dev_tryget(dev)) {
+			found->dev = dev;
+			found->port = port;
+			found->sgid_attr = attr;
+			return true;
+		}
+		rdma_put_gid_attr(attr);
+	}
+	return false;
+}
+
+static bool cma_search(const struct cma_local *l, struct cma_binding *found)
+{
+	struct cma_dev *dev;
+	bool ok = false;
+
+	down_read(&cma_topology);
+	list_for_each_entry(dev, &cma_devices, node) {
+		ok = cma_match_dev(dev, l, found);
+		if (ok)
+			break;
+	}
+	up_read(&cma_topology);
+	if (ok)
+		cma_gid_hint_add(found->dev, found->port, &l->key);
+	return ok;
+}
+
+static bool cma_search_hint(const struct cma_local *l,
+			    struct cma_binding *found)
+{
+	found->dev = cma_gid_hint_find(&l->key, &found->port);
+	if (!found->dev)
+		return false;
+	found->sgid_attr = cma_match(found->dev, found->port, l);
+	if (!IS_ERR(found->sgid_attr))
+		return true;
+	cma_gid_hint_del(found->dev, &l->key);
+	cma_dev_put(found->dev);
+	return false;
+}
+
+/*
+ * cma_bind_device() - bind an id to the device that has its source address
+ *
+ * route.addr holds the IP address and, in dev_addr, its link address, the type
+ * of link and the netdev.
+ *
+ * Context: may sleep.
+ * Return: 0, or -ENODEV if no device has the address or it is going.
+ */
+int cma_bind_device(struct cma_id *idp)
+{
+	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
+	struct cma_local l = { .net = dev_addr->net };
+	struct cma_binding found;
+	bool ok;
+
+	l.key.net = dev_addr->net;
+	l.key.ifindex = dev_addr->bound_dev_if;
+	l.key.dev_type = dev_addr->dev_type;
+	rdma_addr_get_sgid(dev_addr, &l.link_gid);
+	if (dev_addr->dev_type == ARPHRD_INFINIBAND)
+		l.key.gid = l.link_gid;
+	else if (rdma_ip2gid(cma_src(idp), &l.key.gid))
+		return -ENODEV;
+
+	if (dev_addr->bound_dev_if)
+		l.ndev = dev_get_by_index(dev_addr->net,
+					  dev_addr->bound_dev_if);
+	ok = cma_search_hint(&l, &found) || cma_search(&l, &found);
+	dev_put(l.ndev);
+	return ok ? cma_id_attach(idp, &found) : -ENODEV;
+}
+
+static bool cma_port_active(struct ib_device *device, u32 port)
+{
+	enum ib_port_state state;
+
+	return !ib_get_cached_port_state(device, port, &state) &&
+	       state == IB_PORT_ACTIVE;
+}
+
+/* How well a GID of ours serves to reach @dgid: 2 is it, 1 same subnet. */
+static int cma_gid_rank(const union ib_gid *gid, const union ib_gid *dgid)
+{
+	if (!memcmp(gid, dgid, sizeof(*gid)))
+		return 2;
+	return gid->global.subnet_prefix == dgid->global.subnet_prefix;
+}
+
+static void cma_rank_port(struct cma_dev *dev, u32 port, u16 pkey,
+			  const union ib_gid *dgid, int *best,
+			  struct cma_binding *found)
+{
+	const struct ib_gid_attr *attr;
+	u16 index;
+	int i, rank;
+
+	if (!rdma_cap_af_ib(dev->device, port) ||
+	    !cma_port_active(dev->device, port) ||
+	    ib_find_cached_pkey(dev->device, port, pkey, &index))
+		return;
+
+	for (i = 0; i < dev->device->port_data[port].immutable.gid_tbl_len; i++) {
+		attr = rdma_get_gid_attr(dev->device, port, i);
+		if (IS_ERR(attr))
+			continue;
+		rank = cma_gid_rank(&attr->gid, dgid);
+		if (rank <= *best || !cma_dev_tryget(dev)) {
+			rdma_put_gid_attr(attr);
+			continue;
+		}
+		if (*best) {
+			rdma_put_gid_attr(found->sgid_attr);
+			cma_dev_put(found->dev);
+		}
+		*best = rank;
+		found->dev = dev;
+		found->port = port;
+		found->sgid_attr = attr;
+	}
+}
+
+/*
+ * cma_bind_device_ib() - bind an id to a device that reaches its AF_IB peer
+ *
+ * The source address becomes the GID that was chosen: that of the peer itself
+ * if it is local, else one of the same subnet.
+ *
+ * Return: 0 or -ENODEV.
+ */
+int cma_bind_device_ib(struct cma_id *idp)
+{
+	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
+	struct sockaddr_ib *dst = (struct sockaddr_ib *)cma_dst(idp);
+	struct sockaddr_ib *src = (struct sockaddr_ib *)cma_src(idp);
+	union ib_gid *dgid = (union ib_gid *)&dst->sib_addr;
+	struct cma_binding found;
+	struct cma_dev *dev;
+	int best = 0;
+	u32 port;
+
+	down_read(&cma_topology);
+	list_for_each_entry(dev, &cma_devices, node) {
+		if (!rdma_dev_access_netns(dev->device, cma_net(idp)))
+			continue;
+		rdma_for_each_port(dev->device, port)
+			cma_rank_port(dev, port, be16_to_cpu(dst->sib_pkey),
+				      dgid, &best, &found);
+	}
+	up_read(&cma_topology);
+	if (!best)
+		return -ENODEV;
+
+	dev_addr->dev_type = ARPHRD_INFINIBAND;
+	memcpy(&src->sib_addr, &found.sgid_attr->gid, sizeof(src->sib_addr));
+	rdma_addr_set_sgid(dev_addr, (union ib_gid *)&src->sib_addr);
+	ib_addr_set_pkey(dev_addr, be16_to_cpu(dst->sib_pkey));
+	src->sib_pkey = dst->sib_pkey;
+	return cma_id_attach(idp, &found);
+}
+
+/* Whether a GID is an address of @family that can stand for this host. */
+static bool cma_gid_is_ip(const union ib_gid *gid, sa_family_t family)
+{
+	const struct in6_addr *in6 = (const struct in6_addr *)gid;
+
+	if (family == AF_INET)
+		return ipv6_addr_v4mapped(in6);
+	return !ipv6_addr_v4mapped(in6) && !ipv6_addr_any(in6) &&
+	       !(ipv6_addr_type(in6) & IPV6_ADDR_LINKLOCAL);
+}
+
+static const struct ib_gid_attr *
+cma_loopback_gid(struct cma_dev *dev, u32 port, sa_family_t family)
+{
+	struct ib_device *device = dev->device;
+	const struct ib_gid_attr *attr;
+	enum ib_gid_type type;
+	int i;
+
+	if (!rdma_protocol_roce(device, port))
+		return rdma_protocol_ib(device, port) ?
+		       rdma_get_gid_attr(device, port, 0) : ERR_PTR(-ENODEV);
+
+	type = READ_ONCE(dev->ports[port].default_gid_type);
+	for (i = 0; i < device->port_data[port].immutable.gid_tbl_len; i++) {
+		attr = rdma_get_gid_attr(device, port, i);
+		if (IS_ERR(attr))
+			continue;
+		if (attr->gid_type == type && cma_gid_is_ip(&attr->gid, family))
+			return attr;
+		rdma_put_gid_attr(attr);
+	}
+	return ERR_PTR(-ENODEV);
+}
+
+static bool cma_loopback_find(struct cma_id *idp, struct cma_binding *found)
+{
+	sa_family_t family = cma_family(idp);
+	struct cma_dev *dev;
+	u32 port;
+
+	list_for_each_entry(dev, &cma_devices, node) {
+		if (!rdma_dev_access_netns(dev->device, cma_net(idp)))
+			continue;
+		rdma_for_each_port(dev->device, port) {
+			if (!cma_port_active(dev->device, port) ||
+			    (family == AF_IB &&
+			     !rdma_cap_af_ib(dev->device, port)))
+				continue;
+			found->sgid_attr = cma_loopback_gid(dev, port, family);
+			if (IS_ERR(found->sgid_attr))
+				continue;
+			if (cma_dev_tryget(dev)) {
+				found->dev = dev;
+				found->port = port;
+				return true;
+			}
+			rdma_put_gid_attr(found->sgid_attr);
+		}
+	}
+	return false;
+}
+
+static void cma_set_loopback_ip(struct sockaddr *addr, sa_family_t family,
+				const struct ib_gid_attr *attr, bool roce)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)addr;
+	struct sockaddr_ib *ib = (struct sockaddr_ib *)addr;
+	struct sockaddr_in *in = (struct sockaddr_in *)addr;
+
+	switch (family) {
+	case AF_INET:
+		if (roce)
+			memcpy(&in->sin_addr, &attr->gid.raw[12], 4);
+		else
+			in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		break;
+	case AF_INET6:
+		if (roce)
+			memcpy(&in6->sin6_addr, &attr->gid, 16);
+		else
+			in6->sin6_addr = in6addr_loopback;
+		break;
+	case AF_IB:
+		memcpy(&ib->sib_addr, &attr->gid, 16);
+		break;
+	}
+}
+
+/*
+ * cma_bind_loopback() - bind an id to some device, and make its peer itself
+ *
+ * What connecting to the wildcard address means.  Fills source and destination,
+ * IP and link addresses, so that nothing remains to be resolved.
+ *
+ * Return: 0 or -ENODEV.
+ */
+int cma_bind_loopback(struct cma_id *idp)
+{
+	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
+	const struct ib_gid_attr *attr;
+	struct cma_binding found;
+	struct net_device *ndev;
+	u16 pkey;
+	bool ok, roce;
+
+	down_read(&cma_topology);
+	ok = cma_loopback_find(idp, &found);
+	up_read(&cma_topology);
+	if (!ok)
+		return -ENODEV;
+
+	attr = found.sgid_attr;
+	roce = rdma_protocol_roce(found.dev->device, found.port);
+	cma_set_loopback_ip(cma_src(idp), cma_family(idp), attr, roce);
+	cma_set_loopback_ip(cma_dst(idp), cma_family(idp), attr, roce);
+	if (roce) {
+		rcu_read_lock();
+		ndev = rcu_dereference(attr->ndev);
+		if (ndev) {
+			rdma_copy_src_l2_addr(dev_addr, ndev);
+			memcpy(dev_addr->dst_dev_addr, ndev->dev_addr,
+			       ndev->addr_len);
+		}
+		rcu_read_unlock();
+		dev_addr->hoplimit = 1;
+	} else {
+		dev_addr->dev_type = ARPHRD_INFINIBAND;
+		rdma_addr_set_sgid(dev_addr, (union ib_gid *)&attr->gid);
+		rdma_addr_set_dgid(dev_addr, (union ib_gid *)&attr->gid);
+		if (!ib_get_cached_pkey(found.dev->device, found.port, 0, &pkey))
+			ib_addr_set_pkey(dev_addr, pkey);
+	}
+	return cma_id_attach(idp, &found);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Events that do not come from a CM: ends of resolutions and joins, changes of
+ * link addresses.
+ *
+ * Whoever learns of one, in whatever context, leaves its result in the id and
+ * sets a bit; the consumer's callback runs from the id's own work item.  So no
+ * callback occupies the queue of the address resolver, of the SA or of a
+ * notifier chain, a callback may start the next resolution or end the id, and
+ * different ids' events run in parallel.
+ */
+#include "cma.h"
+
+static int cma_addr_change_event(struct cma_id *idp)
+{
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ADDR_CHANGE };
+
+	return cma_id_deliver(idp, &event);
+}
+
+/*
+ * The peer's link address changed under a connection attempt: its packets go
+ * nowhere, so do not make the consumer wait for 16 time-outs.
+ */
+static int cma_unreachable_event(struct cma_id *idp)
+{
+	struct rdma_cm_event event = {
+		.event = RDMA_CM_EVENT_UNREACHABLE,
+		.status = -ETIMEDOUT,
+	};
+
+	if (cma_state(idp) != RDMA_CM_CONNECT || idp->conn != CMA_CONN_PENDING)
+		return 0;
+	idp->conn = CMA_CONN_FAILED;
+	cma_peer_unwatch(idp);
+	return cma_id_deliver(idp, &event);
+}
+
+/* Each runs under handler_mutex; non-zero: the id is to be destroyed. */
+static int (*const cma_posts[CMA_NR_POSTS])(struct cma_id *idp) = {
+	[CMA_POST_ADDR] = cma_addr_event,
+	[CMA_POST_ROUTE] = cma_route_event,
+	[CMA_POST_MCAST] = cma_mcast_event,
+	[CMA_POST_ADDR_CHANGE] = cma_addr_change_event,
+	[CMA_POST_UNREACHABLE] = cma_unreachable_event,
+};
+
+static bool cma_id_alive(struct cma_id *idp)
+{
+	enum rdma_cm_state state = cma_state(idp);
+
+	return state != RDMA_CM_DESTROYING && state != RDMA_CM_DEVICE_REMOVAL;
+}
+
+void cma_event_work(struct work_struct *work)
+{
+	struct cma_id *idp = container_of(work, struct cma_id, id.net_work);
+	unsigned long todo;
+	unsigned int what;
+
+	mutex_lock(&idp->handler_mutex);
+	todo = xchg(&idp->pending, 0);
+	for_each_set_bit(what, &todo, CMA_NR_POSTS) {
+		if (!cma_id_alive(idp))
+			break;
+		if (cma_posts[what](idp)) {
+			cma_id_destroy_pinned(idp);
+			return;
+		}
+	}
+	mutex_unlock(&idp->handler_mutex);
+	cma_id_put(idp);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * What the IB CM tells of a connection, and what the consumer hears of it.
+ *
+ *	IB CM				consumer
+ *	REQ_ERROR, REP_ERROR		UNREACHABLE, -ETIMEDOUT
+ *	REP_RECEIVED			ESTABLISHED, after QP to RTS and RTU; or
+ *					CONNECT_RESPONSE if the QP is its own; or
+ *					CONNECT_ERROR if the QP does not move
+ *	RTU_RECEIVED, USER_ESTABLISHED	ESTABLISHED, once
+ *	REJ_RECEIVED			REJECTED, with the reason
+ *	DREQ_RECEIVED, DREP_RECEIVED	DISCONNECTED, once; before it, ESTABLISHED
+ *					if the DREQ came before the RTU
+ *	DREQ_ERROR			DISCONNECTED, -ETIMEDOUT
+ *	TIMEWAIT_EXIT			TIMEWAIT_EXIT
+ *	SIDR_REP_RECEIVED, _REQ_ERROR	ESTABLISHED or UNREACHABLE (sidr.c)
+ *
+ * The IB CM gives events of one id in order; they run under its handler_mutex.
+ */
+#include "cma.h"
+#include "trace.h"
+
+/* The attempt ended, one way or the other; nothing watches the peer now. */
+static void cma_conn_outcome(struct cma_id *idp, enum cma_conn conn)
+{
+	idp->conn = conn;
+	cma_peer_unwatch(idp);
+}
+
+static bool cma_ib_error(struct cma_id *idp, const struct ib_cm_event *ib,
+			 struct rdma_cm_event *event)
+{
+	if (idp->conn == CMA_CONN_FAILED)
+		return false;
+	cma_conn_outcome(idp, CMA_CONN_FAILED);
+	event->event = RDMA_CM_EVENT_UNREACHABLE;
+	event->status = -ETIMEDOUT;
+	return true;
+}
+
+static int cma_ib_finish_connect(struct cma_id *idp)
+{
+	int err;
+
+	err = cma_qp_to_rtr(idp, NULL);
+	if (!err)
+		err = cma_qp_to_rts(idp, NULL);
+	if (err)
+		return err;
+	trace_cm_send_rtu(idp);
+	return ib_send_cm_rtu(idp->cm.ib, NULL, 0);
+}
+
+static void cma_ib_abort(struct cma_id *idp)
+{
+	cma_qp_to_err(idp);
+	trace_cm_send_rej(idp);
+	ib_send_cm_rej(idp->cm.ib, IB_CM_REJ_CONSUMER_DEFINED, NULL, 0, NULL,
+		       0);
+}
+
+static bool cma_ib_rep(struct cma_id *idp, const struct ib_cm_event *ib,
+		       struct rdma_cm_event *event)
+{
+	const struct ib_cm_rep_event_param *rep = &ib->param.rep_rcvd;
+
+	if (idp->conn == CMA_CONN_FAILED) {
+		/* The consumer was told that the peer cannot be reached. */
+		cma_ib_abort(idp);
+		return false;
+	}
+
+	event->param.conn.private_data = ib->private_data;
+	event->param.conn.private_data_len = IB_CM_REP_PRIVATE_DATA_SIZE;
+	event->param.conn.responder_resources = rep->responder_resources;
+	event->param.conn.initiator_depth = rep->initiator_depth;
+	event->param.conn.flow_control = rep->flow_control;
+	event->param.conn.rnr_retry_count = rep->rnr_retry_count;
+	event->param.conn.srq = rep->srq;
+	event->param.conn.qp_num = rep->remote_qpn;
+	event->ece = rep->ece;
+
+	if (!idp->id.qp) {
+		/* rdma_accept() of its consumer sends the RTU. */
+		cma_conn_outcome(idp, CMA_CONN_UP);
+		event->event = RDMA_CM_EVENT_CONNECT_RESPONSE;
+		trace_cm_send_mra(idp);
+		ib_send_cm_mra(idp->cm.ib,
+			       IB_CM_MRA_FLAG_DELAY | CMA_MRA_TIMEOUT, NULL, 0);
+		return true;
+	}
+
+	event->status = cma_ib_finish_connect(idp);
+	if (event->status) {
+		cma_ib_abort(idp);
+		cma_conn_outcome(idp, CMA_CONN_FAILED);
+		event->event = RDMA_CM_EVENT_CONNECT_ERROR;
+	} else {
+		cma_conn_outcome(idp, CMA_CONN_UP);
+		event->event = RDMA_CM_EVENT_ESTABLISHED;
+	}
+	return true;
+}
+
+static bool cma_ib_established(struct cma_id *idp, const struct ib_cm_event *ib,
+			       struct rdma_cm_event *event)
+{
+	if (idp->conn != CMA_CONN_PENDING)
+		return false;
+	cma_conn_outcome(idp, CMA_CONN_UP);
+	event->event = RDMA_CM_EVENT_ESTABLISHED;
+	return true;
+}
+
+static bool cma_ib_rejected(struct cma_id *idp, const struct ib_cm_event *ib,
+			    struct rdma_cm_event *event)
+{
+	if (idp->conn == CMA_CONN_FAILED)
+		return false;
+	cma_qp_to_err(idp);
+	cma_conn_outcome(idp, CMA_CONN_FAILED);
+	event->event = RDMA_CM_EVENT_REJECTED;
+	event->status = ib->param.rej_rcvd.reason;
+	event->param.conn.private_data = ib->private_data;
+	event->param.conn.private_data_len = IB_CM_REJ_PRIVATE_DATA_SIZE;
+	return true;
+}
+
+static bool cma_ib_disconnected(struct cma_id *idp,
+				const struct ib_cm_event *ib,
+				struct rdma_cm_event *event)
+{
+	if (cma_id_step(idp, CMA_T_DISCONNECTED))
+		return false;
+	cma_peer_unwatch(idp);
+	event->event = RDMA_CM_EVENT_DISCONNECTED;
+	if (ib->event == IB_CM_DREQ_ERROR)
+		event->status = -ETIMEDOUT;
+	return true;
+}
+
+static bool cma_ib_timewait_exit(struct cma_id *idp,
+				 const struct ib_cm_event *ib,
+				 struct rdma_cm_event *event)
+{
+	event->event = RDMA_CM_EVENT_TIMEWAIT_EXIT;
+	return true;
+}
+
+/*
+ * For each event of the IB CM: the state in which it means something, and who
+ * makes the consumer's event of it, or says that it hears nothing.  Without an
+ * entry (MRA) the consumer hears nothing.
+ */
+static const struct {
+	enum rdma_cm_state state;
+	bool (*handle)(struct cma_id *idp, const struct ib_cm_event *ib,
+		       struct rdma_cm_event *event);
+} cma_ib_events[] = {
+	[IB_CM_REQ_ERROR] = { RDMA_CM_CONNECT, cma_ib_error },
+	[IB_CM_REP_ERROR] = { RDMA_CM_CONNECT, cma_ib_error },
+	[IB_CM_REP_RECEIVED] = { RDMA_CM_CONNECT, cma_ib_rep },
+	[IB_CM_RTU_RECEIVED] = { RDMA_CM_CONNECT, cma_ib_established },
+	[IB_CM_USER_ESTABLISHED] = { RDMA_CM_CONNECT, cma_ib_established },
+	[IB_CM_DREQ_ERROR] = { RDMA_CM_CONNECT, cma_ib_disconnected },
+	[IB_CM_DREQ_RECEIVED] = { RDMA_CM_CONNECT, cma_ib_disconnected },
+	[IB_CM_DREP_RECEIVED] = { RDMA_CM_CONNECT, cma_ib_disconnected },
+	[IB_CM_TIMEWAIT_EXIT] = { RDMA_CM_DISCONNECT, cma_ib_timewait_exit },
+	[IB_CM_REJ_RECEIVED] = { RDMA_CM_CONNECT, cma_ib_rejected },
+	[IB_CM_SIDR_REQ_ERROR] = { RDMA_CM_CONNECT, cma_ib_error },
+};
+
+/*
+ * Only a peer that was established sends a DREQ: its RTU is late or lost, and
+ * the consumer would not know that the connection was up.
+ */
+static int cma_ib_late_rtu(struct cma_id *idp, const struct ib_cm_event *ib)
+{
+	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ESTABLISHED };
+
+	if (ib->event != IB_CM_DREQ_RECEIVED || !idp->passive ||
+	    idp->conn != CMA_CONN_PENDING)
+		return 0;
+	idp->conn = CMA_CONN_UP;
+	return cma_id_deliver(idp, &event);
+}
+
+/*
+ * cma_ib_event() - the IB CM's handler of connections
+ *
+ * Return: 0; non-zero when the consumer wanted its id destroyed, so that the CM
+ * destroys its own.
+ */
+int cma_ib_event(struct ib_cm_id *cm_id, const struct ib_cm_event *ib)
+{
+	struct cma_id *idp = cm_id->context;
+	struct rdma_cm_event event = {};
+	int ret = 0;
+
+	mutex_lock(&idp->handler_mutex);
+	if (ib->event >= ARRAY_SIZE(cma_ib_events) ||
+	    !cma_ib_events[ib->event].handle ||
+	    cma_state(idp) != cma_ib_events[ib->event].state)
+		goto out;
+	ret = cma_ib_late_rtu(idp, ib);
+	if (!ret && cma_ib_events[ib->event].handle(idp, ib, &event))
+		ret = cma_id_deliver(idp, &event);
+	if (ret) {
+		/* The CM destroys it, when we return. */
+		idp->cm.ib = NULL;
+		cma_id_destroy_locked(idp);
+		return ret;
+	}
+out:
+	mutex_unlock(&idp->handler_mutex);
+	return 0;
+}

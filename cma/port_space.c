@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Ports: which are used, by which addresses, and who listens.
+ *
+ * Each network namespace has four port spaces, each an xarray from port to
+ * bucket; a free port is one without a bucket, which the xarray finds by its
+ * free marks.  A bucket does not list the ids that use the port, it counts them
+ * by what they exclude: users of any address, users of all addresses of a
+ * family, and users of each address.  Whether a newcomer fits is answered from
+ * the counts, however many ids share the port.
+ *
+ * A user is "hard" if nobody may share its address: it did not ask for
+ * RDMA_OPTION_ID_REUSEADDR, or it listens.  A newcomer that asks to share
+ * conflicts with hard users alone, any other with all of them.
+ *
+ * Listeners are also in one hash table over (namespace, port space, port,
+ * address), read under RCU for every request that comes in.
+ */
+#include <linux/capability.h>
+#include <linux/jhash.h>
+#include <linux/random.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include <net/ip.h>
+#include <net/net_namespace.h>
+
+#include "cma.h"
+
+enum cma_fam { CMA_FAM_IP4, CMA_FAM_IP6, CMA_FAM_IB, CMA_NR_FAMS };
+
+struct cma_count {
+	unsigned int total;
+	unsigned int hard;	/* of total */
+};
+
+/* The users of one address on one port. */
+struct cma_claim {
+	struct list_head node;
+	struct cma_addr_key key;
+	struct cma_count count;
+};
+
+struct cma_bucket {
+	struct cma_port_space *space;
+	u16 port;
+	spinlock_t lock;		/* what names it */
+	bool dead;			/* out of the space; protected by lock */
+	unsigned int users;		/* protected by lock, as all below */
+	struct cma_count any[CMA_NR_FAMS];	/* users of any address */
+	struct cma_count all[CMA_NR_FAMS];	/* these and of each address */
+	struct list_head claims;	/* cma_claim.node: one a local address */
+	struct rcu_head rcu;
+};
+
+struct cma_listen_key {
+	const struct net *net;
+	u16 ps;
+	__be16 port;
+	const struct cma_addr_key *addr;
+};
+
+static u32 cma_listen_hash(const struct cma_listen_key *key, u32 seed)
+{
+	seed = jhash_3words(key->ps, (__force u16)key->port, net_hash_mix(key->net),
+			    seed);
+	return jhash2((const u32 *)key->addr, sizeof(*key->addr) / sizeof(u32),
+		      seed);
+}
+
+static void cma_listen_key_of(const struct cma_id *idp,
+			      struct cma_listen_key *key)
+{
+	key->net = cma_net(idp);
+	key->ps = idp->port_ps;
+	key->port = cma_addr_port((const void *)&idp->id.route.addr.src_addr);
+	key->addr = &idp->claim_key;
+}
+
+static u32 cma_listen_key_hash(const void *data, u32 len, u32 seed)
+{
+	return cma_listen_hash(data, seed);
+}
+
+static u32 cma_listen_obj_hash(const void *data, u32 len, u32 seed)
+{
+	struct cma_listen_key key;
+
+	cma_listen_key_of(data, &key);
+	return cma_listen_hash(&key, seed);
+}
+
+static int cma_listen_obj_cmp(struct rhashtable_compare_arg *arg,
+			      const void *obj)
+{
+	const struct cma_listen_key *want = arg->key;
+	struct cma_listen_key key;
+
+	cma_listen_key_of(obj, &key);
+	return !net_eq(key.net, want->net) || key.ps != want->ps ||
+	       key.port != want->port ||
+	       memcmp(key.addr, want->addr, sizeof(*key.addr));
+}
+
+static const struct rhashtable_params cma_listeners_params = {
+	.head_offset = offsetof(struct cma_id, listen_node),
+	.key_len = sizeof(struct cma_listen_key),
+	.hashfn = cma_listen_key_hash,
+	.obj_hashfn = cma_listen_obj_hash,
+	.obj_cmpfn = cma_listen_obj_cmp,
+	.automatic_shrinking = true,
+};
+
+static struct rhashtable cma_listeners;
+
+int cma_port_space_init(void)
+{
+	return rhashtable_init(&cma_listeners, &cma_listeners_params);
+}
+
+void cma_port_space_exit(void)
+{
+	rhashtable_destroy(&cma_listeners);
+}
+
+static enum cma_fam cma_key_fam(const struct cma_addr_key *key)
+{
+	switch (key->family) {
+	case AF_INET:
+		return CMA_FAM_IP4;
+	case AF_INET6:
+		return CMA_FAM_IP6;
+	default:
+		return CMA_FAM_IB;
+	}
+}
+
+static bool cma_key_any(const struct cma_addr_key *key)
+{
+	return !memchr_inv(&key->addr, 0, sizeof(key->addr));
+}
+
+/* An IPv6 wildcard stands for IPv4 as well, unless it was told not to. */
+static bool cma_key_dual(const struct cma_addr_key *key, bool afonly)
+{
+	return key->family == AF_INET6 && !afonly && cma_key_any(key);
+}
+
+static struct cma_claim *cma_claim_find(struct cma_bucket *b,
+					const struct cma_addr_key *key)
+{
+	struct cma_claim *claim;
+
+	list_for_each_entry(claim, &b->claims, node)
+		if (!memcmp(&claim->key, key, sizeof(*key)))
+			return claim;
+	return NULL;
+}
+
+static bool cma_count_blocks(const struct cma_count *count, bool reuse)
+{
+	return reuse ? count->hard : count->total;
+}
+
+/* Whether a user of @key would conflict with those there are. */
+static bool cma_bucket_blocks(struct cma_bucket *b,
+			      const struct cma_addr_key *key, bool dual,
+			      bool reuse)
+{
+	enum cma_fam fam = cma_key_fam(key);
+	struct cma_claim *claim;
+
+	lockdep_assert_held(&b->lock);
+	if (cma_key_any(key))
+		return cma_count_blocks(&b->all[fam], reuse) ||
+		       (dual && cma_count_blocks(&b->all[CMA_FAM_IP4], reuse));
+
+	claim = cma_claim_find(b, key);
+	return cma_count_blocks(&b->any[fam], reuse) ||
+	       (claim && cma_count_blocks(&claim->count, reuse));
+}
+
+static void cma_count_add(struct cma_count *count, bool hard, int delta)
+{
+	count->total += delta;
+	if (hard)
+		count->hard += delta;
+}
+
+/* Adds (@delta 1) or takes (-1) what @idp's claim_* fields say. */
+static void cma_bucket_count(struct cma_bucket *b, struct cma_id *idp,
+			     int delta)
+{
+	const struct cma_addr_key *key = &idp->claim_key;
+	enum cma_fam fam = cma_key_fam(key);
+	bool hard = idp->claim_hard;
+
+	lockdep_assert_held(&b->lock);
+	cma_count_add(&b->all[fam], hard, delta);
+	if (!cma_key_any(key)) {
+		cma_count_add(&cma_claim_find(b, key)->count, hard, delta);
+		return;
+	}
+	cma_count_add(&b->any[fam], hard, delta);
+	if (idp->claim_dual) {
+		cma_count_add(&b->all[CMA_FAM_IP4], hard, delta);
+		cma_count_add(&b->any[CMA_FAM_IP4], hard, delta);
+	}
+}
+
+/* Sets what @idp claims and counts it; @spare becomes its claim if needed. */
+static void cma_bucket_add(struct cma_bucket *b, struct cma_id *idp,
+			   const struct cma_addr_key *key,
+			   struct cma_claim **spare)
+{
+	lockdep_assert_held(&b->lock);
+	if (!cma_key_any(key) && !cma_claim_find(b, key)) {
+		(*spare)->key = *key;
+		list_add(&(*spare)->node, &b->claims);
+		*spare = NULL;
+	}
+	idp->claim_key = *key;
+	idp->claim_dual = cma_key_dual(key, idp->afonly);
+	idp->claim_hard = !idp->reuseaddr || idp->listen_hashed;
+	cma_bucket_count(b, idp, 1);
+}
+
+static struct cma_claim *cma_bucket_remove(struct cma_bucket *b,
+					   struct cma_id *idp)
+{
+	struct cma_claim *claim;
+
+	cma_bucket_count(b, idp, -1);
+	claim = cma_claim_find(b, &idp->claim_key);
+	if (!claim || claim->count.total)
+		return NULL;
+	list_del(&claim->node);
+	return claim;
+}
+
+static struct cma_bucket *cma_bucket_alloc(struct cma_port_space *space)
+{
+	struct cma_bucket *b;
+
+	b = kzalloc(sizeof(*b), GFP_KERNEL);
+	if (!b)
+		return NULL;
+	b->space = space;
+	b->users = 1;
+	spin_lock_init(&b->lock);
+	INIT_LIST_HEAD(&b->claims);
+	return b;
+}
+
+/* One attempt to claim a port, with the memory that it may need. */
+struct cma_port_claim {
+	struct cma_port_space *space;
+	struct cma_id *idp;
+	struct cma_addr_key key;
+	struct cma_bucket *fresh;	/* NULL once it is in the space */
+	struct cma_claim *spare;	/* NULL once it is in a bucket */
+};
+
+/* Joins the bucket of @port.  -ENOENT: there is none. */
+static int cma_bucket_join(struct cma_port_claim *c, u16 port)
+{
+	struct cma_id *idp = c->idp;
+	struct cma_bucket *b;
+	int err = -ENOENT;
+
+	rcu_read_lock();
+	b = xa_load(&c->space->buckets, port);
+	if (!b)
+		goto out;
+
+	spin_lock(&b->lock);
+	if (b->dead) {
+		err = -ENOENT;
+	} else if (cma_bucket_blocks(b, &c->key,
+				     cma_key_dual(&c->key, idp->afonly),
+				     idp->reuseaddr)) {
+		err = -EADDRINUSE;
+	} else {
+		cma_bucket_add(b, idp, &c->key, &c->spare);
+		b->users++;
+		idp->bucket = b;
+		err = 0;
+	}
+	spin_unlock(&b->lock);
+out:
+	rcu_read_unlock();
+	return err;
+}
+
+/* Makes the id the user of the bucket nobody sees yet, or takes that back. */
+static void cma_fresh_fill(struct cma_port_claim *c)
+{
+	spin_lock(&c->fresh->lock);
+	cma_bucket_add(c->fresh, c->idp, &c->key, &c->spare);
+	spin_unlock(&c->fresh->lock);
+}
+
+static void cma_fresh_drain(struct cma_port_claim *c)
+{
+	struct cma_claim *claim;
+
+	spin_lock(&c->fresh->lock);
+	claim = cma_bucket_remove(c->fresh, c->idp);
+	spin_unlock(&c->fresh->lock);
+	if (claim) {
+		memset(claim, 0, sizeof(*claim));
+		c->spare = claim;
+	}
+}
+
+static void cma_fresh_published(struct cma_port_claim *c)
+{
+	c->idp->bucket = c->fresh;
+	c->fresh = NULL;
+}
+
+static int cma_port_get_fixed(struct cma_port_claim *c, u16 port)
+{
+	struct net *net = cma_net(c->idp);
+	int err;
+
+	if (inet_port_requires_bind_service(net, port) &&
+	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
+		return -EACCES;
+
+	do {
+		err = cma_bucket_join(c, port);
+		if (err != -ENOENT)
+			return err;
+		c->fresh->port = port;
+		cma_fresh_fill(c);
+		err = xa_insert(&c->space->buckets, port, c->fresh, GFP_KERNEL);
+		if (err)
+			cma_fresh_drain(c);
+		/* -EBUSY: somebody else was first; join theirs. */
+	} while (err == -EBUSY);
+
+	if (!err)
+		cma_fresh_published(c);
+	return err;
+}
+
+static int cma_port_get_free(struct cma_port_claim *c, u16 *port)
+{
+	int low, high, err;
+	u32 index;
+
+	inet_get_local_port_range(cma_net(c->idp), &low, &high);
+	if (!READ_ONCE(c->space->next))
+		WRITE_ONCE(c->space->next,
+			   low + get_random_u32_below(high - low + 1));
+
+	cma_fresh_fill(c);
+	err = xa_alloc_cyclic(&c->space->buckets, &index, c->fresh,
+			      XA_LIMIT(low, high), &c->space->next, GFP_KERNEL);
+	if (err < 0) {
+		cma_fresh_drain(c);
+		return err == -EBUSY ? -EADDRNOTAVAIL : err;
+	}
+	c->fresh->port = index;
+	*port = index;
+	cma_fresh_published(c);
+	return 0;
+}
+
+/* Of an AF_IB id, the service id it was bound to decides. */
+static enum rdma_ucm_port_space cma_port_ps(struct cma_id *idp)
+{
+	static const enum rdma_ucm_port_space ps[] = {
+		RDMA_PS_IB, RDMA_PS_TCP, RDMA_PS_UDP
+	};
+	struct sockaddr_ib *ib = (struct sockaddr_ib *)cma_src(idp);
+	u64 mask, sid;
+	int i;
+
+	if (cma_family(idp) != AF_IB)
+		return idp->id.ps;
+
+	mask = be64_to_cpu(ib->sib_sid_mask) & RDMA_IB_IP_PS_MASK;
+	sid = be64_to_cpu(ib->sib_sid) & mask;
+	for (i = 0; i < ARRAY_SIZE(ps); i++) {
+		if (idp->id.ps != RDMA_PS_IB && idp->id.ps != ps[i])
+			continue;
+		if (sid == (((u64)ps[i] << 16) & mask))
+			return ps[i];
+	}
+	return 0;
+}
+
+static void cma_port_set(struct cma_id *idp, enum rdma_ucm_port_space ps,
+			 __be16 port)
+{
+	struct sockaddr_ib *ib = (struct sockaddr_ib *)cma_src(idp);
+
+	switch (cma_family(idp)) {
+	case AF_INET:
+		((struct sockaddr_in *)cma_src(idp))->sin_port = port;
+		break;
+	case AF_INET6:
+		((struct sockaddr_in6 *)cma_src(idp))->sin6_port = port;
+		break;
+	case AF_IB:
+		ib->sib_sid = cpu_to_be64(((u64)ps << 16) + be16_to_cpu(port));
+		ib->sib_sid_mask |= cpu_to_be64(RDMA_IB_IP_PS_MASK);
+		if (ps == RDMA_PS_IB && port)
+			ib->sib_sid_mask = cpu_to_be64(U64_MAX);
+		break;
+	}
+}
+
+/*
+ * cma_port_get() - claim the port of an id's source address
+ *
+ * Port 0 claims a free one of the namespace's ephemeral range, and is replaced
+ * by it.  Address, afonly and reuseaddr of @idp stay as they are from here on,
+ * but for cma_port_rebind() and cma_port_set_sharing().
+ *
+ * Return: 0; -EADDRINUSE if a user conflicts; -EADDRNOTAVAIL if no port is
+ * free; -EACCES for a privileged port; -EPROTONOSUPPORT for an unknown port
+ * space; -ENOMEM.
+ */
+int cma_port_get(struct cma_id *idp)
+{
+	u16 port = be16_to_cpu(cma_addr_port(cma_src(idp)));
+	enum rdma_ucm_port_space ps = cma_port_ps(idp);
+	struct cma_port_claim c = {
+		.space = cma_port_space(cma_net(idp), ps),
+		.idp = idp,
+	};
+	int err = -ENOMEM;
+
+	if (!c.space)
+		return -EPROTONOSUPPORT;
+
+	cma_addr_key_init(&c.key, cma_src(idp));
+	c.fresh = cma_bucket_alloc(c.space);
+	c.spare = kzalloc(sizeof(*c.spare), GFP_KERNEL);
+	if (c.fresh && c.spare)
+		err = port ? cma_port_get_fixed(&c, port) :
+			     cma_port_get_free(&c, &port);
+	if (!err) {
+		idp->port_ps = ps;
+		cma_port_set(idp, ps, cpu_to_be16(port));
+	}
+	kfree(c.fresh);
+	kfree(c.spare);
+	return err;
+}
+
+/* Gives up the port, if there is one. */
+void cma_port_put(struct cma_id *idp)
+{
+	struct cma_bucket *b = idp->bucket;
+	struct cma_claim *claim;
+	bool last;
+
+	if (!b)
+		return;
+
+	spin_lock(&b->lock);
+	claim = cma_bucket_remove(b, idp);
+	last = !--b->users;
+	if (last) {
+		/* Under the lock, so that who finds it dead finds it gone next. */
+		b->dead = true;
+		xa_erase(&b->space->buckets, b->port);
+	}
+	spin_unlock(&b->lock);
+
+	idp->bucket = NULL;
+	kfree(claim);
+	if (last)
+		kfree_rcu(b, rcu);
+}
+
+/*
+ * cma_port_rebind() - narrow the claim on any address to the one resolved
+ *
+ * That never conflicts: whoever shares the port did not mind any address.
+ * Without memory the wider claim stays, which is safe.
+ */
+void cma_port_rebind(struct cma_id *idp, const struct cma_addr_key *key)
+{
+	struct cma_claim *spare, *old = NULL;
+	struct cma_bucket *b = idp->bucket;
+
+	if (!b)
+		return;
+	spare = kzalloc(sizeof(*spare), GFP_KERNEL);
+	if (!spare)
+		return;
+
+	spin_lock(&b->lock);
+	if (memcmp(&idp->claim_key, key, sizeof(*key))) {
+		old = cma_bucket_remove(b, idp);
+		cma_bucket_add(b, idp, key, &spare);
+	}
+	spin_unlock(&b->lock);
+	kfree(old);
+	kfree(spare);
+}
+
+/* Counts the id anew after a change of what its claim_* fields come from. */
+static void cma_claim_refresh(struct cma_id *idp)
+{
+	idp->claim_dual = cma_key_dual(&idp->claim_key, idp->afonly);
+	idp->claim_hard = !idp->reuseaddr || idp->listen_hashed;
+}
+
+/*
+ * cma_port_set_sharing() - change afonly or reuseaddr of an id
+ * @field: which of the two
+ *
+ * Return: 0, or -EADDRINUSE if the id has a port, and others who use it would
+ * then conflict with it.
+ */
+int cma_port_set_sharing(struct cma_id *idp, bool *field, bool value)
+{
+	struct cma_bucket *b = idp->bucket;
+	bool old = *field;
+	int err = 0;
+
+	if (!b) {
+		*field = value;
+		return 0;
+	}
+
+	spin_lock(&b->lock);
+	cma_bucket_count(b, idp, -1);
+	*field = value;
+	cma_claim_refresh(idp);
+	if (cma_bucket_blocks(b, &idp->claim_key, idp->claim_dual,
+			      idp->reuseaddr)) {
+		*field = old;
+		cma_claim_refresh(idp);
+		err = -EADDRINUSE;
+	}
+	cma_bucket_count(b, idp, 1);
+	spin_unlock(&b->lock);
+	return err;
+}
+
+/* Counts a listener, who shares its address with nobody.  -EADDRINUSE. */
+static int cma_claim_listen(struct cma_id *idp, bool listen)
+{
+	struct cma_bucket *b = idp->bucket;
+	int err = 0;
+
+	spin_lock(&b->lock);
+	cma_bucket_count(b, idp, -1);
+	if (listen && cma_bucket_blocks(b, &idp->claim_key, idp->claim_dual,
+					false))
+		err = -EADDRINUSE;
+	else
+		idp->listen_hashed = listen;
+	cma_claim_refresh(idp);
+	cma_bucket_count(b, idp, 1);
+	spin_unlock(&b->lock);
+	return err;
+}
+
+/*
+ * cma_port_listen() - let requests find an id by its port and address
+ *
+ * Return: 0; -EADDRINUSE if others use the port, shared or not; -EINVAL if the
+ * id has no port; an error of the hash table.
+ */
+int cma_port_listen(struct cma_id *idp)
+{
+	int err;
+
+	if (!idp->bucket)
+		return -EINVAL;
+	err = cma_claim_listen(idp, true);
+	if (err)
+		return err;
+	err = rhashtable_insert_fast(&cma_listeners, &idp->listen_node,
+				     cma_listeners_params);
+	if (err)
+		cma_claim_listen(idp, false);
+	return err;
+}
+
+/* After this, no request finds the id; one that already did has a reference. */
+void cma_port_unlisten(struct cma_id *idp)
+{
+	if (!idp->listen_hashed)
+		return;
+	rhashtable_remove_fast(&cma_listeners, &idp->listen_node,
+			       cma_listeners_params);
+	cma_claim_listen(idp, false);
+}
+
+static struct cma_id *cma_listener_get(const struct cma_listen_key *key,
+				       bool dual)
+{
+	struct cma_id *idp;
+
+	idp = rhashtable_lookup(&cma_listeners, key, cma_listeners_params);
+	if (!idp || (dual && !idp->claim_dual) || !cma_id_tryget(idp))
+		return NULL;
+	return idp;
+}
+
+/*
+ * cma_port_find_listener() - who listens for requests to an address
+ * @addr: the address the request is for; its port is not looked at
+ *
+ * The most specific wins: the address, then any address of its family, then,
+ * for IPv4, any IPv6 address.
+ *
+ * Context: any.
+ * Return: the listener with a reference (cma_id_put()), or NULL.
+ */
+struct cma_id *cma_port_find_listener(struct net *net,
+				      enum rdma_ucm_port_space ps, __be16 port,
+				      const struct sockaddr *addr)
+{
+	struct cma_addr_key want, any = { .family = addr->sa_family };
+	struct cma_listen_key key = { .net = net, .ps = ps, .port = port };
+	struct cma_id *idp;
+
+	cma_addr_key_init(&want, addr);
+	rcu_read_lock();
+	key.addr = &want;
+	idp = cma_listener_get(&key, false);
+	if (!idp) {
+		key.addr = &any;
+		idp = cma_listener_get(&key, false);
+	}
+	if (!idp && addr->sa_family == AF_INET) {
+		any.family = AF_INET6;
+		idp = cma_listener_get(&key, true);
+	}
+	rcu_read_unlock();
+	return idp;
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Requests from the IB CM: REQ and SIDR_REQ.
+ *
+ * A request says in its service id and A11 header whom it is for.  The netdev
+ * it came to gives the network namespace; port and address give the listener,
+ * in one lookup.  The listener is pinned by a reference, not locked: only the
+ * new id's handler_mutex is held while the consumer is called, so requests to
+ * one listener are handled side by side.
+ */
+#include <linux/if_arp.h>
+#include <linux/inetdevice.h>
+#include <net/addrconf.h>
+#include <net/ip6_route.h>
+#include <net/ip_fib.h>
+#include <net/route.h>
+
+#include "cma.h"
+#include "trace.h"
+
+struct cma_request {
+	const struct ib_cm_event *event;
+	struct ib_cm_id *cm_id;
+	bool sidr;
+	u32 port;
+	u16 pkey;			/* of the packet */
+	__be64 service_id;
+	enum ib_qp_type qp_type;
+	struct sa_path_rec *path;	/* REQ only: from us to the requester */
+	const struct ib_gid_attr *sgid_attr;	/* the CM's; NULL on IB */
+	const union ib_gid *local_gid;	/* NULL: not known */
+
+	struct cma_hdr_info hdr;	/* .family AF_IB: there is no header */
+	struct net_device *ndev;	/* with a reference, or NULL */
+	struct net *net;
+};
+
+static void cma_request_read(struct cma_request *req, struct ib_cm_id *cm_id,
+			     const struct ib_cm_event *event)
+{
+	const struct ib_cm_sidr_req_event_param *sidr =
+		&event->param.sidr_req_rcvd;
+	const struct ib_cm_req_event_param *rc = &event->param.req_rcvd;
+
+	memset(req, 0, sizeof(*req));
+	req->event = event;
+	req->cm_id = cm_id;
+	req->sidr = event->event == IB_CM_SIDR_REQ_RECEIVED;
+	if (req->sidr) {
+		req->port = sidr->port;
+		req->pkey = sidr->bth_pkey;
+		req->service_id = sidr->service_id;
+		req->qp_type = IB_QPT_UD;
+		req->sgid_attr = sidr->sgid_attr;
+		req->local_gid = sidr->sgid_attr ? &sidr->sgid_attr->gid : NULL;
+	} else {
+		req->port = rc->port;
+		req->pkey = rc->bth_pkey;
+		req->service_id = rc->primary_path->service_id;
+		req->qp_type = rc->qp_type;
+		req->sgid_attr = rc->ppath_sgid_attr;
+		req->path = rc->primary_path;
+		req->local_gid = &rc->primary_path->sgid;
+	}
+}
+
+/* The netdev a request came to, with a reference, or NULL. */
+static struct net_device *cma_request_netdev(const struct cma_request *req)
+{
+	struct ib_device *device = req->cm_id->device;
+	struct net_device *ndev;
+
+	if (!rdma_protocol_roce(device, req->port))
+		return ib_get_net_dev_by_params(device, req->port, req->pkey,
+						req->local_gid,
+						(void *)&req->hdr.dst);
+	if (!req->sgid_attr)
+		return NULL;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(req->sgid_attr);
+	if (IS_ERR(ndev))
+		ndev = NULL;
+	dev_hold(ndev);
+	rcu_read_unlock();
+	return ndev;
+}
+
+/*
+ * What IP would refuse, we do: a source that no host can have, and one that is
+ * not reached through the interface the request came by.
+ */
+static bool cma_source4_ok(struct net_device *ndev, __be32 peer, __be32 local)
+{
+	struct net *net = dev_net(ndev);
+	struct flowi4 fl4 = {
+		.flowi4_iif = LOOPBACK_IFINDEX,
+		.flowi4_oif = ndev->ifindex,
+		.daddr = peer,
+		.saddr = local,
+	};
+	struct fib_result res;
+	bool ok;
+
+	if (ipv4_is_multicast(peer) || ipv4_is_lbcast(peer) ||
+	    ipv4_is_zeronet(peer) || ipv4_is_lbcast(local) ||
+	    ipv4_is_zeronet(local) || ipv4_is_multicast(local))
+		return false;
+	/* Between addresses of this host, routes lead through lo. */
+	if (inet_addr_type(net, peer) == RTN_LOCAL)
+		return true;
+
+	rcu_read_lock();
+	ok = !fib_lookup(net, &fl4, &res, FIB_LOOKUP_NOREF) && res.type == RTN_UNICAST;
+	rcu_read_unlock();
+	return ok;
+}
+
+static bool cma_source6_ok(struct net_device *ndev, const struct in6_addr *peer,
+			   const struct in6_addr *local)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct net *net = dev_net(ndev);
+	struct rt6_info *rt;
+	bool ok;
+
+	if (ipv6_addr_any(peer) || ipv6_addr_is_multicast(peer) ||
+	    ipv6_addr_is_multicast(local))
+		return false;
+	if (ipv6_chk_addr(net, peer, NULL, 0))
+		return true;
+
+	rt = rt6_lookup(net, peer, local, ndev->ifindex, NULL,
+			RT6_LOOKUP_F_IFACE);
+	if (!rt)
+		return false;
+	ok = !rt->dst.error && rt->dst.dev == ndev;
+	ip6_rt_put(rt);
+	return ok;
+#else
+	return false;
+#endif
+}
+
+static bool cma_request_source_ok(const struct cma_request *req)
+{
+	const struct sockaddr_in6 *src6 = (const void *)&req->hdr.src;
+	const struct sockaddr_in6 *dst6 = (const void *)&req->hdr.dst;
+	const struct sockaddr_in *src = (const void *)&req->hdr.src;
+	const struct sockaddr_in *dst = (const void *)&req->hdr.dst;
+
+	if (req->hdr.family == AF_INET)
+		return cma_source4_ok(req->ndev, src->sin_addr.s_addr,
+				      dst->sin_addr.s_addr);
+	return cma_source6_ok(req->ndev, &src6->sin6_addr, &dst6->sin6_addr);
+}
+
+/* A link-local address means nothing without its interface. */
+static void cma_scope(struct sockaddr_storage *addr, struct net_device *ndev)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)addr;
+
+	if (addr->ss_family == AF_INET6 &&
+	    ipv6_addr_type(&in6->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		in6->sin6_scope_id = ndev->ifindex;
+}
+
+/* A request between AF_IB addresses, or one whose header we do not know. */
+static int cma_request_read_ib(struct cma_request *req)
+{
+	struct sockaddr_ib *src = (struct sockaddr_ib *)&req->hdr.src;
+	struct sockaddr_ib *dst = (struct sockaddr_ib *)&req->hdr.dst;
+
+	if (!rdma_cap_af_ib(req->cm_id->device, req->port))
+		return -EPROTONOSUPPORT;
+	req->hdr.family = AF_IB;
+	req->net = read_pnet(&req->cm_id->device->coredev.rdma_net);
+
+	memset(src, 0, sizeof(req->hdr.src));
+	memset(dst, 0, sizeof(req->hdr.dst));
+	src->sib_family = AF_IB;
+	dst->sib_family = AF_IB;
+	dst->sib_sid = req->service_id;
+	dst->sib_sid_mask = cpu_to_be64(U64_MAX);
+	src->sib_sid_mask = cpu_to_be64(U64_MAX);
+	if (req->local_gid)
+		memcpy(&dst->sib_addr, req->local_gid, sizeof(dst->sib_addr));
+	if (!req->path)
+		return 0;
+	memcpy(&src->sib_addr, &req->path->dgid, sizeof(src->sib_addr));
+	src->sib_pkey = req->path->pkey;
+	dst->sib_pkey = req->path->pkey;
+	src->sib_flowinfo = req->path->flow_label;
+	dst->sib_flowinfo = req->path->flow_label;
+	return 0;
+}
+
+/* Who calls whom, and in which namespace. */
+static int cma_request_resolve(struct cma_request *req)
+{
+	if (cma_sid_ps(req->service_id) == RDMA_PS_IB ||
+	    cma_hdr_unpack(req->event->private_data, req->service_id,
+			   &req->hdr))
+		return cma_request_read_ib(req);
+
+	req->ndev = cma_request_netdev(req);
+	if (!req->ndev)
+		return -ENODEV;
+	if (!cma_request_source_ok(req))
+		return -EHOSTUNREACH;
+	req->net = dev_net(req->ndev);
+	cma_scope(&req->hdr.src, req->ndev);
+	cma_scope(&req->hdr.dst, req->ndev);
+	return 0;
+}
+
+static bool cma_listener_wants(struct cma_id *listener,
+			       const struct cma_request *req)
+{
+	int ifindex = listener->id.route.addr.dev_addr.bound_dev_if;
+
+	if (cma_state(listener) != RDMA_CM_LISTEN)
+		return false;
+	if (listener->dev && req->ndev && ifindex &&
+	    ifindex != req->ndev->ifindex)
+		return false;
+	return !listener->id.qp_type || listener->id.qp_type == req->qp_type;
+}
+
+/* With a reference, or NULL. */
+static struct cma_id *cma_request_listener(const struct cma_request *req)
+{
+	struct cma_id *listener;
+
+	listener = cma_port_find_listener(req->net, cma_sid_ps(req->service_id),
+					  cma_sid_port(req->service_id),
+					  (void *)&req->hdr.dst);
+	if (listener && !cma_listener_wants(listener, req)) {
+		cma_id_put(listener);
+		return NULL;
+	}
+	return listener;
+}
+
+static int cma_child_set_paths(struct cma_id *idp,
+			       const struct cma_request *req)
+{
+	const struct sa_path_rec *alternate =
+		req->event->param.req_rcvd.alternate_path;
+	int err;
+
+	if (!req->path)
+		return 0;
+	err = cma_route_alloc(idp, alternate ? 2 : 1);
+	if (err)
+		return err;
+	idp->id.route.path_rec[0] = *req->path;
+	if (alternate)
+		idp->id.route.path_rec[1] = *alternate;
+	idp->id.route.num_pri_alt_paths = alternate ? 2 : 1;
+	return 0;
+}
+
+/* The addresses of a child: we are who was called. */
+static void cma_child_set_addr(struct cma_id *idp,
+			       const struct cma_request *req)
+{
+	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
+
+	idp->id.route.addr.src_addr = req->hdr.dst;
+	idp->id.route.addr.dst_addr = req->hdr.src;
+	if (req->ndev) {
+		rdma_copy_src_l2_addr(dev_addr, req->ndev);
+	} else if (req->local_gid) {
+		dev_addr->dev_type = ARPHRD_INFINIBAND;
+		rdma_addr_set_sgid(dev_addr, (union ib_gid *)req->local_gid);
+		ib_addr_set_pkey(dev_addr, req->pkey);
+	}
+	if (!req->path)
+		return;
+	if (sa_path_is_roce(req->path))
+		memcpy(dev_addr->dst_dev_addr, req->path->roce.dmac, ETH_ALEN);
+	else
+		rdma_addr_set_dgid(dev_addr, &req->path->dgid);
+}
+
+/* Takes over the reference to @dev. */
+static int cma_child_attach(struct cma_id *idp, const struct cma_request *req,
+			    struct cma_dev *dev)
+{
+	struct cma_binding binding = {
+		.dev = dev,
+		.port = req->port,
+		.sgid_attr = req->sgid_attr,
+	};
+
+	if (binding.sgid_attr)
+		rdma_hold_gid_attr(binding.sgid_attr);
+	return cma_id_attach(idp, &binding);
+}
+
+/*
+ * A new id for the request, with its handler_mutex held, or an error.  Until it
+ * has a CM id, its destruction does not touch the one of the request.
+ */
+static struct cma_id *cma_child_create(struct cma_id *listener,
+				       const struct cma_request *req)
+{
+	struct cma_dev *dev;
+	struct cma_id *idp;
+	int err;
+
+	dev = cma_listen_device(listener, req->cm_id->device);
+	if (!dev)
+		return ERR_PTR(-ENODEV);
+	idp = cma_id_alloc_child(listener, req->qp_type);
+	if (!idp) {
+		cma_dev_put(dev);
+		return ERR_PTR(-ENOMEM);
+	}
+
+	mutex_lock(&idp->handler_mutex);
+	cma_child_set_addr(idp, req);
+	err = cma_child_attach(idp, req, dev);
+	if (!err)
+		err = cma_child_set_paths(idp, req);
+	if (!err)
+		err = cma_id_step(idp, CMA_T_REQUEST);
+	if (err) {
+		cma_id_destroy_locked(idp);
+		return ERR_PTR(err);
+	}
+	return idp;
+}
+
+static void cma_request_to_event(struct cma_id *idp,
+				 const struct cma_request *req,
+				 struct rdma_cm_event *event)
+{
+	const struct ib_cm_req_event_param *rc = &req->event->param.req_rcvd;
+	u8 offset = cma_hdr_size(idp);
+
+	memset(event, 0, sizeof(*event));
+	event->event = RDMA_CM_EVENT_CONNECT_REQUEST;
+	if (req->sidr) {
+		event->param.ud.private_data =
+			req->event->private_data + offset;
+		event->param.ud.private_data_len =
+			IB_CM_SIDR_REQ_PRIVATE_DATA_SIZE - offset;
+		return;
+	}
+	event->param.conn.private_data = req->event->private_data + offset;
+	event->param.conn.private_data_len =
+		IB_CM_REQ_PRIVATE_DATA_SIZE - offset;
+	event->param.conn.responder_resources = rc->responder_resources;
+	event->param.conn.initiator_depth = rc->initiator_depth;
+	event->param.conn.flow_control = rc->flow_control;
+	event->param.conn.retry_count = rc->retry_count;
+	event->param.conn.rnr_retry_count = rc->rnr_retry_count;
+	event->param.conn.srq = rc->srq;
+	event->param.conn.qp_num = rc->remote_qpn;
+	event->ece = rc->ece;
+}
+
+/* Calls the consumer.  Non-zero: the CM destroys, and so rejects, its id. */
+static int cma_request_deliver(struct cma_id *idp,
+			       const struct cma_request *req)
+{
+	struct rdma_cm_event event;
+	int ret;
+
+	idp->cm.ib = req->cm_id;
+	idp->conn = CMA_CONN_PENDING;
+	req->cm_id->context = idp;
+	req->cm_id->cm_handler = cma_ib_event;
+	cma_request_to_event(idp, req, &event);
+
+	ret = cma_id_deliver(idp, &event);
+	if (ret) {
+		idp->cm.ib = NULL;
+		cma_id_destroy_locked(idp);
+		return ret;
+	}
+	/* If it accepts later, and the REQ comes again: ask for patience. */
+	if (!req->sidr && cma_state(idp) == RDMA_CM_CONNECT) {
+		trace_cm_send_mra(idp);
+		ib_send_cm_mra(req->cm_id,
+			       IB_CM_MRA_FLAG_DELAY | CMA_MRA_TIMEOUT, NULL, 0);
+	}
+	mutex_unlock(&idp->handler_mutex);
+	return 0;
+}
+
+/* Says why, where it is the CMA that refuses, not the consumer. */
+static void cma_request_refuse(const struct cma_request *req, int err)
+{
+	enum ib_cm_rej_reason reason;
+
+	if (req->sidr)
+		return;
+	switch (err) {
+	case -ENOMEM:
+		reason = IB_CM_REJ_NO_RESOURCES;
+		break;
+	case -EHOSTUNREACH:
+		reason = IB_CM_REJ_INVALID_GID;
+		break;
+	default:
+		reason = IB_CM_REJ_INVALID_SERVICE_ID;
+		break;
+	}
+	ib_send_cm_rej(req->cm_id, reason, NULL, 0, NULL, 0);
+}
+
+static int cma_request_handle(struct cma_request *req)
+{
+	struct cma_id *listener, *idp;
+	int err;
+
+	err = cma_request_resolve(req);
+	if (err)
+		goto refuse;
+	listener = cma_request_listener(req);
+	if (!listener) {
+		err = -ECONNREFUSED;
+		goto refuse;
+	}
+
+	trace_cm_req_handler(listener, req->event->event);
+	idp = cma_child_create(listener, req);
+	if (IS_ERR(idp)) {
+		err = PTR_ERR(idp);
+		cma_id_put(listener);
+		goto refuse;
+	}
+	err = cma_request_deliver(idp, req);
+	/* The consumer's context was the listener's until now. */
+	cma_id_put(listener);
+	return err;
+
+refuse:
+	cma_request_refuse(req, err);
+	return err;
+}
+
+/*
+ * cma_ib_request() - the IB CM's handler of all our listeners
+ *
+ * Return: 0, and the CM's id belongs to the new id; else the CM destroys it.
+ */
+int cma_ib_request(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
+{
+	struct cma_request req;
+	int err;
+
+	if (event->event != IB_CM_REQ_RECEIVED &&
+	    event->event != IB_CM_SIDR_REQ_RECEIVED)
+		return -EINVAL;
+
+	cma_request_read(&req, cm_id, event);
+	err = cma_request_handle(&req);
+	dev_put(req.ndev);
+	return err;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The states of an RDMA CM id, as a table.
+ *
+ *   IDLE -> ADDR_BOUND -> ADDR_QUERY -> ADDR_RESOLVED -> ROUTE_QUERY ->
+ *   ROUTE_RESOLVED -> CONNECT -> DISCONNECT	the active side
+ *   IDLE -> ADDR_BOUND -> LISTEN		a listener
+ *   IDLE -> CONNECT -> DISCONNECT		an id made for a request
+ *
+ * A step that fails goes back to where it started, so that it can be tried
+ * again.  DEVICE_REMOVAL and DESTROYING are reached from everywhere; nothing
+ * but destruction leads out of the first, nothing out of the second.
+ */
+#include <kunit/visibility.h>
+
+#include "cma.h"
+
+#define TO(state)	((state) + 1)	/* so that 0 means: refused */
+static const u8 cma_states[CMA_NR_STATES][CMA_NR_TRIGGERS] = {
+	[RDMA_CM_IDLE] = {
+		[CMA_T_BIND] = TO(RDMA_CM_ADDR_BOUND),
+		[CMA_T_REQUEST] = TO(RDMA_CM_CONNECT),
+		[CMA_T_REMOVE] = TO(RDMA_CM_DEVICE_REMOVAL),
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	[RDMA_CM_ADDR_BOUND] = {
+		[CMA_T_UNBIND] = TO(RDMA_CM_IDLE),
+		[CMA_T_RESOLVE_ADDR] = TO(RDMA_CM_ADDR_QUERY),
+		[CMA_T_LISTEN] = TO(RDMA_CM_LISTEN),
+		[CMA_T_REMOVE] = TO(RDMA_CM_DEVICE_REMOVAL),
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	[RDMA_CM_ADDR_QUERY] = {
+		[CMA_T_ADDR_DONE] = TO(RDMA_CM_ADDR_RESOLVED),
+		[CMA_T_ADDR_FAILED] = TO(RDMA_CM_ADDR_BOUND),
+		[CMA_T_REMOVE] = TO(RDMA_CM_DEVICE_REMOVAL),
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	[RDMA_CM_ADDR_RESOLVED] = {
+		[CMA_T_RESOLVE_ROUTE] = TO(RDMA_CM_ROUTE_QUERY),
+		[CMA_T_REMOVE] = TO(RDMA_CM_DEVICE_REMOVAL),
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	[RDMA_CM_ROUTE_QUERY] = {
+		[CMA_T_ROUTE_DONE] = TO(RDMA_CM_ROUTE_RESOLVED),
+		[CMA_T_ROUTE_FAILED] = TO(RDMA_CM_ADDR_RESOLVED),
+		[CMA_T_REMOVE] = TO(RDMA_CM_DEVICE_REMOVAL),
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	[RDMA_CM_ROUTE_RESOLVED] = {
+		[CMA_T_CONNECT] = TO(RDMA_CM_CONNECT),
+		[CMA_T_REMOVE] = TO(RDMA_CM_DEVICE_REMOVAL),
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	[RDMA_CM_CONNECT] = {
+		[CMA_T_CONNECT_FAILED] = TO(RDMA_CM_ROUTE_RESOLVED),
+		[CMA_T_DISCONNECTED] = TO(RDMA_CM_DISCONNECT),
+		[CMA_T_REMOVE] = TO(RDMA_CM_DEVICE_REMOVAL),
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	[RDMA_CM_DISCONNECT] = {
+		[CMA_T_REMOVE] = TO(RDMA_CM_DEVICE_REMOVAL),
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	[RDMA_CM_LISTEN] = {
+		[CMA_T_LISTEN_FAILED] = TO(RDMA_CM_ADDR_BOUND),
+		[CMA_T_REMOVE] = TO(RDMA_CM_DEVICE_REMOVAL),
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	[RDMA_CM_DEVICE_REMOVAL] = {
+		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
+	},
+	/* RDMA_CM_DESTROYING: the end. */
+};
+
+/*
+ * cma_next_state() - where @trigger leads from @state
+ *
+ * Return: the next state, or CMA_NR_STATES if @trigger is refused there.
+ */
+VISIBLE_IF_KUNIT enum rdma_cm_state cma_next_state(enum rdma_cm_state state,
+						   enum cma_trigger trigger)
+{
+	u8 to = cma_states[state][trigger];
+
+	return to ? to - 1 : CMA_NR_STATES;
+}
+EXPORT_SYMBOL_IF_KUNIT(cma_next_state);
+
+/*
+ * cma_id_step() - move an id along the table
+ *
+ * The step is atomic: of two callers with triggers that exclude one another,
+ * one gets -EINVAL.
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL if the table refuses @trigger in the id's state.
+ */
+int cma_id_step(struct cma_id *idp, enum cma_trigger trigger)
+{
+	enum rdma_cm_state next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&idp->lock, flags);
+	next = cma_next_state(idp->state, trigger);
+	if (next != CMA_NR_STATES)
+		WRITE_ONCE(idp->state, next);
+	spin_unlock_irqrestore(&idp->lock, flags);
+	return next == CMA_NR_STATES ? -EINVAL : 0;
+}

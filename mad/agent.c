@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Agents: what a client registers to send MADs and to receive the responses and,
+ * with a class and methods, requests.  Lifetime rules: head of mad.h.
+ */
+#include <linux/slab.h>
+#include <linux/xarray.h>
+#include "mad.h"
+#include "trace.h"
+
+/* Agents by hi_tid.  Readers: RCU, then refcount_inc_not_zero(&agent->refs). */
+static DEFINE_XARRAY_ALLOC1(agent_ids);
+static u32 agent_next_id;
+
+void ibmad_agent_release(struct kref *kref)
+{
+	struct ibmad_agent *agent = container_of(kref, struct ibmad_agent, kref);
+
+	WARN_ON(!list_empty(&agent->sends) || !llist_empty(&agent->inbox));
+	ibmad_port_put(agent->port);
+	kfree_rcu(agent, rcu);
+}
+
+struct ibmad_agent *ibmad_agent_by_tid(struct ibmad_qp *mqp, __be64 tid)
+{
+	struct ibmad_agent *agent;
+
+	rcu_read_lock();
+	agent = xa_load(&agent_ids, be64_to_cpu(tid) >> 32);
+	if (agent && (agent->mqp != mqp || !agent->pub.recv_handler ||
+		      !refcount_inc_not_zero(&agent->refs)))
+		agent = NULL;
+	rcu_read_unlock();
+	return agent;
+}
+
+static int agent_check_class(enum ib_qp_type qp_type, u8 rmpp_version,
+			     const struct ib_mad_reg_req *req)
+{
+	static const u8 no_oui[3];
+	enum ib_qp_type wanted;
+
+	if (!req->mgmt_class)
+		return -EINVAL;
+	wanted = ibmad_class_is_smp(req->mgmt_class) ? IB_QPT_SMI : IB_QPT_GSI;
+	if (qp_type != wanted)
+		return -EINVAL;
+	if (req->mgmt_class & 0x80 &&
+	    req->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
+		return -EINVAL;
+	if (ibmad_class_is_vendor2(req->mgmt_class) &&
+	    !memcmp(req->oui, no_oui, sizeof(no_oui)))
+		return -EINVAL;
+	if (rmpp_version && !ib_is_mad_class_rmpp(req->mgmt_class))
+		return -EINVAL;
+	return 0;
+}
+
+static int agent_check(enum ib_qp_type qp_type,
+		       const struct ib_mad_reg_req *req, u8 rmpp_version,
+		       ib_mad_send_handler send_handler,
+		       ib_mad_recv_handler recv_handler, u32 flags)
+{
+	if (qp_type != IB_QPT_SMI && qp_type != IB_QPT_GSI)
+		return -EINVAL;
+	if (rmpp_version && rmpp_version != IB_MGMT_RMPP_VERSION)
+		return -EINVAL;
+	if (flags & ~(u32)IB_MAD_USER_RMPP)
+		return -EINVAL;
+	if (!req)
+		return send_handler ? 0 : -EINVAL;
+	if (!recv_handler)
+		return -EINVAL;
+	return agent_check_class(qp_type, rmpp_version, req);
+}
+
+static struct ibmad_agent *agent_alloc(struct ibmad_port *port,
+				       struct ibmad_qp *mqp)
+{
+	struct ibmad_agent *agent = kzalloc(sizeof(*agent), GFP_KERNEL);
+	int ret;
+
+	if (!agent)
+		return ERR_PTR(-ENOMEM);
+	ret = ibmad_send_table_init(agent);
+	if (ret) {
+		kfree(agent);
+		return ERR_PTR(ret);
+	}
+	agent->port = port;
+	agent->mqp = mqp;
+	kref_init(&agent->kref);
+	refcount_set(&agent->refs, 1);
+	init_completion(&agent->idle);
+	init_llist_head(&agent->inbox);
+	INIT_WORK(&agent->deliver, ibmad_deliver_work);
+	INIT_LIST_HEAD(&agent->port_link);
+	INIT_LIST_HEAD(&agent->sends);
+	spin_lock_init(&agent->lock);
+	return agent;
+}
+
+/* The port's list, the id and the dispatch tables: all or nothing. */
+static int agent_publish(struct ibmad_agent *agent,
+			 const struct ib_mad_reg_req *req)
+{
+	struct ibmad_port *port = agent->port;
+	u32 id;
+	int ret;
+
+	mutex_lock(&port->reg_mutex);
+	if (port->dead) {
+		ret = -ENODEV;
+		goto unlock;
+	}
+	/* Reserved first: the hi_tid must be in place before a reader looks. */
+	ret = xa_alloc_cyclic(&agent_ids, &id, NULL,
+			      XA_LIMIT(1, IBMAD_MAX_TID_HI), &agent_next_id,
+			      GFP_KERNEL);
+	if (ret < 0)
+		goto unlock;
+	agent->pub.hi_tid = id;
+
+	ret = req ? ibmad_dispatch_add(agent, req) : 0;
+	if (ret) {
+		xa_erase(&agent_ids, id);
+		goto unlock;
+	}
+	xa_store(&agent_ids, id, agent, GFP_KERNEL);
+	list_add_tail(&agent->port_link, &port->agents);
+unlock:
+	mutex_unlock(&port->reg_mutex);
+	return ret;
+}
+
+static void agent_unpublish(struct ibmad_agent *agent)
+{
+	mutex_lock(&agent->port->reg_mutex);
+	list_del_init(&agent->port_link);
+	ibmad_dispatch_del(agent);
+	xa_erase(&agent_ids, agent->pub.hi_tid);
+	mutex_unlock(&agent->port->reg_mutex);
+}
+
+/* As ib_register_mad_agent(), for arguments that have been checked. */
+struct ibmad_agent *ibmad_agent_create(struct ibmad_qp *mqp,
+				       const struct ib_mad_reg_req *req,
+				       u8 rmpp_version,
+				       ib_mad_send_handler send_handler,
+				       ib_mad_recv_handler recv_handler,
+				       void *context, u32 flags)
+{
+	struct ibmad_port *port = mqp->port;
+	struct ibmad_agent *agent;
+	int ret;
+
+	agent = agent_alloc(port, mqp);
+	if (IS_ERR(agent))
+		return agent;
+	agent->pub.device = port->device;
+	agent->pub.qp = mqp->qp;
+	agent->pub.port_num = port->port_num;
+	agent->pub.send_handler = send_handler;
+	agent->pub.recv_handler = recv_handler;
+	agent->pub.context = context;
+	agent->pub.flags = flags;
+	agent->pub.rmpp_version = rmpp_version;
+	if (req) {
+		agent->mgmt_class = req->mgmt_class;
+		agent->mgmt_class_version = req->mgmt_class_version;
+	}
+
+	ret = ibmad_rmpp_agent_init(agent);
+	if (ret)
+		goto err_table;
+	ret = agent_publish(agent, req);
+	if (ret)
+		goto err_rmpp;
+	kref_get(&port->kref);
+	trace_ib_mad_create_agent(agent);
+	return agent;
+
+err_rmpp:
+	ibmad_rmpp_agent_exit(agent);
+	ibmad_rmpp_agent_free(agent);
+err_table:
+	rhltable_destroy(&agent->by_tid);
+	/* Readers may have seen it in a dispatch table. */
+	kfree_rcu(agent, rcu);
+	return ERR_PTR(ret);
+}
+
+/**
+ * ib_register_mad_agent - register to send and receive MADs on a special QP
+ * @device: the device
+ * @port_num: its port
+ * @qp_type: IB_QPT_SMI for QP0, IB_QPT_GSI for QP1
+ * @mad_reg_req: the class, version and methods (and OUI, for the second vendor
+ *	range) of the requests to receive, or NULL for responses alone
+ * @rmpp_version: 0, or IB_MGMT_RMPP_VERSION if MADs carry an RMPP header
+ * @send_handler: told of each send's completion; may be NULL if nothing is sent
+ * @recv_handler: given each MAD received; needed with @mad_reg_req, and for
+ *	sends that expect a response
+ * @context: the client's, in ib_mad_agent.context
+ * @registration_flags: 0 or IB_MAD_USER_RMPP (the client does RMPP itself)
+ *
+ * Handlers of one agent run one at a time, in process context, in the order of
+ * the events; they may sleep and may call any function of this interface but
+ * ib_unregister_mad_agent() for their own agent.  IBA vol. 1, 13.4.3 and 13.5.2.
+ *
+ * Context: may sleep.  The caller keeps @device registered.
+ * Return: the agent, or ERR_PTR: -EINVAL for arguments that contradict each
+ * other, -ENODEV for a port that has no MAD service, -EPROTONOSUPPORT for QP0
+ * where the link has none, -EBUSY if another agent has one of the methods,
+ * -ENOMEM.
+ */
+struct ib_mad_agent *ib_register_mad_agent(struct ib_device *device,
+					   u32 port_num,
+					   enum ib_qp_type qp_type,
+					   struct ib_mad_reg_req *mad_reg_req,
+					   u8 rmpp_version,
+					   ib_mad_send_handler send_handler,
+					   ib_mad_recv_handler recv_handler,
+					   void *context,
+					   u32 registration_flags)
+{
+	struct ibmad_agent *agent;
+	struct ibmad_port *port;
+	struct ibmad_qp *mqp;
+	int ret;
+
+	ret = agent_check(qp_type, mad_reg_req, rmpp_version, send_handler,
+			  recv_handler, registration_flags);
+	if (ret)
+		return ERR_PTR(ret);
+	port = ibmad_port_get(device, port_num);
+	if (!port)
+		return ERR_PTR(-ENODEV);
+	mqp = &port->qp[qp_type == IB_QPT_GSI];
+	if (!mqp->qp) {
+		ret = -EPROTONOSUPPORT;
+		goto err_port;
+	}
+
+	agent = ibmad_agent_create(mqp, mad_reg_req, rmpp_version, send_handler,
+				   recv_handler, context, registration_flags);
+	if (IS_ERR(agent)) {
+		ret = PTR_ERR(agent);
+		goto err_port;
+	}
+	ibmad_port_put(port);
+	return &agent->pub;
+
+err_port:
+	ibmad_port_put(port);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL(ib_register_mad_agent);
+
+/*
+ * Ends all activity of an agent.  Why no callback runs afterwards:
+ * (1) It is in no table (agent_unpublish), so dispatch does not find it; who
+ *     found it before either holds a reference (agent->refs) or gets none.
+ * (2) closing is set under agent->lock, so nothing more is posted.
+ * (3) ibmad_send_cancel_all() completes the sends that wait for a response or in
+ *     a lane; those on the QP complete with their work requests.
+ * (4) RMPP reassemblies are gone, and with them their timers and references.
+ * (5) refs reaches 0 once all of those are in the inbox.  A provider that lost a
+ *     completion keeps (5) from coming: after IBMAD_DRAIN_MS the QP is reset,
+ *     which completes every work request whether the provider does or not.
+ * (6) Filling the inbox takes a reference, so it is filled no more, and the
+ *     flush of the work item is the last delivery.
+ * (7) Timers that run late hold a reference on their send and see its state.
+ */
+static void agent_quiesce(struct ibmad_agent *agent)
+{
+	unsigned long patience = msecs_to_jiffies(IBMAD_DRAIN_MS);
+
+	WARN_ON_ONCE(current_work() == &agent->deliver);
+
+	agent_unpublish(agent);
+	spin_lock_irq(&agent->lock);
+	agent->closing = true;
+	spin_unlock_irq(&agent->lock);
+
+	ibmad_send_cancel_all(agent);
+	ibmad_rmpp_agent_exit(agent);
+
+	ibmad_agent_put(agent);
+	while (!wait_for_completion_timeout(&agent->idle, patience)) {
+		dev_warn(&agent->pub.device->dev,
+			 "port %u: send completions lost, resetting QP%td\n",
+			 agent->port->port_num, agent->mqp - agent->port->qp);
+		ibmad_qp_reset(agent->mqp);
+	}
+	flush_work(&agent->deliver);
+	ibmad_rmpp_agent_free(agent);
+	WARN_ON(!llist_empty(&agent->inbox));
+	WARN_ON(!list_empty(&agent->sends));
+	rhltable_destroy(&agent->by_tid);
+}
+
+/**
+ * ib_unregister_mad_agent - end a registration
+ * @mad_agent: what ib_register_mad_agent() returned
+ *
+ * Sends still outstanding are completed with IB_WC_WR_FLUSH_ERR (those whose
+ * work requests are on the QP, with what becomes of them).  On return every send
+ * has been completed to the client, and no handler runs or will run.  It takes
+ * as long as the handlers do; a provider that loses completions delays it by a
+ * bounded time.
+ *
+ * Context: may sleep; not from one of the agent's own handlers, nor with a lock
+ * held that they take.
+ */
+void ib_unregister_mad_agent(struct ib_mad_agent *mad_agent)
+{
+	struct ibmad_agent *agent = to_agent(mad_agent);
+
+	trace_ib_mad_unregister_agent(agent);
+	if (!agent->detached)
+		agent_quiesce(agent);
+	kref_put(&agent->kref, ibmad_agent_release);
+}
+EXPORT_SYMBOL(ib_unregister_mad_agent);
+
+/* The next agent of a dead port that is not the port's own, now detached. */
+static struct ibmad_agent *agent_detach_next(struct ibmad_port *port)
+{
+	struct ibmad_agent *agent, *found = NULL;
+
+	mutex_lock(&port->reg_mutex);
+	port->dead = true;
+	list_for_each_entry(agent, &port->agents, port_link) {
+		if (agent->mqp->responder == &agent->pub)
+			continue;
+		list_del_init(&agent->port_link);
+		agent->detached = true;
+		found = agent;
+		break;
+	}
+	mutex_unlock(&port->reg_mutex);
+	return found;
+}
+
+/*
+ * The port goes away under agents that their clients should have deregistered
+ * when the device was taken from them.  The agents lose everything but their
+ * memory, which those clients still refer to.
+ */
+void ibmad_agents_detach(struct ibmad_port *port)
+{
+	struct ibmad_agent *agent;
+
+	while ((agent = agent_detach_next(port))) {
+		dev_warn(&port->device->dev,
+			 "port %u: a client left its MAD agent behind (class 0x%02x)\n",
+			 port->port_num, agent->mgmt_class);
+		agent_quiesce(agent);
+		agent->pub.qp = NULL;
+	}
+}

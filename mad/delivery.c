@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Delivery: a client's handlers run from its agent's own work item, one at a
+ * time and in the order in which the agent's inbox was filled.  Different agents
+ * run in parallel, and no timer, completion queue or other agent waits for a
+ * handler.
+ *
+ * Who fills the inbox holds a reference on the agent (agent->refs), so once
+ * those are gone one flush of the work item is the last (agent.c).
+ */
+#include "mad.h"
+#include "trace.h"
+
+static void deliver_push(struct ibmad_agent *agent, struct ibmad_item *item,
+			 enum ibmad_item_kind kind)
+{
+	WARN_ON_ONCE(!refcount_read(&agent->refs));
+	item->kind = kind;
+	/* Not empty before: the work that is yet to empty it will take this. */
+	if (llist_add(&item->node, &agent->inbox))
+		queue_work(ibmad_wq, &agent->deliver);
+}
+
+/* @send is DONE, its status set. */
+void ibmad_deliver_send(struct ibmad_agent *agent, struct ibmad_send *send)
+{
+	deliver_push(agent, &send->item, IBMAD_ITEM_SENT);
+}
+
+/*
+ * Consumes @recv unless it answers false: the inbox is full.  Responses always
+ * fit: there are no more of them than sends, whose memory is the client's.
+ */
+bool ibmad_deliver_recv(struct ibmad_agent *agent, struct ibmad_recv *recv,
+			struct ib_mad_send_buf *send_buf)
+{
+	if (!send_buf &&
+	    atomic_inc_return(&agent->inbox_recvs) > 8 * ibmad_recv_depth) {
+		atomic_dec(&agent->inbox_recvs);
+		return false;
+	}
+	recv->solicited = send_buf;
+	recv->send_buf = send_buf;
+	if (send_buf)
+		recv->wc.wr_id = (unsigned long)send_buf;
+	deliver_push(agent, &recv->item, IBMAD_ITEM_RECEIVED);
+	return true;
+}
+
+static void deliver_sent(struct ibmad_agent *agent, struct ibmad_send *send)
+{
+	struct ib_mad_send_wc wc = {
+		.send_buf = &send->buf,
+		.status = send->status,
+		.vendor_err = send->vendor_err,
+	};
+
+	trace_ib_mad_send_done_agent(agent);
+	/* From here on the buffer is the client's, to free or to post again. */
+	WRITE_ONCE(send->state, IBMAD_IDLE);
+	agent->pub.send_handler(&agent->pub, &wc);
+}
+
+static void deliver_received(struct ibmad_agent *agent, struct ibmad_recv *recv)
+{
+	trace_ib_mad_recv_done_agent(agent);
+	if (!recv->solicited)
+		atomic_dec(&agent->inbox_recvs);
+	agent->pub.recv_handler(&agent->pub, recv->send_buf, &recv->recv_wc);
+}
+
+void ibmad_deliver_work(struct work_struct *work)
+{
+	struct ibmad_agent *agent = container_of(work, struct ibmad_agent, deliver);
+	struct llist_node *list = llist_reverse_order(llist_del_all(&agent->inbox));
+	struct ibmad_item *item, *next;
+
+	llist_for_each_entry_safe(item, next, list, node) {
+		switch (item->kind) {
+		case IBMAD_ITEM_SENT:
+			deliver_sent(agent,
+				     container_of(item, struct ibmad_send, item));
+			break;
+		case IBMAD_ITEM_RECEIVED:
+			deliver_received(agent,
+					 container_of(item, struct ibmad_recv, item));
+			break;
+		}
+		cond_resched();
+	}
+}

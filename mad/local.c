@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The provider's own agents: SMA, PMA and vendor agents that a device offers
+ * through process_mad, behind the wire and behind the local SM.
+ *
+ * Each QP has a responder, an agent of ours that sends what the provider answers
+ * (and, on a switch, what it forwards).  SMPs that the local SM sends to this
+ * node never reach the QP; they are processed from a work item, since they may be
+ * posted where one cannot sleep and process_mad may.
+ */
+#include <linux/slab.h>
+#include "mad.h"
+
+static bool mad_is_opa(const struct ibmad_qp *mqp, const void *mad)
+{
+	return mqp->port->opa &&
+	       ((const struct ib_mad_hdr *)mad)->base_version ==
+	       OPA_MGMT_BASE_VERSION;
+}
+
+static void local_node(const struct ibmad_port *port, u32 port_num,
+		       struct ibmad_smi_node *node)
+{
+	node->is_switch = rdma_cap_ib_switch(port->device);
+	node->port_num = port_num;
+	node->num_ports = port->device->phys_port_cnt;
+}
+
+/* The port an SMP came in on: only switches do not know it beforehand. */
+static u32 local_in_port(const struct ibmad_qp *mqp, const struct ib_wc *wc)
+{
+	return rdma_cap_ib_switch(mqp->port->device) ? wc->port_num :
+						       mqp->port->port_num;
+}
+
+static void responder_sent(struct ib_mad_agent *agent,
+			   struct ib_mad_send_wc *send_wc)
+{
+	rdma_destroy_ah(send_wc->send_buf->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	ib_free_send_mad(send_wc->send_buf);
+}
+
+/* Sends @mad to where @recv came from; with @out_port, past the SMI and there. */
+static int local_send(struct ibmad_qp *mqp, const struct ibmad_recv *recv,
+		      const void *mad, size_t len, u16 pkey_index, u32 out_port)
+{
+	const struct ib_mad_hdr *hdr = mad;
+	struct ib_mad_send_buf *buf;
+	struct ib_ah *ah;
+	int ret;
+
+	ah = ib_create_ah_from_wc(mqp->port->pd, &recv->wc, &recv->grh,
+				  mqp->port->port_num);
+	if (IS_ERR(ah))
+		return PTR_ERR(ah);
+	buf = ib_create_send_mad(mqp->responder, recv->wc.src_qp, pkey_index, 0,
+				 IB_MGMT_MAD_HDR, len - IB_MGMT_MAD_HDR,
+				 GFP_KERNEL, hdr->base_version);
+	if (IS_ERR(buf)) {
+		ret = PTR_ERR(buf);
+		goto err_ah;
+	}
+	memcpy(buf->mad, mad, len);
+	buf->ah = ah;
+	if (out_port) {
+		to_send(buf)->kind = IBMAD_FORWARD;
+		to_send(buf)->out_port = out_port;
+	}
+	ret = ib_post_send_mad(buf, NULL);
+	if (ret)
+		goto err_buf;
+	return 0;
+
+err_buf:
+	ib_free_send_mad(buf);
+err_ah:
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	return ret;
+}
+
+/* True if the SMI leaves nothing for this node to do. */
+static bool local_route_received(struct ibmad_qp *mqp, struct ibmad_recv *recv,
+				 size_t len)
+{
+	struct ib_mad_hdr *hdr = (struct ib_mad_hdr *)recv->mad;
+	struct ibmad_smi_node node;
+	u32 out_port;
+
+	if (hdr->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
+		return false;
+	local_node(mqp->port, local_in_port(mqp, &recv->wc), &node);
+
+	switch (ibmad_smi_receive(hdr, ibmad_smi_is_opa(mqp->port, hdr), &node,
+				  &out_port)) {
+	case IBMAD_SMI_LOCAL:
+		return false;
+	case IBMAD_SMI_SEND:
+		if (node.is_switch &&
+		    !local_send(mqp, recv, hdr, len, recv->wc.pkey_index,
+				out_port))
+			return true;
+		fallthrough;
+	default:
+		ibmad_count(mqp->port, IBMAD_RECV_SMI_DROPPED);
+		return true;
+	}
+}
+
+static int local_process(struct ibmad_qp *mqp, const struct ibmad_recv *recv,
+			 const void *in, void *out, size_t *out_len,
+			 u16 *pkey_index)
+{
+	struct ib_device *device = mqp->port->device;
+
+	*out_len = mad_is_opa(mqp, in) ? OPA_MGMT_MAD_SIZE : IB_MGMT_MAD_SIZE;
+	*pkey_index = recv->wc.pkey_index;
+	memset(out, 0, *out_len);
+	return device->ops.process_mad(device, 0, local_in_port(mqp, &recv->wc),
+				       &recv->wc, &recv->grh, in, out, out_len,
+				       pkey_index);
+}
+
+static bool local_len_valid(const struct ibmad_qp *mqp, size_t len)
+{
+	return len >= IB_MGMT_MAD_HDR && len <= mqp->port->mad_size;
+}
+
+bool ibmad_local_receive(struct ibmad_qp *mqp, struct ibmad_recv *recv,
+			 size_t len)
+{
+	size_t out_len;
+	u16 pkey_index;
+	int result;
+
+	if (local_route_received(mqp, recv, len))
+		goto consumed;
+	if (!mqp->port->device->ops.process_mad)
+		return false;
+
+	result = local_process(mqp, recv, recv->mad, mqp->scratch, &out_len,
+			       &pkey_index);
+	if (!(result & IB_MAD_RESULT_SUCCESS) ||
+	    !(result & (IB_MAD_RESULT_REPLY | IB_MAD_RESULT_CONSUMED)))
+		return false;
+	ibmad_count(mqp->port, IBMAD_RECV_PROVIDER);
+	if (!(result & IB_MAD_RESULT_CONSUMED) && local_len_valid(mqp, out_len) &&
+	    !local_send(mqp, recv, mqp->scratch, out_len, pkey_index, 0))
+		ibmad_count(mqp->port, IBMAD_RECV_REPLIED);
+consumed:
+	ibmad_recv_free(recv);
+	return true;
+}
+
+/*
+ * A Get or Set that nobody takes is answered, so that its sender need not wait
+ * out its timeouts (IBA 13.4.7: unsupported method and attribute combination).
+ */
+void ibmad_local_unmatched(struct ibmad_qp *mqp, const struct ibmad_recv *recv)
+{
+	const struct ib_mad_hdr *req = (const void *)recv->mad;
+	size_t len = recv->recv_wc.mad_len;
+	struct ib_mad_hdr *hdr;
+
+	if (req->method != IB_MGMT_METHOD_GET &&
+	    req->method != IB_MGMT_METHOD_SET)
+		return;
+	/* Not for what was looped back here by the SM's own route. */
+	if (recv->local)
+		return;
+	hdr = kmemdup(req, len, GFP_KERNEL);
+	if (!hdr)
+		return;
+	hdr->method = IB_MGMT_METHOD_GET_RESP;
+	hdr->status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB);
+	if (hdr->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
+		hdr->status |= IB_SMP_DIRECTION;
+	if (!local_send(mqp, recv, hdr, len, recv->wc.pkey_index, 0))
+		ibmad_count(mqp->port, IBMAD_RECV_REPLIED);
+	kfree(hdr);
+}
+
+/* ---- SMPs of the local SM for this node ---- */
+
+int ibmad_local_route(struct ibmad_send *send)
+{
+	struct ibmad_port *port = send_agent(send)->port;
+	struct ib_mad_hdr *hdr = send->buf.mad;
+	struct ibmad_smi_node node;
+
+	local_node(port, port->port_num, &node);
+	switch (ibmad_smi_originate(hdr, ibmad_smi_is_opa(port, hdr), &node,
+				    &send->out_port)) {
+	case IBMAD_SMI_LOCAL:
+		send->route = IBMAD_LOCAL;
+		return 0;
+	case IBMAD_SMI_SEND:
+		send->route = IBMAD_WIRE;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+void ibmad_local_queue(struct ibmad_send *send)
+{
+	struct ibmad_qp *mqp = send_agent(send)->mqp;
+
+	/* The item is free for this: it enters the inbox only when DONE. */
+	if (llist_add(&send->item.node, &mqp->local))
+		queue_work(ibmad_wq, &mqp->local_work);
+}
+
+/* What the wire would have reported of an SMP that did not go there. */
+static void local_fill_wc(struct ibmad_qp *mqp, struct ibmad_recv *recv,
+			  const struct ibmad_send *send)
+{
+	recv->wc = (struct ib_wc) {
+		.status = IB_WC_SUCCESS,
+		.opcode = IB_WC_RECV,
+		.qp = mqp->qp,
+		.byte_len = send->length + sizeof(struct ib_grh),
+		.slid = be16_to_cpu(IB_LID_PERMISSIVE),
+		.pkey_index = send->pkey_index,
+		.port_num = mqp->port->port_num,
+	};
+	memset(&recv->grh, 0, sizeof(recv->grh));
+	recv->local = true;
+}
+
+/* The provider's answer arrives back where the route started, or is dropped. */
+static bool local_returns(struct ibmad_qp *mqp, struct ib_mad_hdr *hdr)
+{
+	struct ibmad_smi_node node;
+	u32 out_port;
+
+	if (hdr->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
+		return true;
+	local_node(mqp->port, mqp->port->port_num, &node);
+	return ibmad_smi_originate(hdr, ibmad_smi_is_opa(mqp->port, hdr), &node,
+				   &out_port) == IBMAD_SMI_LOCAL;
+}
+
+/* Whether there is something in @recv to dispatch. */
+static bool local_turn_around(struct ibmad_qp *mqp, struct ibmad_recv *recv,
+			      const struct ibmad_send *send)
+{
+	int result = IB_MAD_RESULT_SUCCESS;
+	size_t len = send->length;
+	u16 pkey_index;
+
+	if (mqp->port->device->ops.process_mad &&
+	    !ib_response_mad(send->buf.mad))
+		result = local_process(mqp, recv, send->buf.mad, recv->mad,
+				       &len, &pkey_index);
+	if (!(result & IB_MAD_RESULT_SUCCESS) ||
+	    result & IB_MAD_RESULT_CONSUMED)
+		return false;
+	if (result & IB_MAD_RESULT_REPLY) {
+		if (!local_len_valid(mqp, len) ||
+		    !local_returns(mqp, (struct ib_mad_hdr *)recv->mad))
+			return false;
+	} else {
+		len = send->length;
+		memcpy(recv->mad, send->buf.mad, len);
+	}
+	ibmad_recv_init_wc(recv, len);
+	return true;
+}
+
+static void local_send_one(struct ibmad_qp *mqp, struct ibmad_send *send)
+{
+	struct ibmad_recv *recv = ibmad_recv_alloc(mqp->pool, GFP_KERNEL);
+	bool dispatch;
+
+	if (!recv) {
+		ibmad_send_wr_done(send, IB_WC_LOC_QP_OP_ERR, 0);
+		return;
+	}
+	local_fill_wc(mqp, recv, send);
+	dispatch = local_turn_around(mqp, recv, send);
+	/* @send may be gone after this, unless it waits for its response. */
+	ibmad_send_wr_done(send, IB_WC_SUCCESS, 0);
+	if (dispatch)
+		ibmad_recv_dispatch(mqp, recv);
+	else
+		ibmad_recv_free(recv);
+}
+
+void ibmad_local_work(struct work_struct *work)
+{
+	struct ibmad_qp *mqp = container_of(work, struct ibmad_qp, local_work);
+	struct llist_node *list = llist_reverse_order(llist_del_all(&mqp->local));
+	struct ibmad_send *send, *next;
+
+	llist_for_each_entry_safe(send, next, list, item.node)
+		local_send_one(mqp, send);
+}
+
+int ibmad_local_init(struct ibmad_qp *mqp)
+{
+	struct ibmad_agent *agent;
+
+	agent = ibmad_agent_create(mqp, NULL, 0, responder_sent, NULL, NULL, 0);
+	if (IS_ERR(agent))
+		return PTR_ERR(agent);
+	mqp->responder = &agent->pub;
+	return 0;
+}
+
+void ibmad_local_exit(struct ibmad_qp *mqp)
+{
+	ib_unregister_mad_agent(mqp->responder);
+	mqp->responder = NULL;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * ib_mad: management datagrams (IBA vol. 1, chapters 13 to 16) over the special
+ * QPs of every port that has them.
+ */
+#include <linux/module.h>
+#include "mad.h"
+#include "sa.h"
+
+unsigned int ibmad_send_depth = 128;
+module_param_named(send_queue_size, ibmad_send_depth, uint, 0444);
+MODULE_PARM_DESC(send_queue_size, "Work requests on the send queue of a special QP");
+
+unsigned int ibmad_recv_depth = 512;
+module_param_named(recv_queue_size, ibmad_recv_depth, uint, 0444);
+MODULE_PARM_DESC(recv_queue_size, "Receive buffers posted to a special QP");
+
+struct workqueue_struct *ibmad_wq;
+
+static int __init ibmad_init(void)
+{
+	int ret;
+
+	ibmad_send_depth = clamp(ibmad_send_depth, 64U, 8192U);
+	ibmad_recv_depth = clamp(ibmad_recv_depth, 64U, 8192U);
+
+	/*
+	 * Clients deregister from reclaim paths of their own, and that waits
+	 * for this queue; unbound, since a client's handler may sleep.
+	 */
+	ibmad_wq = alloc_workqueue("ib_mad", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!ibmad_wq)
+		return -ENOMEM;
+
+	ret = ib_register_client(&ibmad_client);
+	if (ret)
+		goto err_wq;
+	/* After ports: subnet administration is an agent on them. */
+	ret = ibmad_sa_init();
+	if (ret)
+		goto err_client;
+	return 0;
+
+err_client:
+	ib_unregister_client(&ibmad_client);
+err_wq:
+	destroy_workqueue(ibmad_wq);
+	return ret;
+}
+
+/*
+ * No reference remains after this:
+ * (1) Every client module uses our exports, so none is loaded.
+ * (2) ib_unregister_client() has run ibmad_client.remove for every device:
+ *     QPs, CQs, and their work are gone (port.c).
+ * (3) No timer is pending: each was disarmed when its send completed, at the
+ *     latest by its agent's deregistration.  One that fired just before still
+ *     runs in softirq, which synchronize_rcu() waits for.
+ */
+static void __exit ibmad_exit(void)
+{
+	ibmad_sa_exit();
+	ib_unregister_client(&ibmad_client);
+	synchronize_rcu();
+	destroy_workqueue(ibmad_wq);
+}
+
+module_init(ibmad_init);
+module_exit(ibmad_exit);
+
+MODULE_DESCRIPTION("InfiniBand management datagrams");
+MODULE_LICENSE("Dual BSD/GPL");

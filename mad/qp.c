@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * QP0 and QP1 of a port: creation, the way to RTS, recovery, destruction.
+ *
+ * Recovery runs from a work item of the QP's and starts with what the provider
+ * says of the QP's state.  SQE: back to RTS, and the sends go on.  Anything but
+ * RTS: through ERR, RESET, INIT and RTR to RTS.  What was flushed is posted again
+ * unless the error was fatal (an asynchronous QP error, or a recovery that
+ * failed): then everything queued is handed back to its agents.
+ */
+#include <linux/slab.h>
+#include "mad.h"
+
+static int qp_to_init(struct ibmad_qp *mqp)
+{
+	struct ibmad_port *port = mqp->port;
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.qkey = mqp->qp->qp_type == IB_QPT_GSI ? IB_QP1_QKEY : 0,
+	};
+
+	/* QP1 names a P_Key a work request; this is for what has none. */
+	if (mqp->qp->qp_type == IB_QPT_GSI &&
+	    ib_find_pkey(port->device, port->port_num, IB_DEFAULT_PKEY_FULL,
+			 &attr.pkey_index))
+		attr.pkey_index = 0;
+	return ib_modify_qp(mqp->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+			    IB_QP_QKEY);
+}
+
+static int qp_to_state(struct ibmad_qp *mqp, enum ib_qp_state state)
+{
+	struct ib_qp_attr attr = { .qp_state = state };
+	int mask = IB_QP_STATE;
+
+	if (state == IB_QPS_RTS)
+		mask |= IB_QP_SQ_PSN;
+	return ib_modify_qp(mqp->qp, &attr, mask);
+}
+
+/* RESET to RTS, receives posted, sends going. */
+static int qp_start(struct ibmad_qp *mqp)
+{
+	int ret;
+
+	ret = qp_to_init(mqp);
+	if (!ret)
+		ret = ibmad_recvq_open(mqp);
+	if (!ret)
+		ret = qp_to_state(mqp, IB_QPS_RTR);
+	if (!ret)
+		ret = qp_to_state(mqp, IB_QPS_RTS);
+	if (!ret)
+		ibmad_sendq_open(mqp);
+	return ret;
+}
+
+static bool qp_is_idle(struct ibmad_qp *mqp)
+{
+	return !READ_ONCE(mqp->inflight) && !READ_ONCE(mqp->recv_posted);
+}
+
+/*
+ * Stops the QP.  On return the provider touches no buffer of ours, and no work
+ * request is outstanding in our books: those whose completions did not come
+ * within IBMAD_FLUSH_MS are taken back.  RESET discards what the provider still
+ * had; the flush of the CQs' work sees off completions that it had queued.
+ */
+static void qp_stop(struct ibmad_qp *mqp, bool all)
+{
+	int ret;
+
+	ibmad_sendq_hold(mqp);
+	ibmad_recvq_close(mqp);
+	ret = qp_to_state(mqp, IB_QPS_ERR);
+	if (!ret)
+		wait_event_timeout(mqp->idle, qp_is_idle(mqp),
+				   msecs_to_jiffies(IBMAD_FLUSH_MS));
+	if (qp_to_state(mqp, IB_QPS_RESET))
+		dev_warn_ratelimited(&mqp->port->device->dev,
+				     "port %u: QP%td cannot be reset\n",
+				     mqp->port->port_num, mqp - mqp->port->qp);
+	flush_work(&mqp->send_cq->work);
+	flush_work(&mqp->recv_cq->work);
+	ibmad_recvq_reclaim(mqp);
+	ibmad_sendq_reclaim(mqp, all);
+}
+
+static void qp_kill(struct ibmad_qp *mqp)
+{
+	spin_lock_irq(&mqp->send_lock);
+	mqp->state = IBMAD_QP_DEAD;
+	spin_unlock_irq(&mqp->send_lock);
+}
+
+static void qp_restart(struct ibmad_qp *mqp, bool all)
+{
+	int ret;
+
+	lockdep_assert_held(&mqp->reset_mutex);
+	if (READ_ONCE(mqp->state) == IBMAD_QP_DEAD)
+		return;
+	ibmad_count(mqp->port, IBMAD_QP_RESETS);
+	qp_stop(mqp, all);
+	ret = qp_start(mqp);
+	if (!ret)
+		return;
+
+	dev_err(&mqp->port->device->dev,
+		"port %u: QP%td lost, no MADs until the device returns: %d\n",
+		mqp->port->port_num, mqp - mqp->port->qp, ret);
+	qp_kill(mqp);
+	qp_stop(mqp, true);
+}
+
+/* A failed send took the send queue to SQE; nothing else is wrong. */
+static bool qp_recover_sqe(struct ibmad_qp *mqp)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_RTS,
+		.cur_qp_state = IB_QPS_SQE,
+	};
+
+	return !ib_modify_qp(mqp->qp, &attr, IB_QP_STATE | IB_QP_CUR_STATE);
+}
+
+static void qp_recover_locked(struct ibmad_qp *mqp)
+{
+	bool fatal = test_bit(IBMAD_QP_FATAL, &mqp->flags);
+	struct ib_qp_init_attr init_attr;
+	struct ib_qp_attr attr;
+
+	if (fatal || ib_query_qp(mqp->qp, &attr, IB_QP_STATE, &init_attr)) {
+		qp_restart(mqp, fatal);
+		return;
+	}
+	if ((attr.qp_state == IB_QPS_RTS ||
+	     (attr.qp_state == IB_QPS_SQE && qp_recover_sqe(mqp))) &&
+	    !ibmad_recvq_open(mqp))
+		ibmad_sendq_open(mqp);
+	else
+		qp_restart(mqp, false);
+}
+
+static void qp_recover_work(struct work_struct *work)
+{
+	struct ibmad_qp *mqp = container_of(work, struct ibmad_qp, recover_work);
+
+	mutex_lock(&mqp->reset_mutex);
+	if (!mqp->gone)
+		qp_recover_locked(mqp);
+	clear_bit(IBMAD_QP_FATAL, &mqp->flags);
+	mutex_unlock(&mqp->reset_mutex);
+}
+
+void ibmad_qp_recover(struct ibmad_qp *mqp)
+{
+	queue_work(ibmad_wq, &mqp->recover_work);
+}
+
+/* For lost completions: hands every queued send back to its agent. */
+void ibmad_qp_reset(struct ibmad_qp *mqp)
+{
+	mutex_lock(&mqp->reset_mutex);
+	if (!mqp->gone) {
+		set_bit(IBMAD_QP_FATAL, &mqp->flags);
+		qp_restart(mqp, true);
+		clear_bit(IBMAD_QP_FATAL, &mqp->flags);
+	}
+	mutex_unlock(&mqp->reset_mutex);
+}
+
+/* Providers call this from any context, hard interrupt included. */
+static void qp_event(struct ib_event *event, void *context)
+{
+	struct ibmad_qp *mqp = context;
+
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+		set_bit(IBMAD_QP_FATAL, &mqp->flags);
+		ibmad_qp_recover(mqp);
+		break;
+	default:
+		break;
+	}
+}
+
+static int qp_alloc_slots(struct ibmad_qp *mqp)
+{
+	unsigned int i;
+
+	mqp->send_slots = kcalloc(ibmad_send_depth, sizeof(*mqp->send_slots),
+				  GFP_KERNEL);
+	mqp->recv_slots = kcalloc(ibmad_recv_depth, sizeof(*mqp->recv_slots),
+				  GFP_KERNEL);
+	mqp->scratch = kzalloc(mqp->port->mad_size, GFP_KERNEL);
+	mqp->pool = ibmad_pool_create(mqp->port->mad_size, ibmad_recv_depth);
+	if (!mqp->send_slots || !mqp->recv_slots || !mqp->scratch || !mqp->pool)
+		return -ENOMEM;
+
+	for (i = 0; i < ibmad_send_depth; i++) {
+		mqp->send_slots[i].cqe.done = ibmad_sendq_done;
+		mqp->send_slots[i].mqp = mqp;
+		list_add_tail(&mqp->send_slots[i].link, &mqp->free_slots);
+	}
+	for (i = 0; i < ibmad_recv_depth; i++) {
+		mqp->recv_slots[i].cqe.done = ibmad_recv_done;
+		mqp->recv_slots[i].mqp = mqp;
+	}
+	return 0;
+}
+
+static void qp_free_slots(struct ibmad_qp *mqp)
+{
+	unsigned int i;
+
+	for (i = 0; mqp->recv_slots && i < ibmad_recv_depth; i++)
+		if (mqp->recv_slots[i].recv)
+			ibmad_recv_free(mqp->recv_slots[i].recv);
+	if (mqp->pool)
+		ibmad_pool_close(mqp->pool);
+	kfree(mqp->scratch);
+	kfree(mqp->recv_slots);
+	kfree(mqp->send_slots);
+}
+
+static int qp_create_verbs(struct ibmad_qp *mqp, enum ib_qp_type type)
+{
+	struct ibmad_port *port = mqp->port;
+	struct ib_qp_init_attr attr = {
+		.event_handler = qp_event,
+		.qp_context = mqp,
+		.qp_type = type,
+		.sq_sig_type = IB_SIGNAL_ALL_WR,
+		.port_num = port->port_num,
+		.cap = {
+			.max_send_wr = ibmad_send_depth,
+			.max_recv_wr = ibmad_recv_depth,
+			.max_send_sge = IBMAD_SEND_SGE,
+			.max_recv_sge = 1,
+		},
+	};
+	int ret;
+
+	/* Unbound work: process_mad may sleep, and has no CPU of its own. */
+	mqp->send_cq = ib_alloc_cq(port->device, mqp, ibmad_send_depth, 0,
+				   IB_POLL_UNBOUND_WORKQUEUE);
+	if (IS_ERR(mqp->send_cq))
+		return PTR_ERR(mqp->send_cq);
+	mqp->recv_cq = ib_alloc_cq(port->device, mqp, ibmad_recv_depth, 0,
+				   IB_POLL_UNBOUND_WORKQUEUE);
+	if (IS_ERR(mqp->recv_cq)) {
+		ret = PTR_ERR(mqp->recv_cq);
+		goto err_send_cq;
+	}
+	attr.send_cq = mqp->send_cq;
+	attr.recv_cq = mqp->recv_cq;
+	mqp->qp = ib_create_qp(port->pd, &attr);
+	if (IS_ERR(mqp->qp)) {
+		ret = PTR_ERR(mqp->qp);
+		mqp->qp = NULL;
+		goto err_recv_cq;
+	}
+	return 0;
+
+err_recv_cq:
+	ib_free_cq(mqp->recv_cq);
+err_send_cq:
+	ib_free_cq(mqp->send_cq);
+	return ret;
+}
+
+static void qp_init(struct ibmad_qp *mqp)
+{
+	int i;
+
+	init_waitqueue_head(&mqp->idle);
+	spin_lock_init(&mqp->send_lock);
+	spin_lock_init(&mqp->recv_lock);
+	INIT_LIST_HEAD(&mqp->free_slots);
+	INIT_LIST_HEAD(&mqp->posted);
+	for (i = 0; i < IBMAD_NR_LANES; i++)
+		INIT_LIST_HEAD(&mqp->lane[i]);
+	INIT_DELAYED_WORK(&mqp->stall_work, ibmad_sendq_stall_work);
+	mutex_init(&mqp->reset_mutex);
+	INIT_WORK(&mqp->recover_work, qp_recover_work);
+	init_llist_head(&mqp->local);
+	INIT_WORK(&mqp->local_work, ibmad_local_work);
+	hash_init(mqp->classes);
+}
+
+int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
+		    enum ib_qp_type type)
+{
+	int ret;
+
+	mqp->port = port;
+	qp_init(mqp);
+	ret = qp_alloc_slots(mqp);
+	if (ret)
+		goto err_slots;
+	ret = qp_create_verbs(mqp, type);
+	if (ret)
+		goto err_slots;
+	ret = ibmad_local_init(mqp);
+	if (ret)
+		goto err_qp;
+	mutex_lock(&mqp->reset_mutex);
+	ret = qp_start(mqp);
+	mutex_unlock(&mqp->reset_mutex);
+	if (ret) {
+		ibmad_qp_destroy(mqp);
+		return ret;
+	}
+	return 0;
+
+err_qp:
+	ib_destroy_qp(mqp->qp);
+	mqp->qp = NULL;
+	ib_free_cq(mqp->recv_cq);
+	ib_free_cq(mqp->send_cq);
+err_slots:
+	qp_free_slots(mqp);
+	return ret;
+}
+
+/*
+ * Why nothing of the QP's runs afterwards:
+ * (1) gone and IBMAD_QP_DEAD keep recovery from starting it again and sends from
+ *     being queued; qp_stop() has flushed or taken back all work requests and
+ *     completed all queued sends.
+ * (2) Once the QP is destroyed it raises no event and no completion; ib_free_cq()
+ *     ends the CQs' work, which ran the receive path, process_mad included.
+ * (3) Recovery and stall work re-arm themselves only while the QP is not dead;
+ *     cancelled now.
+ * (4) No local send is outstanding, since each holds a reference on its agent and
+ *     the agents were detached before; the responder's sends were completed by
+ *     (1), so its deregistration returns.
+ */
+void ibmad_qp_destroy(struct ibmad_qp *mqp)
+{
+	if (!mqp->qp)
+		return;
+
+	mutex_lock(&mqp->reset_mutex);
+	mqp->gone = true;
+	qp_kill(mqp);
+	qp_stop(mqp, true);
+	mutex_unlock(&mqp->reset_mutex);
+
+	ib_destroy_qp(mqp->qp);
+	mqp->qp = NULL;
+	ib_free_cq(mqp->recv_cq);
+	ib_free_cq(mqp->send_cq);
+	cancel_work_sync(&mqp->recover_work);
+	cancel_delayed_work_sync(&mqp->stall_work);
+	flush_work(&mqp->local_work);
+	ibmad_local_exit(mqp);
+	qp_free_slots(mqp);
+	mutex_destroy(&mqp->reset_mutex);
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Receiving: the receive queue of a special QP, what a MAD must be to be looked
+ * at (IBA 13.5.3), and whose it is.
+ *
+ * The receive CQ's work takes one MAD at a time through here.  A slot that gives
+ * up its buffer is posted again at once with a fresh one; where none is to be had
+ * the MAD is dropped and its buffer posted again, so the queue never runs dry.
+ */
+#include <linux/export.h>
+#include "mad.h"
+#include "trace.h"
+
+static size_t recv_dma_size(const struct ibmad_qp *mqp)
+{
+	return sizeof(struct ib_grh) + mqp->port->mad_size;
+}
+
+/* ---- the queue ---- */
+
+static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
+{
+	struct ib_device *device = mqp->port->device;
+	struct ibmad_recv *recv = slot->recv;
+	struct ib_sge sge = {
+		.length = recv_dma_size(mqp),
+		.lkey = mqp->port->pd->local_dma_lkey,
+	};
+	struct ib_recv_wr wr = {
+		.wr_cqe = &slot->cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+	int ret;
+
+	lockdep_assert_held(&mqp->recv_lock);
+	recv->dma_addr = ib_dma_map_single(device, &recv->grh, sge.length,
+					   DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(device, recv->dma_addr))
+		return -ENOMEM;
+	sge.addr = recv->dma_addr;
+	ret = ib_post_recv(mqp->qp, &wr, NULL);
+	if (ret) {
+		ib_dma_unmap_single(device, recv->dma_addr, sge.length,
+				    DMA_FROM_DEVICE);
+		return ret;
+	}
+	slot->posted = true;
+	mqp->recv_posted++;
+	return 0;
+}
+
+/* The slot's work request is over; its buffer is ours again. */
+static void recv_unpost(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
+{
+	lockdep_assert_held(&mqp->recv_lock);
+	slot->posted = false;
+	ib_dma_unmap_single(mqp->port->device, slot->recv->dma_addr,
+			    recv_dma_size(mqp), DMA_FROM_DEVICE);
+	if (!--mqp->recv_posted)
+		wake_up(&mqp->idle);
+}
+
+int ibmad_recvq_open(struct ibmad_qp *mqp)
+{
+	unsigned int i;
+	int ret = 0;
+
+	lockdep_assert_held(&mqp->reset_mutex);
+	for (i = 0; i < ibmad_recv_depth; i++) {
+		struct ibmad_recv_slot *slot = &mqp->recv_slots[i];
+
+		/* Without a buffer only before the first time: no user yet. */
+		if (!slot->recv)
+			slot->recv = ibmad_recv_alloc(mqp->pool, GFP_KERNEL);
+		if (!slot->recv)
+			return -ENOMEM;
+	}
+
+	spin_lock_irq(&mqp->recv_lock);
+	mqp->recv_open = true;
+	for (i = 0; i < ibmad_recv_depth && !ret; i++)
+		if (!mqp->recv_slots[i].posted)
+			ret = recv_post(mqp, &mqp->recv_slots[i]);
+	spin_unlock_irq(&mqp->recv_lock);
+	return ret;
+}
+
+void ibmad_recvq_close(struct ibmad_qp *mqp)
+{
+	spin_lock_irq(&mqp->recv_lock);
+	mqp->recv_open = false;
+	spin_unlock_irq(&mqp->recv_lock);
+}
+
+void ibmad_recvq_reclaim(struct ibmad_qp *mqp)
+{
+	unsigned int i;
+
+	spin_lock_irq(&mqp->recv_lock);
+	for (i = 0; i < ibmad_recv_depth; i++)
+		if (mqp->recv_slots[i].posted)
+			recv_unpost(mqp, &mqp->recv_slots[i]);
+	WARN_ON_ONCE(mqp->recv_posted);
+	spin_unlock_irq(&mqp->recv_lock);
+}
+
+/*
+ * Ends the work request of @slot and posts the next.  Returns the buffer that
+ * was received into, or NULL if there is nothing to process.
+ */
+static struct ibmad_recv *recv_take(struct ibmad_recv_slot *slot,
+				    const struct ib_wc *wc, bool *broken)
+{
+	struct ibmad_qp *mqp = slot->mqp;
+	struct ibmad_recv *recv = NULL, *fresh;
+	unsigned long flags;
+
+	fresh = wc->status ? NULL : ibmad_recv_alloc(mqp->pool, GFP_NOWAIT);
+
+	spin_lock_irqsave(&mqp->recv_lock, flags);
+	if (!slot->posted) {
+		ibmad_count(mqp->port, IBMAD_STRAY_WC);
+		goto unlock;
+	}
+	recv_unpost(mqp, slot);
+	if (wc->status) {
+		*broken = mqp->recv_open;
+		goto unlock;
+	}
+	if (fresh) {
+		recv = slot->recv;
+		slot->recv = fresh;
+		fresh = NULL;
+	} else {
+		ibmad_count(mqp->port, IBMAD_RECV_NO_BUFFER);
+	}
+	/* A queue that takes no more is in error: its flush will say so. */
+	if (mqp->recv_open && recv_post(mqp, slot))
+		*broken = !mqp->recv_posted;
+unlock:
+	spin_unlock_irqrestore(&mqp->recv_lock, flags);
+	if (fresh)
+		ibmad_recv_free(fresh);
+	return recv;
+}
+
+/* ---- validation ---- */
+
+static bool recv_valid_length(const struct ibmad_qp *mqp,
+			      const struct ib_mad_hdr *hdr, size_t len)
+{
+	if (hdr->base_version == IB_MGMT_BASE_VERSION)
+		return len == IB_MGMT_MAD_SIZE;
+	return mqp->port->opa && hdr->base_version == OPA_MGMT_BASE_VERSION &&
+	       len <= OPA_MGMT_MAD_SIZE;
+}
+
+/*
+ * Length and base version, and the class against the QP: SMPs travel between
+ * QP0s alone, other classes never touch them (IBA 13.5.3.2, C13-10).
+ */
+bool ibmad_recv_valid(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
+		      size_t len)
+{
+	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
+	bool qp0 = mqp == &mqp->port->qp[0];
+
+	if (len < IB_MGMT_MAD_HDR || !recv_valid_length(mqp, hdr, len))
+		return false;
+	if (ibmad_class_is_vendor2(hdr->mgmt_class) && len < IB_MGMT_VENDOR_HDR)
+		return false;
+	if (ib_is_mad_class_rmpp(hdr->mgmt_class) && len < IB_MGMT_RMPP_HDR)
+		return false;
+	if (qp0 && len < sizeof(struct ib_mad))
+		return false;
+	return ibmad_class_is_smp(hdr->mgmt_class) == qp0 &&
+	       (!qp0 || recv->wc.src_qp == 0);
+}
+
+void ibmad_recv_init_wc(struct ibmad_recv *recv, size_t len)
+{
+	struct ib_mad_recv_wc *recv_wc = &recv->recv_wc;
+
+	/* Buffers are reused: no client sees what another received. */
+	memset(recv->mad + len, 0, recv->pool->mad_size - len);
+	recv_wc->wc = &recv->wc;
+	recv_wc->recv_buf.grh = &recv->grh;
+	recv_wc->recv_buf.mad = (struct ib_mad *)recv->mad;
+	recv_wc->mad_len = len;
+	recv_wc->mad_seg_size = recv->pool->mad_size;
+	if (((struct ib_mad_hdr *)recv->mad)->base_version ==
+	    IB_MGMT_BASE_VERSION)
+		recv_wc->mad_seg_size = IB_MGMT_MAD_SIZE;
+	INIT_LIST_HEAD(&recv_wc->rmpp_list);
+	list_add(&recv_wc->recv_buf.list, &recv_wc->rmpp_list);
+}
+
+/* ---- whose it is ---- */
+
+static enum rdma_network_type recv_network(const struct ibmad_recv *recv)
+{
+	const union rdma_network_hdr *hdr = (const void *)&recv->grh;
+
+	if (recv->wc.wc_flags & IB_WC_WITH_NETWORK_HDR_TYPE)
+		return recv->wc.network_hdr_type;
+	if (ib_get_rdma_header_version(hdr) == 4)
+		return RDMA_NETWORK_IPV4;
+	return recv->grh.next_hdr == IPPROTO_UDP ? RDMA_NETWORK_IPV6 :
+						   RDMA_NETWORK_IB;
+}
+
+bool ibmad_recv_sgid(const struct ibmad_recv *recv, union ib_gid *sgid)
+{
+	const union rdma_network_hdr *hdr = (const void *)&recv->grh;
+	union ib_gid dgid;
+
+	return (recv->wc.wc_flags & IB_WC_GRH) &&
+	       !ib_get_gids_from_rdma_hdr(hdr, recv_network(recv), sgid, &dgid);
+}
+
+/* Whether @recv belongs to a transfer that is in segments. */
+static bool recv_is_rmpp(const struct ibmad_recv *recv)
+{
+	struct ib_rmpp_mad *mad = (struct ib_rmpp_mad *)recv->mad;
+
+	return ib_is_mad_class_rmpp(mad->mad_hdr.mgmt_class) &&
+	       (ib_get_rmpp_flags(&mad->rmpp_hdr) & IB_MGMT_RMPP_FLAG_ACTIVE);
+}
+
+/* The agent does RMPP itself: it gets the segments nobody waits for, too. */
+static bool recv_is_user_rmpp(const struct ibmad_agent *agent,
+			      const struct ibmad_recv *recv)
+{
+	return (agent->pub.flags & IB_MAD_USER_RMPP) && recv_is_rmpp(recv);
+}
+
+static bool recv_to_agent(struct ibmad_agent *agent, struct ibmad_recv *recv,
+			  bool response)
+{
+	struct ibmad_port *port = agent->port;
+
+	if (ib_mad_kernel_rmpp_agent(&agent->pub) && recv_is_rmpp(recv)) {
+		ibmad_rmpp_receive(agent, recv);
+		return true;
+	}
+	if (response) {
+		if (ibmad_send_answer(agent, recv))
+			return true;
+		if (!recv_is_user_rmpp(agent, recv)) {
+			ibmad_count(port, IBMAD_RECV_UNMATCHED);
+			return false;
+		}
+	}
+	if (ibmad_deliver_recv(agent, recv, NULL))
+		return true;
+	ibmad_count(port, IBMAD_RECV_OVERFLOW);
+	return false;
+}
+
+void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
+{
+	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
+	bool response = ib_response_mad(hdr);
+	struct ibmad_agent *agent;
+	bool consumed = false;
+
+	agent = response ? ibmad_agent_by_tid(mqp, hdr->tid) :
+			   ibmad_dispatch_find(mqp, hdr);
+	if (agent) {
+		consumed = recv_to_agent(agent, recv, response);
+		ibmad_agent_put(agent);
+	} else if (response) {
+		ibmad_count(mqp->port, IBMAD_RECV_UNMATCHED);
+	} else {
+		ibmad_count(mqp->port, IBMAD_RECV_NO_AGENT);
+		ibmad_local_unmatched(mqp, recv);
+	}
+	if (!consumed)
+		ibmad_recv_free(recv);
+}
+
+static void recv_process(struct ibmad_qp *mqp, struct ibmad_recv *recv,
+			 const struct ib_wc *wc)
+{
+	size_t len = wc->byte_len - sizeof(struct ib_grh);
+
+	recv->wc = *wc;
+	recv->wc.wr_id = 0;
+	if (wc->byte_len < sizeof(struct ib_grh) ||
+	    !ibmad_recv_valid(mqp, recv, len)) {
+		ibmad_count(mqp->port, IBMAD_RECV_MALFORMED);
+		ibmad_recv_free(recv);
+		return;
+	}
+	trace_ib_mad_recv_done_handler(mqp, wc, (struct ib_mad_hdr *)recv->mad);
+	ibmad_count(mqp->port, IBMAD_RECEIVED);
+	ibmad_recv_init_wc(recv, len);
+	if (!ibmad_local_receive(mqp, recv, len))
+		ibmad_recv_dispatch(mqp, recv);
+}
+
+/* A receive completion; in the receive CQ's work, one at a time a QP. */
+void ibmad_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibmad_recv_slot *slot =
+		container_of(wc->wr_cqe, struct ibmad_recv_slot, cqe);
+	struct ibmad_recv *recv;
+	bool broken = false;
+
+	recv = recv_take(slot, wc, &broken);
+	if (broken)
+		ibmad_qp_recover(slot->mqp);
+	if (recv)
+		recv_process(slot->mqp, recv, wc);
+}
+
+/**
+ * ib_free_recv_mad - give back a received MAD
+ * @mad_recv_wc: what the recv_handler was given, with all segments of a transfer
+ *
+ * Allowed at any time later, even when agent and device are gone.
+ *
+ * Context: any.
+ */
+void ib_free_recv_mad(struct ib_mad_recv_wc *mad_recv_wc)
+{
+	struct ib_mad_recv_buf *buf, *next;
+	LIST_HEAD(bufs);
+
+	/* The list's head is in the first of the buffers. */
+	list_splice_init(&mad_recv_wc->rmpp_list, &bufs);
+	list_for_each_entry_safe(buf, next, &bufs, list)
+		ibmad_recv_free(container_of(buf, struct ibmad_recv,
+					     recv_wc.recv_buf));
+}
+EXPORT_SYMBOL(ib_free_recv_mad);

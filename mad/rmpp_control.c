@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * RMPP control MADs: ACK, STOP and ABORT (IBA vol. 1, 13.6.2).
+ *
+ * Each answers a MAD of the transfer and goes back to where that came from, with
+ * its headers but for the response bit, which is turned over.
+ */
+#include <linux/slab.h>
+#include "rmpp.h"
+
+struct ibmad_rmpp_ah *ibmad_rmpp_ah_create(struct ibmad_agent *agent,
+					   const struct ibmad_recv *recv)
+{
+	struct ibmad_rmpp_ah *rah = kmalloc(sizeof(*rah), GFP_KERNEL);
+
+	if (!rah)
+		return NULL;
+	rah->ah = ib_create_ah_from_wc(agent->port->pd, &recv->wc, &recv->grh,
+				       agent->port->port_num);
+	if (IS_ERR(rah->ah)) {
+		kfree(rah);
+		return NULL;
+	}
+	refcount_set(&rah->refs, 1);
+	return rah;
+}
+
+/* May sleep. */
+void ibmad_rmpp_ah_put(struct ibmad_rmpp_ah *rah)
+{
+	if (!rah || !refcount_dec_and_test(&rah->refs))
+		return;
+	rdma_destroy_ah(rah->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	kfree(rah);
+}
+
+/* Its work request completed, well or not: the peer's timers see to the rest. */
+void ibmad_rmpp_control_done(struct ibmad_send *send)
+{
+	struct ibmad_agent *agent = send_agent(send);
+
+	ibmad_rmpp_ah_put(send->buf.context[0]);
+	ibmad_send_put(send);
+	ibmad_agent_put(agent);
+}
+
+static struct ibmad_send *control_alloc(struct ibmad_agent *agent,
+					const struct ibmad_recv *recv,
+					struct ibmad_rmpp_ah *rah)
+{
+	const struct ib_rmpp_mad *from = (const void *)recv->mad;
+	int hdr_len = ib_get_mad_data_offset(from->mad_hdr.mgmt_class);
+	size_t len = recv->recv_wc.mad_seg_size;
+	struct ibmad_send *send;
+	struct ib_rmpp_mad *mad;
+
+	send = ibmad_send_alloc(agent, IBMAD_RMPP_CONTROL, len, GFP_KERNEL);
+	if (!send)
+		return NULL;
+	if (rah) {
+		refcount_inc(&rah->refs);
+	} else {
+		rah = ibmad_rmpp_ah_create(agent, recv);
+		if (!rah) {
+			ibmad_send_put(send);
+			return NULL;
+		}
+	}
+	send->buf.context[0] = rah;
+	send->buf.ah = rah->ah;
+	send->buf.hdr_len = hdr_len;
+	send->remote_qpn = recv->wc.src_qp;
+	send->pkey_index = recv->wc.pkey_index;
+	send->out_port = agent->port->port_num;
+	send->lane = IBMAD_LANE_RESPONSE;
+	send->length = len;
+
+	mad = send->buf.mad;
+	memcpy(mad, from, hdr_len);
+	mad->mad_hdr.method ^= IB_MGMT_METHOD_RESP;
+	mad->mad_hdr.status = 0;
+	mad->rmpp_hdr.rmpp_version = agent->pub.rmpp_version;
+	mad->rmpp_hdr.rmpp_status = IB_MGMT_RMPP_STATUS_SUCCESS;
+	ib_set_rmpp_flags(&mad->rmpp_hdr, IB_MGMT_RMPP_FLAG_ACTIVE);
+	ib_set_rmpp_resptime(&mad->rmpp_hdr, IB_MGMT_RMPP_NO_RESPTIME);
+	return send;
+}
+
+/* The caller holds a reference on the agent. */
+static void control_post(struct ibmad_agent *agent, struct ibmad_send *send)
+{
+	refcount_inc(&agent->refs);
+	if (ibmad_sendq_post(send))
+		ibmad_rmpp_control_done(send);
+}
+
+void ibmad_rmpp_send_ack(struct ibmad_agent *agent,
+			 const struct ibmad_recv *recv,
+			 struct ibmad_rmpp_ah *rah, u32 seg_num, u32 window)
+{
+	struct ibmad_send *send = control_alloc(agent, recv, rah);
+	struct ib_rmpp_mad *mad;
+
+	/* Without memory no ACK: the peer sends again and asks for it anew. */
+	if (!send)
+		return;
+	mad = send->buf.mad;
+	mad->rmpp_hdr.rmpp_type = IB_MGMT_RMPP_TYPE_ACK;
+	mad->rmpp_hdr.seg_num = cpu_to_be32(seg_num);
+	mad->rmpp_hdr.paylen_newwin = cpu_to_be32(window);
+	control_post(agent, send);
+}
+
+/* A STOP if @status is IB_MGMT_RMPP_STATUS_RESX, an ABORT otherwise. */
+void ibmad_rmpp_send_abort(struct ibmad_agent *agent,
+			   const struct ibmad_recv *recv,
+			   struct ibmad_rmpp_ah *rah, u8 status)
+{
+	struct ibmad_send *send = control_alloc(agent, recv, rah);
+	struct ib_rmpp_mad *mad;
+
+	ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
+	if (!send)
+		return;
+	mad = send->buf.mad;
+	mad->rmpp_hdr.rmpp_type = status == IB_MGMT_RMPP_STATUS_RESX ?
+				  IB_MGMT_RMPP_TYPE_STOP :
+				  IB_MGMT_RMPP_TYPE_ABORT;
+	mad->rmpp_hdr.rmpp_status = status;
+	mad->rmpp_hdr.seg_num = 0;
+	mad->rmpp_hdr.paylen_newwin = 0;
+	control_post(agent, send);
+}

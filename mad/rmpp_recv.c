@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * RMPP, the receiving side (IBA vol. 1, 13.6.4 and 13.6.6.1).
+ *
+ * A reassembly is found by TID, class, method and source in a hash table of its
+ * agent's.  Only a first segment makes one, and for a response only while the
+ * request it answers is outstanding; anything else is dropped unanswered.
+ * Segments that come in order are chained to the first, those that overtook
+ * others wait in an xarray.  Memory is bounded by the window of each transfer, by
+ * the number of transfers and by the segments held, all per agent.
+ *
+ * A finished reassembly lingers without its segments, to acknowledge again what
+ * the sender repeats because our ACK was lost.  Both lists are in the order of the
+ * last activity, so the reaper looks at their heads alone.
+ *
+ * Everything here is protected by agent->rmpp_mutex: MADs come from the receive
+ * CQ's work, the reaper is delayed work.
+ */
+#include <linux/slab.h>
+#include "rmpp.h"
+
+#define IBMAD_RMPP_WINDOW	64	/* segments granted beyond the last ACKed */
+#define IBMAD_RMPP_MAX_RECVS	1024	/* reassemblies of an agent */
+#define IBMAD_RMPP_MAX_HELD	65536	/* segments in them */
+#define IBMAD_RMPP_MAX_SEGS	32768	/* segments of a transfer: 6 MiB */
+#define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is given up */
+#define IBMAD_RMPP_LINGER_MS	10000	/* a finished one is forgotten */
+
+struct ibmad_rmpp_key {
+	__be64 tid;
+	union ib_gid sgid;		/* zero without a GRH */
+	u32 slid;			/* zero with one */
+	u32 src_qp;
+	u8 mgmt_class;
+	u8 method;
+	u8 reserved[6];
+};
+
+struct ibmad_rmpp_recv {
+	struct rhash_head node;		/* agent->rmpp_recvs */
+	struct ibmad_rmpp_key key;	/* fixed */
+	struct list_head link;		/* agent->rmpp_active or rmpp_done */
+	struct ibmad_agent *agent;	/* outlives this: ibmad_rmpp_agent_exit() */
+	struct ibmad_rmpp_ah *rah;	/* for the ACKs; fixed */
+	struct ibmad_recv *first;	/* with the rest chained; NULL when done */
+	struct xarray early;		/* out of order, by segment number */
+	unsigned long seen;		/* jiffies of the last MAD of the transfer */
+	u32 expected;			/* the next in order */
+	u32 window;			/* the last segment granted */
+	u32 last;			/* the number of segments; 0: not known */
+	u32 gap;			/* the missing one that an ACK told of */
+	u32 held;			/* segments in first's chain and early */
+	bool solicited;
+	bool done;
+};
+
+static const struct rhashtable_params rmpp_params = {
+	.key_len = sizeof_field(struct ibmad_rmpp_recv, key),
+	.key_offset = offsetof(struct ibmad_rmpp_recv, key),
+	.head_offset = offsetof(struct ibmad_rmpp_recv, node),
+	.automatic_shrinking = true,
+};
+
+static struct ib_rmpp_mad *rmpp_mad(const struct ibmad_recv *recv)
+{
+	return (struct ib_rmpp_mad *)recv->mad;
+}
+
+static void rmpp_get_key(const struct ibmad_recv *recv,
+			 struct ibmad_rmpp_key *key)
+{
+	const struct ib_mad_hdr *hdr = &rmpp_mad(recv)->mad_hdr;
+
+	memset(key, 0, sizeof(*key));
+	key->tid = hdr->tid;
+	key->mgmt_class = hdr->mgmt_class;
+	key->method = hdr->method;
+	key->src_qp = recv->wc.src_qp;
+	if (!ibmad_recv_sgid(recv, &key->sgid))
+		key->slid = recv->wc.slid;
+}
+
+/* ---- the life of a reassembly ---- */
+
+static void rmpp_free_segments(struct ibmad_rmpp_recv *rr)
+{
+	struct ibmad_recv *recv;
+	unsigned long seg_num;
+
+	xa_for_each(&rr->early, seg_num, recv)
+		ibmad_recv_free(recv);
+	xa_destroy(&rr->early);
+	if (rr->first)
+		ib_free_recv_mad(&rr->first->recv_wc);
+	rr->first = NULL;
+	rr->agent->rmpp_held -= rr->held;
+	rr->held = 0;
+}
+
+static void rmpp_destroy(struct ibmad_rmpp_recv *rr)
+{
+	struct ibmad_agent *agent = rr->agent;
+
+	lockdep_assert_held(&agent->rmpp_mutex);
+	rhashtable_remove_fast(&agent->rmpp_recvs, &rr->node, rmpp_params);
+	list_del(&rr->link);
+	agent->rmpp_nr--;
+	rmpp_free_segments(rr);
+	ibmad_rmpp_ah_put(rr->rah);
+	/* Lookups are under the mutex too: no reader is left. */
+	kfree(rr);
+}
+
+/* The transfer is alive: to the end of its list. */
+static void rmpp_touch(struct ibmad_rmpp_recv *rr)
+{
+	struct ibmad_agent *agent = rr->agent;
+
+	rr->seen = jiffies;
+	list_move_tail(&rr->link, rr->done ? &agent->rmpp_done :
+					     &agent->rmpp_active);
+}
+
+/* Destroys what on @list has been silent for @ms; answers whether any is left. */
+static bool rmpp_reap_list(struct ibmad_agent *agent, struct list_head *list,
+			   unsigned int ms)
+{
+	struct ibmad_rmpp_recv *rr, *next;
+
+	list_for_each_entry_safe(rr, next, list, link) {
+		if (time_before(jiffies, rr->seen + msecs_to_jiffies(ms)))
+			return true;
+		if (!rr->done)
+			ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
+		rmpp_destroy(rr);
+	}
+	return false;
+}
+
+static void rmpp_reap_work(struct work_struct *work)
+{
+	struct ibmad_agent *agent = container_of(to_delayed_work(work),
+						 struct ibmad_agent, rmpp_reap);
+	bool more;
+
+	mutex_lock(&agent->rmpp_mutex);
+	more = rmpp_reap_list(agent, &agent->rmpp_active, IBMAD_RMPP_SILENCE_MS);
+	more |= rmpp_reap_list(agent, &agent->rmpp_done, IBMAD_RMPP_LINGER_MS);
+	if (more && !agent->rmpp_closed)
+		queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
+				   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
+	mutex_unlock(&agent->rmpp_mutex);
+}
+
+static struct ibmad_rmpp_recv *rmpp_create(struct ibmad_agent *agent,
+					   const struct ibmad_recv *recv,
+					   const struct ibmad_rmpp_key *key)
+{
+	struct ibmad_rmpp_recv *rr;
+
+	if (agent->rmpp_nr >= IBMAD_RMPP_MAX_RECVS)
+		return NULL;
+	rr = kzalloc(sizeof(*rr), GFP_KERNEL);
+	if (!rr)
+		return NULL;
+	rr->rah = ibmad_rmpp_ah_create(agent, recv);
+	if (!rr->rah)
+		goto err_free;
+	rr->key = *key;
+	rr->agent = agent;
+	rr->solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
+	rr->seen = jiffies;
+	rr->expected = 1;
+	rr->window = 1;
+	xa_init(&rr->early);
+	if (rhashtable_insert_fast(&agent->rmpp_recvs, &rr->node, rmpp_params))
+		goto err_ah;
+	list_add_tail(&rr->link, &agent->rmpp_active);
+	agent->rmpp_nr++;
+	/* Does nothing if it is queued already. */
+	queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
+			   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
+	return rr;
+
+err_ah:
+	ibmad_rmpp_ah_put(rr->rah);
+err_free:
+	kfree(rr);
+	return NULL;
+}
+
+int ibmad_rmpp_agent_init(struct ibmad_agent *agent)
+{
+	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
+		return 0;
+	mutex_init(&agent->rmpp_mutex);
+	INIT_LIST_HEAD(&agent->rmpp_active);
+	INIT_LIST_HEAD(&agent->rmpp_done);
+	INIT_DELAYED_WORK(&agent->rmpp_reap, rmpp_reap_work);
+	return rhashtable_init(&agent->rmpp_recvs, &rmpp_params);
+}
+
+/*
+ * Why no reassembly remains: rmpp_closed keeps the receive path from making one
+ * and the reaper from being queued; those there are were on one of the lists.
+ */
+void ibmad_rmpp_agent_exit(struct ibmad_agent *agent)
+{
+	struct ibmad_rmpp_recv *rr, *next;
+
+	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
+		return;
+	mutex_lock(&agent->rmpp_mutex);
+	agent->rmpp_closed = true;
+	list_splice_tail_init(&agent->rmpp_done, &agent->rmpp_active);
+	list_for_each_entry_safe(rr, next, &agent->rmpp_active, link)
+		rmpp_destroy(rr);
+	mutex_unlock(&agent->rmpp_mutex);
+	cancel_delayed_work_sync(&agent->rmpp_reap);
+}
+
+/* No reference on the agent is left, so no receive path is in its table. */
+void ibmad_rmpp_agent_free(struct ibmad_agent *agent)
+{
+	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
+		return;
+	rhashtable_destroy(&agent->rmpp_recvs);
+	mutex_destroy(&agent->rmpp_mutex);
+}
+
+/* ---- DATA ---- */
+
+/* Why a segment cannot be true (13.6.5.2): an RMPP status, or SUCCESS. */
+static u8 rmpp_check_data(const struct ibmad_rmpp_recv *rr,
+			  const struct ib_rmpp_hdr *hdr)
+{
+	u8 flags = ib_get_rmpp_flags((struct ib_rmpp_hdr *)hdr);
+	bool is_first = flags & IB_MGMT_RMPP_FLAG_FIRST;
+	bool is_last = flags & IB_MGMT_RMPP_FLAG_LAST;
+	u32 seg = be32_to_cpu(hdr->seg_num);
+
+	if (hdr->rmpp_version != IB_MGMT_RMPP_VERSION)
+		return IB_MGMT_RMPP_STATUS_UNV;
+	if (hdr->rmpp_status)
+		return IB_MGMT_RMPP_STATUS_BAD_STATUS;
+	if (!seg || (is_first ? seg != 1 : seg == 1))
+		return IB_MGMT_RMPP_STATUS_BAD_SEG;
+	if (rr->last && (is_last ? seg != rr->last : seg >= rr->last))
+		return IB_MGMT_RMPP_STATUS_BAD_SEG;
+	if (seg > IBMAD_RMPP_MAX_SEGS ||
+	    rr->agent->rmpp_held >= IBMAD_RMPP_MAX_HELD)
+		return IB_MGMT_RMPP_STATUS_RESX;
+	return IB_MGMT_RMPP_STATUS_SUCCESS;
+}
+
+static void rmpp_chain(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
+{
+	if (!rr->first)
+		rr->first = recv;
+	else
+		list_move_tail(&recv->recv_wc.recv_buf.list,
+			       &rr->first->recv_wc.rmpp_list);
+	rr->expected++;
+}
+
+/* Takes @recv if it is new and within the window. */
+static bool rmpp_store(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
+{
+	u32 seg = be32_to_cpu(rmpp_mad(recv)->rmpp_hdr.seg_num);
+
+	if (seg < rr->expected || seg > rr->window)
+		return false;
+	if (seg == rr->expected)
+		rmpp_chain(rr, recv);
+	else if (xa_insert(&rr->early, seg, recv, GFP_KERNEL))
+		return false;
+	rr->held++;
+	rr->agent->rmpp_held++;
+
+	while ((recv = xa_erase(&rr->early, rr->expected)))
+		rmpp_chain(rr, recv);
+	return true;
+}
+
+/* mad_len: the headers once, and the data of all segments; 0 if it cannot be. */
+static int rmpp_total_len(const struct ibmad_rmpp_recv *rr)
+{
+	struct ibmad_recv *tail = list_last_entry(&rr->first->recv_wc.rmpp_list,
+						  struct ibmad_recv,
+						  recv_wc.recv_buf.list);
+	struct ib_rmpp_mad *mad = rmpp_mad(tail);
+	int hdr_len = ib_get_mad_data_offset(mad->mad_hdr.mgmt_class);
+	int seg_size = rr->first->recv_wc.mad_seg_size - hdr_len;
+	u32 class_len = hdr_len - IB_MGMT_RMPP_HDR;
+	u32 paylen = be32_to_cpu(mad->rmpp_hdr.paylen_newwin);
+
+	if (paylen < class_len || paylen > class_len + seg_size)
+		return 0;
+	return hdr_len + (rr->last - 1) * seg_size + paylen - class_len;
+}
+
+/* All is here: acknowledges it and gives it to the client. */
+static void rmpp_finish(struct ibmad_rmpp_recv *rr)
+{
+	struct ibmad_recv *first = rr->first;
+	struct ibmad_agent *agent = rr->agent;
+	int len = rmpp_total_len(rr);
+	bool delivered;
+
+	if (!len) {
+		ibmad_rmpp_send_abort(agent, first, rr->rah,
+				      IB_MGMT_RMPP_STATUS_BAD_LEN);
+		rmpp_destroy(rr);
+		return;
+	}
+	ibmad_rmpp_send_ack(agent, first, rr->rah, rr->last, rr->last);
+	ibmad_count(agent->port, IBMAD_RMPP_RECEIVED);
+	first->recv_wc.mad_len = len;
+
+	rr->first = NULL;
+	rr->done = true;
+	rmpp_free_segments(rr);
+	rmpp_touch(rr);
+
+	if (rr->solicited)
+		delivered = ibmad_send_answer(agent, first);
+	else
+		delivered = ibmad_deliver_recv(agent, first, NULL);
+	if (!delivered) {
+		ibmad_count(agent->port, rr->solicited ? IBMAD_RECV_UNMATCHED :
+							 IBMAD_RECV_OVERFLOW);
+		ib_free_recv_mad(&first->recv_wc);
+	}
+}
+
+/* A segment of a transfer that is under way.  Answers whether it took @recv. */
+static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
+{
+	struct ib_rmpp_hdr *hdr = &rmpp_mad(recv)->rmpp_hdr;
+	struct ibmad_agent *agent = rr->agent;
+	u32 seg = be32_to_cpu(hdr->seg_num);
+	u8 why = rmpp_check_data(rr, hdr);
+
+	if (why) {
+		ibmad_rmpp_send_abort(agent, recv, rr->rah, why);
+		rmpp_destroy(rr);
+		return false;
+	}
+	rmpp_touch(rr);
+	if (!rmpp_store(rr, recv)) {
+		/* Sent again, so our ACK was lost; say where we are. */
+		if (seg < rr->expected)
+			ibmad_rmpp_send_ack(agent, recv, rr->rah,
+					    rr->expected - 1, rr->window);
+		return false;
+	}
+	if (ib_get_rmpp_flags(hdr) & IB_MGMT_RMPP_FLAG_LAST)
+		rr->last = seg;
+
+	if (rr->last && rr->expected > rr->last) {
+		rmpp_finish(rr);
+	} else if (rr->expected > rr->window) {
+		rr->window = rr->expected - 1 + IBMAD_RMPP_WINDOW;
+		ibmad_rmpp_send_ack(agent, rr->first, rr->rah, rr->expected - 1,
+				    rr->window);
+	} else if (!xa_empty(&rr->early) && rr->gap != rr->expected) {
+		/* One is missing: tell the sender before its timer does. */
+		rr->gap = rr->expected;
+		ibmad_rmpp_send_ack(agent, rr->first, rr->rah, rr->expected - 1,
+				    rr->window);
+	}
+	return true;
+}
+
+/* The reassembly that @recv belongs to, a new one if it may begin one. */
+static struct ibmad_rmpp_recv *rmpp_get(struct ibmad_agent *agent,
+					const struct ibmad_recv *recv,
+					bool create)
+{
+	struct ibmad_rmpp_recv *rr;
+	struct ibmad_rmpp_key key;
+
+	rmpp_get_key(recv, &key);
+	rr = rhashtable_lookup_fast(&agent->rmpp_recvs, &key, rmpp_params);
+	if (rr || !create || rmpp_mad(recv)->rmpp_hdr.seg_num != cpu_to_be32(1))
+		return rr;
+	return rmpp_create(agent, recv, &key);
+}
+
+/* Answers whether it took @recv. */
+static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv)
+{
+	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
+	struct ibmad_rmpp_recv *rr;
+	bool wanted;
+
+	lockdep_assert_held(&agent->rmpp_mutex);
+	/* Each segment of a response prolongs the wait for the rest. */
+	wanted = !solicited || ibmad_send_refresh(agent, recv);
+	rr = rmpp_get(agent, recv, wanted);
+	if (!rr)
+		return false;
+	if (rr->done) {
+		rmpp_touch(rr);
+		ibmad_rmpp_send_ack(agent, recv, rr->rah, rr->last, rr->last);
+		return false;
+	}
+	if (!wanted) {
+		/* The request was cancelled or has expired meanwhile. */
+		ibmad_rmpp_send_abort(agent, recv, rr->rah,
+				      IB_MGMT_RMPP_STATUS_UNSPEC);
+		rmpp_destroy(rr);
+		return false;
+	}
+	return rmpp_segment(rr, recv);
+}
+
+/* ---- ACK, STOP, ABORT ---- */
+
+static void rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv *recv)
+{
+	struct ib_rmpp_hdr *hdr = &rmpp_mad(recv)->rmpp_hdr;
+	u8 why = IB_MGMT_RMPP_STATUS_SUCCESS;
+	struct ibmad_send *send;
+	unsigned int puts = 0;
+	bool turn = false;
+
+	spin_lock_irq(&agent->lock);
+	send = ibmad_send_match(agent, recv, true);
+	if (send)
+		why = ibmad_rmpp_send_acked(agent, send, hdr, &puts, &turn);
+	spin_unlock_irq(&agent->lock);
+
+	if (!send)
+		ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
+	if (why)
+		ibmad_rmpp_send_abort(agent, recv, NULL, why);
+	/* 13.6.4.2: the ACK of segment 0 lets the responder begin. */
+	if (turn)
+		ibmad_rmpp_send_ack(agent, recv, NULL, 0, 1);
+	ibmad_agent_put_n(agent, puts);
+}
+
+/*
+ * The peer gave up: as the receiver of what is sent here, or as the sender of
+ * what is reassembled here (whose request then has no response).
+ */
+static void rmpp_aborted(struct ibmad_agent *agent, struct ibmad_recv *recv)
+{
+	u8 status = rmpp_mad(recv)->rmpp_hdr.rmpp_status;
+	struct ibmad_rmpp_recv *rr;
+	struct ibmad_send *send;
+	unsigned int puts = 0;
+
+	lockdep_assert_held(&agent->rmpp_mutex);
+	rr = rmpp_get(agent, recv, false);
+	if (rr && !rr->done) {
+		ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
+		rmpp_destroy(rr);
+	}
+	spin_lock_irq(&agent->lock);
+	send = ibmad_send_match(agent, recv, true);
+	if (send)
+		puts = ibmad_rmpp_send_end(agent, send, IB_WC_REM_ABORT_ERR,
+					   status);
+	else if (ib_response_mad(&rmpp_mad(recv)->mad_hdr))
+		puts = ibmad_send_refused(agent, recv, status);
+	spin_unlock_irq(&agent->lock);
+	ibmad_agent_put_n(agent, puts);
+}
+
+void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
+{
+	bool taken = false;
+
+	mutex_lock(&agent->rmpp_mutex);
+	if (agent->rmpp_closed)
+		goto unlock;
+	switch (rmpp_mad(recv)->rmpp_hdr.rmpp_type) {
+	case IB_MGMT_RMPP_TYPE_DATA:
+		taken = rmpp_data(agent, recv);
+		if (!taken)
+			ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
+		break;
+	case IB_MGMT_RMPP_TYPE_ACK:
+		rmpp_ack(agent, recv);
+		break;
+	case IB_MGMT_RMPP_TYPE_STOP:
+	case IB_MGMT_RMPP_TYPE_ABORT:
+		rmpp_aborted(agent, recv);
+		break;
+	default:
+		ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
+		break;
+	}
+unlock:
+	mutex_unlock(&agent->rmpp_mutex);
+	if (!taken)
+		ibmad_recv_free(recv);
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * RMPP, the sending side (IBA vol. 1, 13.6.4 and 13.6.6.2).
+ *
+ * A transfer goes out as segment MADs of its own, internal sends that carry a
+ * copy of the headers and one segment's data; at most IBMAD_RMPP_INFLIGHT of
+ * them are on the port at a time.  The window starts at one segment and is what
+ * the receiver's ACKs make it.  Once all of a window is out, the send's timer
+ * runs; when it fires, everything after the last ACK goes again, as often as the
+ * client's retries allow without progress.  An ACK that repeats the last one says
+ * that the segment after it is missing: that one goes again at once, and so does
+ * each that the ACKs stop at until all that was out by then has arrived.
+ *
+ * To the send's state machine a transfer is one work request: it completes with
+ * the last ACK, or with the error that ended the transfer.  Everything here is
+ * protected by agent->lock.
+ */
+#include <linux/export.h>
+#include <linux/slab.h>
+#include "rmpp.h"
+
+#define IBMAD_RMPP_INFLIGHT	8
+#define IBMAD_RMPP_ACK_MS	2000	/* to wait for an ACK, if the client sets none */
+
+struct ibmad_rmpp_send {
+	u8 *data;		/* seg_count * seg_size bytes */
+	u32 seg_count;
+	u32 next;		/* the next segment to send */
+	u32 high;		/* the highest sent so far */
+	u32 acked;
+	u32 window;		/* the highest segment that may be sent */
+	u32 recover;		/* losses up to here are known; 0: of none */
+	u16 retries_left;	/* without progress */
+	u8 inflight;		/* segments on the port */
+	bool active;
+};
+
+/* ---- buffers ---- */
+
+int ibmad_rmpp_send_init(struct ibmad_send *send, gfp_t gfp)
+{
+	struct ib_mad_send_buf *buf = &send->buf;
+	struct ib_rmpp_mad *mad = buf->mad;
+	struct ibmad_rmpp_send *rmpp;
+
+	rmpp = kzalloc(sizeof(*rmpp), gfp);
+	if (!rmpp)
+		return -ENOMEM;
+	rmpp->seg_count = max(1U, DIV_ROUND_UP((u32)buf->data_len,
+					       (u32)buf->seg_size));
+	rmpp->data = kvcalloc(rmpp->seg_count, buf->seg_size, gfp);
+	if (!rmpp->data) {
+		kfree(rmpp);
+		return -ENOMEM;
+	}
+	buf->seg_count = rmpp->seg_count;
+	send->rmpp = rmpp;
+	send->length = buf->hdr_len + buf->seg_size;
+
+	mad->rmpp_hdr.rmpp_version = buf->mad_agent->rmpp_version;
+	mad->rmpp_hdr.rmpp_type = IB_MGMT_RMPP_TYPE_DATA;
+	ib_set_rmpp_resptime(&mad->rmpp_hdr, IB_MGMT_RMPP_NO_RESPTIME);
+	ib_set_rmpp_flags(&mad->rmpp_hdr, IB_MGMT_RMPP_FLAG_ACTIVE);
+	return 0;
+}
+
+void ibmad_rmpp_send_free(struct ibmad_send *send)
+{
+	if (!send->rmpp)
+		return;
+	kvfree(send->rmpp->data);
+	kfree(send->rmpp);
+}
+
+/**
+ * ib_get_rmpp_segment - the data of one segment of a transfer
+ * @send_buf: a MAD from ib_create_send_mad(); if it is no RMPP transfer, segment 1
+ *	is the data after its headers
+ * @seg_num: the segment, from 1
+ *
+ * A segment holds ib_mad_send_buf.seg_size bytes.
+ *
+ * Context: any.  The client sees to it that the MAD is not posted.
+ * Return: its first byte, or NULL if there is no such segment.
+ */
+void *ib_get_rmpp_segment(struct ib_mad_send_buf *send_buf, int seg_num)
+{
+	struct ibmad_rmpp_send *rmpp = to_send(send_buf)->rmpp;
+
+	if (!rmpp)
+		return seg_num == 1 ? send_buf->mad + send_buf->hdr_len : NULL;
+	if (seg_num < 1 || seg_num > rmpp->seg_count)
+		return NULL;
+	return rmpp->data + (size_t)(seg_num - 1) * send_buf->seg_size;
+}
+EXPORT_SYMBOL(ib_get_rmpp_segment);
+
+/* ---- segments ---- */
+
+static void rmpp_fill_segment(struct ibmad_send *parent, u32 seg_num,
+			      struct ib_rmpp_mad *mad)
+{
+	struct ibmad_rmpp_send *rmpp = parent->rmpp;
+	struct ib_mad_send_buf *buf = &parent->buf;
+	u8 flags = IB_MGMT_RMPP_FLAG_ACTIVE;
+	u32 class_len = buf->hdr_len - IB_MGMT_RMPP_HDR;
+	u32 paylen = 0;
+
+	memcpy(mad, buf->mad, buf->hdr_len);
+	memcpy((u8 *)mad + buf->hdr_len, ib_get_rmpp_segment(buf, seg_num),
+	       buf->seg_size);
+	/* 13.6.2.1: the whole in the first segment, the rest in the last. */
+	if (seg_num == 1) {
+		flags |= IB_MGMT_RMPP_FLAG_FIRST;
+		paylen = rmpp->seg_count * class_len + buf->data_len;
+	}
+	if (seg_num == rmpp->seg_count) {
+		flags |= IB_MGMT_RMPP_FLAG_LAST;
+		paylen = class_len + buf->data_len -
+			 (rmpp->seg_count - 1) * buf->seg_size;
+	}
+	ib_set_rmpp_flags(&mad->rmpp_hdr, flags);
+	mad->rmpp_hdr.rmpp_status = IB_MGMT_RMPP_STATUS_SUCCESS;
+	mad->rmpp_hdr.seg_num = cpu_to_be32(seg_num);
+	mad->rmpp_hdr.paylen_newwin = cpu_to_be32(paylen);
+}
+
+static int rmpp_post_segment(struct ibmad_agent *agent,
+			     struct ibmad_send *parent, u32 seg_num)
+{
+	struct ibmad_send *seg;
+	int ret;
+
+	seg = ibmad_send_alloc(agent, IBMAD_RMPP_SEGMENT, parent->length,
+			       GFP_ATOMIC | __GFP_NOWARN);
+	if (!seg)
+		return -ENOMEM;
+	rmpp_fill_segment(parent, seg_num, seg->buf.mad);
+	seg->buf.ah = parent->buf.ah;
+	seg->buf.hdr_len = parent->buf.hdr_len;
+	seg->buf.data_len = parent->buf.seg_size;
+	seg->remote_qpn = parent->remote_qpn;
+	seg->pkey_index = parent->pkey_index;
+	seg->out_port = parent->out_port;
+	seg->lane = parent->lane;
+	seg->length = parent->length;
+	/* A segment in flight keeps the transfer's memory, and the agent. */
+	refcount_inc(&parent->refs);
+	seg->buf.context[0] = parent;
+	refcount_inc(&agent->refs);
+
+	ret = ibmad_sendq_post(seg);
+	if (ret) {
+		refcount_dec(&agent->refs);
+		refcount_dec(&parent->refs);
+		ibmad_send_put(seg);
+		return ret;
+	}
+	parent->rmpp->inflight++;
+	return 0;
+}
+
+static unsigned int rmpp_ack_timeout(const struct ibmad_send *send)
+{
+	return send->buf.timeout_ms ?: IBMAD_RMPP_ACK_MS;
+}
+
+/* Sends what window and port allow; with all of it out, waits for the ACK. */
+static void rmpp_pump(struct ibmad_agent *agent, struct ibmad_send *send)
+{
+	struct ibmad_rmpp_send *rmpp = send->rmpp;
+	u32 last = min(rmpp->window, rmpp->seg_count);
+
+	lockdep_assert_held(&agent->lock);
+	while (rmpp->next <= last && rmpp->inflight < IBMAD_RMPP_INFLIGHT) {
+		if (rmpp_post_segment(agent, send, rmpp->next))
+			break;	/* the timer tries again */
+		if (rmpp->next <= rmpp->high)
+			ibmad_count(agent->port, IBMAD_RMPP_RESENT);
+		else
+			rmpp->high = rmpp->next;
+		rmpp->next++;
+	}
+	if (rmpp->inflight)
+		ibmad_send_disarm(send);
+	else
+		ibmad_send_arm(send, msecs_to_jiffies(rmpp_ack_timeout(send)));
+}
+
+int ibmad_rmpp_send_start(struct ibmad_send *send)
+{
+	struct ibmad_agent *agent = send_agent(send);
+	struct ibmad_rmpp_send *rmpp = send->rmpp;
+
+	lockdep_assert_held(&agent->lock);
+	rmpp->next = 1;
+	rmpp->high = 0;
+	rmpp->acked = 0;
+	rmpp->recover = 0;
+	rmpp->window = 1;
+	rmpp->retries_left = send->retries_left;
+	rmpp->active = true;
+	rmpp_pump(agent, send);
+	return 0;
+}
+
+void ibmad_rmpp_send_stop(struct ibmad_send *send)
+{
+	lockdep_assert_held(&send_agent(send)->lock);
+	send->rmpp->active = false;
+	ibmad_send_disarm(send);
+}
+
+/* A segment's work request completed; no lock held. */
+void ibmad_rmpp_segment_done(struct ibmad_send *seg, enum ib_wc_status status,
+			     u32 vendor_err)
+{
+	struct ibmad_agent *agent = send_agent(seg);
+	struct ibmad_send *parent = seg->buf.context[0];
+	struct ibmad_rmpp_send *rmpp = parent->rmpp;
+	unsigned int puts = 1;
+	unsigned long flags;
+
+	spin_lock_irqsave(&agent->lock, flags);
+	rmpp->inflight--;
+	if (rmpp->active) {
+		if (status)
+			puts += ibmad_rmpp_send_end(agent, parent, status,
+						    vendor_err);
+		else
+			rmpp_pump(agent, parent);
+	}
+	spin_unlock_irqrestore(&agent->lock, flags);
+	ibmad_send_put(parent);
+	ibmad_send_put(seg);
+	ibmad_agent_put_n(agent, puts);
+}
+
+/* ---- ACK, STOP, ABORT, silence ---- */
+
+/*
+ * Ends the transfer, which to the send is the end of its work request.  Under
+ * agent->lock; returns the references to release after it.
+ */
+unsigned int ibmad_rmpp_send_end(struct ibmad_agent *agent,
+				 struct ibmad_send *send,
+				 enum ib_wc_status status, u32 vendor_err)
+{
+	lockdep_assert_held(&agent->lock);
+	if (!send->rmpp->active)
+		return 0;
+	ibmad_rmpp_send_stop(send);
+	ibmad_count(agent->port, status ? IBMAD_RMPP_ABORTED : IBMAD_RMPP_SENT);
+	return ibmad_send_sent(agent, send, status, vendor_err);
+}
+
+/* The timer fired while the transfer was on its way. */
+unsigned int ibmad_rmpp_send_timeout(struct ibmad_agent *agent,
+				     struct ibmad_send *send)
+{
+	struct ibmad_rmpp_send *rmpp = send->rmpp;
+
+	lockdep_assert_held(&agent->lock);
+	if (!rmpp->active)
+		return 0;
+	if (!rmpp->retries_left) {
+		ibmad_count(agent->port, IBMAD_TIMEOUTS);
+		return ibmad_rmpp_send_end(agent, send, IB_WC_RESP_TIMEOUT_ERR,
+					   IB_MGMT_RMPP_STATUS_TMR);
+	}
+	rmpp->retries_left--;
+	send->buf.retries++;
+	rmpp->next = rmpp->acked + 1;
+	rmpp->recover = 0;
+	rmpp_pump(agent, send);
+	return 0;
+}
+
+/* Why an ACK cannot be true (13.6.5.1): an RMPP status, or SUCCESS. */
+static u8 rmpp_check_ack(const struct ibmad_rmpp_send *rmpp,
+			 const struct ib_rmpp_hdr *hdr)
+{
+	u32 seg = be32_to_cpu(hdr->seg_num);
+	u32 window = be32_to_cpu(hdr->paylen_newwin);
+
+	if (hdr->rmpp_status)
+		return IB_MGMT_RMPP_STATUS_BAD_STATUS;
+	if (seg > rmpp->seg_count || seg > rmpp->high)
+		return IB_MGMT_RMPP_STATUS_S2B;
+	if (window < seg)
+		return IB_MGMT_RMPP_STATUS_W2S;
+	return IB_MGMT_RMPP_STATUS_SUCCESS;
+}
+
+/* Records an ACK up to @seg; answers the segment it shows to be lost, or 0. */
+static u32 rmpp_note_ack(struct ibmad_rmpp_send *rmpp, u32 seg, u16 retries)
+{
+	bool again = seg && seg == rmpp->acked && !rmpp->recover &&
+		     seg + 1 < rmpp->next;
+
+	if (again)
+		rmpp->recover = rmpp->next - 1;
+	else if (seg == rmpp->acked)
+		return 0;
+	if (seg > rmpp->acked) {
+		rmpp->acked = seg;
+		rmpp->retries_left = retries;
+		rmpp->next = max(rmpp->next, seg + 1);
+	}
+	if (seg >= rmpp->recover)
+		rmpp->recover = 0;
+	return rmpp->recover ? seg + 1 : 0;
+}
+
+/*
+ * Under agent->lock.  Returns an RMPP status to abort the transfer with at the
+ * other end too, and adds to *@puts the references to release after the lock.
+ * With *@turn, the transfer is over and its direction is to be turned around.
+ */
+u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
+			 const struct ib_rmpp_hdr *hdr, unsigned int *puts,
+			 bool *turn)
+{
+	const struct ib_mad_hdr *sent = send->buf.mad;
+	struct ibmad_rmpp_send *rmpp = send->rmpp;
+	u32 seg = be32_to_cpu(hdr->seg_num);
+	u32 missing;
+	u8 why;
+
+	lockdep_assert_held(&agent->lock);
+	if (!rmpp->active)
+		return IB_MGMT_RMPP_STATUS_SUCCESS;
+	why = rmpp_check_ack(rmpp, hdr);
+	if (why) {
+		*puts += ibmad_rmpp_send_end(agent, send, IB_WC_REM_ABORT_ERR,
+					     why);
+		return why;
+	}
+	if (seg < rmpp->acked)
+		return IB_MGMT_RMPP_STATUS_SUCCESS;	/* overtaken */
+	missing = rmpp_note_ack(rmpp, seg, send->retries_left);
+	rmpp->window = max(rmpp->window, be32_to_cpu(hdr->paylen_newwin));
+	if (seg == rmpp->seg_count) {
+		*turn = send->expects && sent->method == IBMAD_SA_GET_MULTI;
+		*puts += ibmad_rmpp_send_end(agent, send, IB_WC_SUCCESS, 0);
+	} else {
+		if (missing && !rmpp_post_segment(agent, send, missing))
+			ibmad_count(agent->port, IBMAD_RMPP_RESENT);
+		rmpp_pump(agent, send);
+	}
+	return IB_MGMT_RMPP_STATUS_SUCCESS;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Queries of subnet administration (IBA volume 1, chapter 15).
+ *
+ * A query that was sent ends with its send handler, which the MAD layer calls
+ * exactly once: after the receive handler, when a response came; with a status
+ * when none did.  ib_unregister_mad_agent() returns after the last of them.
+ */
+#include <linux/xarray.h>
+#include <rdma/ib_cache.h>
+#include "sa.h"
+
+/* A request is repeated in equal steps within the time its caller gives. */
+#define SA_RETRIES 9
+
+static DEFINE_XARRAY_FLAGS(sa_queries, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
+static u32 sa_next_id;			/* protected by sa_queries' lock */
+static atomic_t sa_tid = ATOMIC_INIT(0);
+static struct ib_client sa_ib_client;
+
+static void sa_sm_ah_release(struct kref *ref)
+{
+	struct sa_sm_ah *sm_ah = container_of(ref, struct sa_sm_ah, ref);
+
+	rdma_destroy_ah(sm_ah->ah, 0);
+	kfree(sm_ah);
+}
+
+static void sa_sm_ah_replace(struct sa_port *port, struct sa_sm_ah *sm_ah)
+{
+	struct sa_sm_ah *old;
+
+	spin_lock_irq(&port->lock);
+	old = port->sm_ah;
+	port->sm_ah = sm_ah;
+	spin_unlock_irq(&port->lock);
+	if (old)
+		kref_put(&old->ref, sa_sm_ah_release);
+}
+
+static struct sa_sm_ah *sa_sm_ah_get(struct sa_port *port)
+{
+	struct sa_sm_ah *sm_ah;
+	unsigned long flags;
+
+	spin_lock_irqsave(&port->lock, flags);
+	sm_ah = port->sm_ah;
+	if (sm_ah)
+		kref_get(&sm_ah->ref);
+	spin_unlock_irqrestore(&port->lock, flags);
+	return sm_ah;
+}
+
+static void sa_update_work(struct work_struct *work)
+{
+	struct sa_port *port = container_of(work, struct sa_port, update);
+	struct rdma_ah_attr attr = {};
+	struct ib_port_attr port_attr;
+	struct sa_sm_ah *sm_ah;
+
+	if (ib_query_port(port->device, port->num, &port_attr) ||
+	    !port_attr.sm_lid)
+		return;
+	sm_ah = kzalloc(sizeof(*sm_ah), GFP_KERNEL);
+	if (!sm_ah)
+		return;
+	kref_init(&sm_ah->ref);
+	if (ib_find_cached_pkey(port->device, port->num, IB_DEFAULT_PKEY_FULL,
+				&sm_ah->pkey_index))
+		sm_ah->pkey_index = 0;
+	attr.type = rdma_ah_find_type(port->device, port->num);
+	rdma_ah_set_dlid(&attr, port_attr.sm_lid);
+	rdma_ah_set_sl(&attr, port_attr.sm_sl);
+	rdma_ah_set_port_num(&attr, port->num);
+	if (rdma_is_grh_required(port->device, port->num)) {
+		rdma_ah_set_ah_flags(&attr, IB_AH_GRH);
+		rdma_ah_set_subnet_prefix(&attr,
+					  cpu_to_be64(port_attr.subnet_prefix));
+		rdma_ah_set_interface_id(&attr, OPA_MAKE_ID(port_attr.sm_lid));
+	}
+	sm_ah->ah = rdma_create_ah(port->agent->qp->pd, &attr,
+				   RDMA_CREATE_AH_SLEEPABLE);
+	if (IS_ERR(sm_ah->ah)) {
+		kfree(sm_ah);
+		return;
+	}
+	sa_sm_ah_replace(port, sm_ah);
+}
+
+static void sa_query_release(struct kref *ref)
+{
+	struct ib_sa_query *query = container_of(ref, struct ib_sa_query, ref);
+
+	if (query->buf)
+		ib_free_send_mad(query->buf);
+	if (query->sm_ah)
+		kref_put(&query->sm_ah->ref, sa_sm_ah_release);
+	if (query->client && atomic_dec_and_test(&query->client->users))
+		complete(&query->client->comp);
+	kfree(query);
+}
+
+static void sa_send_done(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
+{
+	struct ib_sa_query *query = wc->send_buf->context[0];
+
+	switch (wc->status) {
+	case IB_WC_SUCCESS:
+		break;		/* the receive handler was called */
+	case IB_WC_RESP_TIMEOUT_ERR:
+		query->done(query, -ETIMEDOUT, NULL);
+		break;
+	case IB_WC_WR_FLUSH_ERR:
+		query->done(query, -EINTR, NULL);
+		break;
+	default:
+		query->done(query, -EIO, NULL);
+	}
+	xa_erase_irq(&sa_queries, query->id);
+	kref_put(&query->ref, sa_query_release);
+}
+
+static void sa_received(struct ib_mad_agent *agent,
+			struct ib_mad_send_buf *send_buf,
+			struct ib_mad_recv_wc *wc)
+{
+	struct ib_sa_query *query;
+	struct ib_sa_mad *mad = (struct ib_sa_mad *)wc->recv_buf.mad;
+
+	if (send_buf) {
+		query = send_buf->context[0];
+		query->done(query, mad->mad_hdr.status ? -EINVAL : 0, mad);
+	}
+	ib_free_recv_mad(wc);
+}
+
+struct sa_port *ibmad_sa_port(struct ib_device *device, u32 port_num)
+{
+	struct sa_device *sa = ib_get_client_data(device, &sa_ib_client);
+
+	if (!sa || !rdma_is_port_valid(device, port_num))
+		return NULL;
+	return sa->port[port_num - 1].agent ? &sa->port[port_num - 1] : NULL;
+}
+
+static void sa_fill(struct ib_sa_query *query, u8 method, u16 attr_id,
+		    ib_sa_comp_mask comp_mask, const void *record, size_t len)
+{
+	struct ib_sa_mad *mad = query->buf->mad;
+
+	mad->mad_hdr.base_version = IB_MGMT_BASE_VERSION;
+	mad->mad_hdr.mgmt_class = IB_MGMT_CLASS_SUBN_ADM;
+	mad->mad_hdr.class_version = IB_SA_CLASS_VERSION;
+	mad->mad_hdr.method = method;
+	mad->mad_hdr.attr_id = cpu_to_be16(attr_id);
+	mad->mad_hdr.tid = cpu_to_be64((u64)query->port->agent->hi_tid << 32 |
+				       (u32)atomic_inc_return(&sa_tid));
+	mad->sa_hdr.comp_mask = comp_mask;
+	memcpy(mad->data, record, len);
+}
+
+int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
+		   u16 attr_id, ib_sa_comp_mask comp_mask, const void *record,
+		   size_t len, unsigned long timeout_ms, gfp_t gfp,
+		   struct ib_sa_query *query, struct ib_sa_query **out)
+{
+	int ret, id;
+
+	kref_init(&query->ref);
+	query->port = port;
+	query->client = client;
+	if (client)
+		atomic_inc(&client->users);
+	ret = -EAGAIN;
+	query->sm_ah = sa_sm_ah_get(port);
+	if (!query->sm_ah)
+		goto err;
+	query->buf = ib_create_send_mad(port->agent, 1, query->sm_ah->pkey_index,
+					0, IB_MGMT_SA_HDR, IB_MGMT_SA_DATA, gfp,
+					IB_MGMT_BASE_VERSION);
+	if (IS_ERR(query->buf)) {
+		ret = PTR_ERR(query->buf);
+		query->buf = NULL;
+		goto err;
+	}
+	query->buf->ah = query->sm_ah->ah;
+	query->buf->context[0] = query;
+	query->buf->retries = SA_RETRIES;
+	query->buf->timeout_ms = max(timeout_ms / (SA_RETRIES + 1), 1UL);
+	sa_fill(query, method, attr_id, comp_mask, record, len);
+
+	ret = xa_alloc_cyclic_irq(&sa_queries, &query->id, query,
+				  XA_LIMIT(1, INT_MAX), &sa_next_id, gfp);
+	if (ret < 0)
+		goto err;
+	id = query->id;
+	/* The query may be gone when the post returns. */
+	*out = query;
+	ret = ib_post_send_mad(query->buf, NULL);
+	if (!ret)
+		return id;
+	*out = ERR_PTR(ret);
+	xa_erase_irq(&sa_queries, id);
+err:
+	kref_put(&query->ref, sa_query_release);
+	return ret;
+}
+
+/**
+ * ib_sa_cancel_query - give up a query
+ * @id: what starting it returned
+ * @query: what starting it set
+ *
+ * Its callback is called with -EINTR, unless it has been called already.
+ *
+ * Context: any but hard interrupt.
+ */
+void ib_sa_cancel_query(int id, struct ib_sa_query *query)
+{
+	struct ib_sa_query *found;
+	unsigned long flags;
+
+	xa_lock_irqsave(&sa_queries, flags);
+	found = xa_load(&sa_queries, id);
+	if (found != query || !kref_get_unless_zero(&found->ref))
+		found = NULL;
+	xa_unlock_irqrestore(&sa_queries, flags);
+	if (!found)
+		return;
+	ib_cancel_mad(found->buf);
+	kref_put(&found->ref, sa_query_release);
+}
+EXPORT_SYMBOL(ib_sa_cancel_query);
+
+/**
+ * ib_sa_register_client - prepare to query
+ * @client: the caller's, until ib_sa_unregister_client()
+ *
+ * Context: any.
+ */
+void ib_sa_register_client(struct ib_sa_client *client)
+{
+	atomic_set(&client->users, 1);
+	init_completion(&client->comp);
+}
+EXPORT_SYMBOL(ib_sa_register_client);
+
+/**
+ * ib_sa_unregister_client - wait until no query of a client is left
+ * @client: from ib_sa_register_client()
+ *
+ * No callback runs afterwards.
+ *
+ * Context: may sleep.
+ */
+void ib_sa_unregister_client(struct ib_sa_client *client)
+{
+	if (!atomic_dec_and_test(&client->users))
+		wait_for_completion(&client->comp);
+}
+EXPORT_SYMBOL(ib_sa_unregister_client);
+
+static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct sa_device *sa = container_of(handler, struct sa_device, events);
+	struct sa_port *port;
+
+	switch (event->event) {
+	case IB_EVENT_PORT_ERR:
+	case IB_EVENT_PORT_ACTIVE:
+	case IB_EVENT_LID_CHANGE:
+	case IB_EVENT_SM_CHANGE:
+	case IB_EVENT_PKEY_CHANGE:
+	case IB_EVENT_CLIENT_REREGISTER:
+		break;
+	default:
+		return;
+	}
+	if (!rdma_is_port_valid(sa->device, event->element.port_num))
+		return;
+	port = &sa->port[event->element.port_num - 1];
+	if (!port->agent)
+		return;
+	/* The subnet manager forgot the memberships, or may have moved. */
+	if (event->event != IB_EVENT_PORT_ACTIVE &&
+	    event->event != IB_EVENT_PKEY_CHANGE)
+		ibmad_sa_mcast_reset(port);
+	sa_sm_ah_replace(port, NULL);
+	queue_work(system_unbound_wq, &port->update);
+}
+
+static void sa_port_close(struct sa_port *port)
+{
+	if (!port->agent)
+		return;
+	ibmad_sa_mcast_close(port);
+	cancel_work_sync(&port->update);
+	ib_unregister_mad_agent(port->agent);
+	sa_sm_ah_replace(port, NULL);
+}
+
+static int sa_port_open(struct sa_device *sa, struct sa_port *port, u32 num)
+{
+	struct ib_mad_agent *agent;
+
+	port->device = sa->device;
+	port->num = num;
+	spin_lock_init(&port->lock);
+	mutex_init(&port->groups_lock);
+	INIT_LIST_HEAD(&port->groups);
+	INIT_WORK(&port->update, sa_update_work);
+	refcount_set(&port->users, 1);
+	init_completion(&port->unused);
+	if (!rdma_cap_ib_sa(sa->device, num))
+		return 0;
+	agent = ib_register_mad_agent(sa->device, num, IB_QPT_GSI, NULL, 0,
+				      sa_send_done, sa_received, port, 0);
+	if (IS_ERR(agent))
+		return PTR_ERR(agent);
+	port->agent = agent;
+	return 0;
+}
+
+static int sa_add(struct ib_device *device)
+{
+	struct sa_device *sa;
+	bool any = false;
+	u32 i;
+	int ret;
+
+	for (i = 1; i <= device->phys_port_cnt; i++)
+		any |= rdma_cap_ib_sa(device, i);
+	if (!any)
+		return -EOPNOTSUPP;
+	sa = kzalloc(struct_size(sa, port, device->phys_port_cnt), GFP_KERNEL);
+	if (!sa)
+		return -ENOMEM;
+	sa->device = device;
+	for (i = 0; i < device->phys_port_cnt; i++) {
+		ret = sa_port_open(sa, &sa->port[i], i + 1);
+		if (ret)
+			goto err;
+	}
+	ib_set_client_data(device, &sa_ib_client, sa);
+	INIT_IB_EVENT_HANDLER(&sa->events, device, sa_event);
+	ib_register_event_handler(&sa->events);
+	for (i = 0; i < device->phys_port_cnt; i++)
+		if (sa->port[i].agent)
+			sa_update_work(&sa->port[i].update);
+	return 0;
+err:
+	while (i--)
+		sa_port_close(&sa->port[i]);
+	kfree(sa);
+	return ret;
+}
+
+/*
+ * No reference to a port remains: (1) no event arrives any more; (2) groups are
+ * waited for, and they belong to clients of ours, which left the device before us;
+ * (3) the agent is deregistered, so each query has been completed.
+ */
+static void sa_remove(struct ib_device *device, void *data)
+{
+	struct sa_device *sa = data;
+	u32 i;
+
+	ib_unregister_event_handler(&sa->events);
+	for (i = 0; i < device->phys_port_cnt; i++)
+		sa_port_close(&sa->port[i]);
+	kfree(sa);
+}
+
+static struct ib_client sa_ib_client = {
+	.name	= "sa",
+	.add	= sa_add,
+	.remove	= sa_remove,
+};
+
+int ibmad_sa_init(void)
+{
+	int ret = ibmad_sa_mcast_init();
+
+	if (ret)
+		return ret;
+	ret = ib_register_client(&sa_ib_client);
+	if (ret)
+		ibmad_sa_mcast_exit();
+	return ret;
+}
+
+void ibmad_sa_exit(void)
+{
+	ib_unregister_client(&sa_ib_client);
+	ibmad_sa_mcast_exit();
+	xa_destroy(&sa_queries);
+}

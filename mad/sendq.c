@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The send queue of a special QP: slots, one a work request, and a backlog of
+ * lanes for what finds no slot.
+ *
+ * A work request names its slot, never its send: slots live as long as the QP,
+ * so a completion that comes twice, or after the QP was reset, finds an empty
+ * slot and is counted instead of followed.
+ *
+ * Responses leave before requests, since what they answer is already under way
+ * (a request kept waiting costs its sender nothing but time, a late response
+ * costs a retry).  After IBMAD_RESPONSE_BURST of them a waiting request gets its
+ * turn.
+ */
+#include <linux/export.h>
+#include "mad.h"
+#include "trace.h"
+
+static bool sendq_lanes_empty(const struct ibmad_qp *mqp)
+{
+	int i;
+
+	for (i = 0; i < IBMAD_NR_LANES; i++)
+		if (!list_empty(&mqp->lane[i]))
+			return false;
+	return true;
+}
+
+static struct ibmad_send *sendq_next(struct ibmad_qp *mqp)
+{
+	struct list_head *lane = mqp->lane;
+	int pick;
+
+	lockdep_assert_held(&mqp->send_lock);
+	if (!list_empty(&lane[IBMAD_LANE_REDO]))
+		pick = IBMAD_LANE_REDO;
+	else if (!list_empty(&lane[IBMAD_LANE_REQUEST]) &&
+		 (mqp->burst >= IBMAD_RESPONSE_BURST ||
+		  list_empty(&lane[IBMAD_LANE_RESPONSE])))
+		pick = IBMAD_LANE_REQUEST;
+	else if (!list_empty(&lane[IBMAD_LANE_RESPONSE]))
+		pick = IBMAD_LANE_RESPONSE;
+	else
+		return NULL;
+
+	mqp->burst = pick == IBMAD_LANE_RESPONSE ? mqp->burst + 1 : 0;
+	return list_first_entry(&lane[pick], struct ibmad_send, port_link);
+}
+
+static void sendq_unmap(struct ibmad_qp *mqp, struct ibmad_send *send)
+{
+	ib_dma_unmap_single(mqp->port->device, send->dma_addr, send->length,
+			    DMA_TO_DEVICE);
+}
+
+static int sendq_post_wr(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
+			 struct ibmad_send *send)
+{
+	struct ib_sge sge = {
+		.addr = send->dma_addr,
+		.length = send->length,
+		.lkey = mqp->port->pd->local_dma_lkey,
+	};
+	struct ib_ud_wr wr = {
+		.wr = {
+			.wr_cqe = &slot->cqe,
+			.sg_list = &sge,
+			.num_sge = IBMAD_SEND_SGE,
+			.opcode = IB_WR_SEND,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+		.ah = send->buf.ah,
+		.remote_qpn = send->remote_qpn,
+		/* The high bit: the Q_Key of the QP itself (IBA 10.2.5). */
+		.remote_qkey = IB_QP_SET_QKEY,
+		.pkey_index = send->pkey_index,
+		.port_num = send->out_port,
+	};
+
+	return ib_post_send(mqp->qp, &wr.wr, NULL);
+}
+
+/* Moves @send to a free slot and the QP. */
+static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
+{
+	struct ib_device *device = mqp->port->device;
+	struct ibmad_send_slot *slot;
+	int ret;
+
+	lockdep_assert_held(&mqp->send_lock);
+	send->dma_addr = ib_dma_map_single(device, send->buf.mad, send->length,
+					   DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(device, send->dma_addr))
+		return -ENOMEM;
+
+	slot = list_first_entry(&mqp->free_slots, struct ibmad_send_slot, link);
+	ret = sendq_post_wr(mqp, slot, send);
+	if (ret) {
+		sendq_unmap(mqp, send);
+		return ret;
+	}
+	/* The completion cannot be seen before send_lock is dropped. */
+	list_del_init(&slot->link);
+	slot->send = send;
+	list_add_tail(&send->port_link, &mqp->posted);
+	if (!mqp->inflight++)
+		mqp->progress = jiffies;
+	if (!mqp->stall_armed) {
+		mqp->stall_armed = true;
+		queue_delayed_work(ibmad_wq, &mqp->stall_work,
+				   msecs_to_jiffies(IBMAD_STALL_MS));
+	}
+	return 0;
+}
+
+static void sendq_to_lane(struct ibmad_qp *mqp, struct ibmad_send *send,
+			  enum ibmad_lane lane)
+{
+	lockdep_assert_held(&mqp->send_lock);
+	send->queued = true;
+	list_add_tail(&send->port_link, &mqp->lane[lane]);
+}
+
+static void sendq_from_lane(struct ibmad_qp *mqp, struct ibmad_send *send)
+{
+	lockdep_assert_held(&mqp->send_lock);
+	send->queued = false;
+	list_del_init(&send->port_link);
+}
+
+/* Fills the QP from the lanes; those it refuses go to @failed. */
+static void sendq_pump(struct ibmad_qp *mqp, struct list_head *failed)
+{
+	struct ibmad_send *send;
+
+	while (mqp->state == IBMAD_QP_LIVE && !list_empty(&mqp->free_slots)) {
+		send = sendq_next(mqp);
+		if (!send)
+			break;
+		sendq_from_lane(mqp, send);
+		if (sendq_to_qp(mqp, send))
+			list_add_tail(&send->port_link, failed);
+	}
+}
+
+/* Completes sends that are on no list of the port's but @list. */
+static void sendq_complete_all(struct list_head *list, enum ib_wc_status status)
+{
+	struct ibmad_send *send, *next;
+
+	list_for_each_entry_safe(send, next, list, port_link) {
+		list_del_init(&send->port_link);
+		ibmad_send_wr_done(send, status, 0);
+	}
+}
+
+/*
+ * Posts @send, or queues it.  On success its completion is reported through
+ * ibmad_send_wr_done(), possibly before this returns.
+ */
+int ibmad_sendq_post(struct ibmad_send *send)
+{
+	struct ibmad_qp *mqp = send_agent(send)->mqp;
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&mqp->send_lock, flags);
+	send->redo = 0;
+	if (mqp->state == IBMAD_QP_DEAD) {
+		ret = -ENODEV;
+	} else if (mqp->state == IBMAD_QP_LIVE && sendq_lanes_empty(mqp) &&
+		   !list_empty(&mqp->free_slots)) {
+		ret = sendq_to_qp(mqp, send);
+	} else {
+		sendq_to_lane(mqp, send, send->lane);
+		ibmad_count(mqp->port, IBMAD_BACKLOGGED);
+	}
+	spin_unlock_irqrestore(&mqp->send_lock, flags);
+	return ret;
+}
+
+bool ibmad_sendq_withdraw(struct ibmad_send *send)
+{
+	struct ibmad_qp *mqp = send_agent(send)->mqp;
+	unsigned long flags;
+	bool queued;
+
+	spin_lock_irqsave(&mqp->send_lock, flags);
+	queued = send->queued;
+	if (queued)
+		sendq_from_lane(mqp, send);
+	spin_unlock_irqrestore(&mqp->send_lock, flags);
+	return queued;
+}
+
+/*
+ * Whether a send that was flushed is to go again.  A send that fails takes the
+ * send queue (or, with some providers, the whole QP) into an error state, which
+ * flushes what was posted behind it; that is none of its fault.
+ */
+static bool sendq_wants_redo(struct ibmad_qp *mqp, struct ibmad_send *send)
+{
+	lockdep_assert_held(&mqp->send_lock);
+	return mqp->state != IBMAD_QP_DEAD &&
+	       !test_bit(IBMAD_QP_FATAL, &mqp->flags) &&
+	       send->redo++ < IBMAD_MAX_REDO;
+}
+
+/* Empties @slot; its send goes to the redo lane, or is returned. */
+static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
+				     struct ibmad_send_slot *slot, bool flushed)
+{
+	struct ibmad_send *send = slot->send;
+
+	lockdep_assert_held(&mqp->send_lock);
+	slot->send = NULL;
+	/* To the tail: the longer a slot rests, the surer a stray is seen. */
+	list_add_tail(&slot->link, &mqp->free_slots);
+	list_del_init(&send->port_link);
+	sendq_unmap(mqp, send);
+	mqp->progress = jiffies;
+	if (!--mqp->inflight)
+		wake_up(&mqp->idle);
+	if (flushed && sendq_wants_redo(mqp, send)) {
+		sendq_to_lane(mqp, send, IBMAD_LANE_REDO);
+		return NULL;
+	}
+	return send;
+}
+
+/* A work request's completion: the slot is free, the next may go. */
+void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibmad_send_slot *slot =
+		container_of(wc->wr_cqe, struct ibmad_send_slot, cqe);
+	bool flushed = wc->status == IB_WC_WR_FLUSH_ERR;
+	struct ibmad_qp *mqp = slot->mqp;
+	struct ibmad_send *send = NULL;
+	LIST_HEAD(failed);
+	unsigned long flags;
+	bool broken = false;
+
+	spin_lock_irqsave(&mqp->send_lock, flags);
+	if (!slot->send) {
+		ibmad_count(mqp->port, IBMAD_STRAY_WC);
+	} else {
+		trace_ib_mad_send_done_handler(slot->send, wc);
+		/* Nothing more is posted until recovery has had a look. */
+		if (wc->status && mqp->state == IBMAD_QP_LIVE) {
+			mqp->state = IBMAD_QP_HELD;
+			broken = true;
+		}
+		send = sendq_take(mqp, slot, flushed);
+		sendq_pump(mqp, &failed);
+	}
+	spin_unlock_irqrestore(&mqp->send_lock, flags);
+
+	if (broken)
+		ibmad_qp_recover(mqp);
+	if (send) {
+		ibmad_count(mqp->port, wc->status ? IBMAD_SEND_ERRORS :
+						    IBMAD_SENT);
+		if (wc->status)
+			trace_ib_mad_error_handler(send);
+		ibmad_send_wr_done(send, wc->status, wc->vendor_err);
+	}
+	sendq_complete_all(&failed, IB_WC_LOC_QP_OP_ERR);
+}
+
+void ibmad_sendq_hold(struct ibmad_qp *mqp)
+{
+	spin_lock_irq(&mqp->send_lock);
+	if (mqp->state == IBMAD_QP_LIVE)
+		mqp->state = IBMAD_QP_HELD;
+	spin_unlock_irq(&mqp->send_lock);
+}
+
+void ibmad_sendq_open(struct ibmad_qp *mqp)
+{
+	LIST_HEAD(failed);
+
+	spin_lock_irq(&mqp->send_lock);
+	if (mqp->state == IBMAD_QP_HELD)
+		mqp->state = IBMAD_QP_LIVE;
+	mqp->progress = jiffies;
+	sendq_pump(mqp, &failed);
+	spin_unlock_irq(&mqp->send_lock);
+	sendq_complete_all(&failed, IB_WC_LOC_QP_OP_ERR);
+}
+
+static void sendq_reclaim_posted(struct ibmad_qp *mqp, bool all,
+				 struct list_head *done)
+{
+	struct ibmad_send *send;
+	unsigned int i;
+
+	lockdep_assert_held(&mqp->send_lock);
+	for (i = 0; i < ibmad_send_depth; i++) {
+		if (!mqp->send_slots[i].send)
+			continue;
+		send = sendq_take(mqp, &mqp->send_slots[i], !all);
+		if (send)
+			list_add_tail(&send->port_link, done);
+	}
+	WARN_ON_ONCE(mqp->inflight || !list_empty(&mqp->posted));
+}
+
+void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
+{
+	struct ibmad_send *send, *next;
+	LIST_HEAD(done);
+	int i;
+
+	spin_lock_irq(&mqp->send_lock);
+	sendq_reclaim_posted(mqp, all, &done);
+	for (i = 0; all && i < IBMAD_NR_LANES; i++) {
+		list_for_each_entry_safe(send, next, &mqp->lane[i], port_link) {
+			sendq_from_lane(mqp, send);
+			list_add_tail(&send->port_link, &done);
+		}
+	}
+	spin_unlock_irq(&mqp->send_lock);
+	sendq_complete_all(&done, IB_WC_WR_FLUSH_ERR);
+}
+
+/*
+ * Looks in now and then while work requests are posted.  A send queue from which
+ * nothing came for IBMAD_STALL_MS has lost its completions: reset the QP rather
+ * than have the port's clients wait for ever.
+ */
+void ibmad_sendq_stall_work(struct work_struct *work)
+{
+	struct ibmad_qp *mqp = container_of(to_delayed_work(work),
+					    struct ibmad_qp, stall_work);
+	unsigned long patience = msecs_to_jiffies(IBMAD_STALL_MS);
+	bool stalled = false;
+
+	spin_lock_irq(&mqp->send_lock);
+	if (!mqp->inflight || mqp->state == IBMAD_QP_DEAD) {
+		mqp->stall_armed = false;
+	} else {
+		stalled = time_after_eq(jiffies, mqp->progress + patience);
+		queue_delayed_work(ibmad_wq, &mqp->stall_work, patience);
+	}
+	spin_unlock_irq(&mqp->send_lock);
+
+	if (stalled) {
+		dev_warn_ratelimited(&mqp->port->device->dev,
+				     "port %u: send queue stalled, resetting QP%td\n",
+				     mqp->port->port_num, mqp - mqp->port->qp);
+		ibmad_qp_reset(mqp);
+	}
+}

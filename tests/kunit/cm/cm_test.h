@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_CM_TEST_H
+#define IBEX_CM_TEST_H
+
+/*
+ * Two fake adapters; the client's id requests a connection from the server's
+ * listener.  What each side's handler does on an event is for the test to choose.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include "fake_hca.h"
+#include "cm.h"
+
+#define TEST_SERVICE	cpu_to_be64(0x100000000000acULL)
+
+/* The timeouts of cm_request(), in exponents of 4.096 us. */
+#define TEST_RESPONSE	14	/* 68 ms */
+#define TEST_LIFE	10	/* 5 ms */
+#define TEST_RETRIES	3
+/* One try of the client's: the response time and the way there and back. */
+#define CLIENT_TRY_MS	(68 + 2 * 5)
+/*
+ * The server's: it has the packet lifetime from the ACK timeout of the REQ,
+ * which the adapter's ACK delay of 15 rules: 14, 68 ms.
+ */
+#define SERVER_TRY_MS	(68 + 2 * 68)
+#define TIMEWAIT_MS	135	/* the ACK timeout, 15 */
+
+enum cm_answer { CM_WAIT, CM_GO_ON, CM_REJECT, CM_MRA, CM_FAIL, CM_DESTROY };
+
+struct cm_side {
+	struct fake_hca *hca;
+	struct ib_cm_id *id;		/* the connection's */
+	struct ib_cm_id *listener;
+	u32 qpn;
+	enum cm_answer on_req, on_rep, on_dreq;
+	char destroy_on;		/* letter of an event */
+	char fail_on;			/* likewise: the handler answers an error */
+	bool destroyed;			/* by its handler */
+
+	atomic_t nr_events;
+	char events[64];		/* a letter each, see cm_letter() */
+	unsigned long when;		/* jiffies of the last */
+	int call;			/* the result of the last call in a handler */
+	u8 private_data[256];		/* of the last message */
+	struct ib_cm_event last;
+
+	/* What its adapter sends, by kind; verdicts, so many or all (-1). */
+	atomic_t wire[IBCM_KINDS];
+	int drop[IBCM_KINDS];
+	u16 duplicate, hold;		/* masks of kinds */
+};
+
+struct cm_pair {
+	struct cm_side client, server;
+};
+
+int cm_pair_init(struct kunit *test, struct cm_pair *pair);
+void cm_pair_exit(struct cm_pair *pair);
+int cm_listen(struct cm_side *server);
+int cm_request(struct cm_pair *pair);
+int cm_reply(struct cm_side *server);
+/* Waits until the side's events are @events exactly; a minute of virtual time. */
+bool cm_wait(struct cm_side *side, const char *events);
+void cm_settle(struct cm_pair *pair);
+/* A connection, with cm_listen() before; events are forgotten after. */
+void cm_connect(struct kunit *test, struct cm_pair *pair);
+void cm_forget(struct cm_side *side);
+void cm_drop_id(struct cm_side *side);
+int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event);
+void cm_path(struct cm_pair *pair, struct sa_path_rec *path);
+void cm_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
+		  unsigned int ms);
+
+extern struct kunit_suite ibcm_state_suite;
+extern struct kunit_suite ibcm_connect_suite;
+extern struct kunit_suite ibcm_loss_suite;
+extern struct kunit_suite ibcm_destroy_suite;
+
+#endif

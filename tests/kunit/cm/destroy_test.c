@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Ids destroyed in each state and by their handlers; devices that go away. */
+#include "cm_test.h"
+#include "faults.h"
+
+static struct cm_pair pair;
+
+static int destroy_test_init(struct kunit *test)
+{
+	return cm_pair_init(test, &pair);
+}
+
+static void destroy_test_exit(struct kunit *test)
+{
+	cm_pair_exit(&pair);
+}
+
+/* How far the two go before something is destroyed. */
+enum stage {
+	REQ_HELD, REQ_SEEN, MRA_OF_REQ, REP_HELD, REP_SEEN, MRA_OF_REP, RTU_HELD,
+	CONNECTED, DREQ_HELD, DREQ_SEEN, DREP_HELD, RELEASED, STAGES
+};
+
+struct stage_states {
+	enum ib_cm_state client, server;	/* server: IDLE, it has no id yet */
+};
+
+static const struct stage_states stage_states[STAGES] = {
+	[REQ_HELD]	= { IB_CM_REQ_SENT, IB_CM_IDLE },
+	[REQ_SEEN]	= { IB_CM_REQ_SENT, IB_CM_REQ_RCVD },
+	[MRA_OF_REQ]	= { IB_CM_MRA_REQ_RCVD, IB_CM_MRA_REQ_SENT },
+	[REP_HELD]	= { IB_CM_REQ_SENT, IB_CM_REP_SENT },
+	[REP_SEEN]	= { IB_CM_REP_RCVD, IB_CM_REP_SENT },
+	[MRA_OF_REP]	= { IB_CM_MRA_REP_SENT, IB_CM_MRA_REP_RCVD },
+	[RTU_HELD]	= { IB_CM_ESTABLISHED, IB_CM_REP_SENT },
+	[CONNECTED]	= { IB_CM_ESTABLISHED, IB_CM_ESTABLISHED },
+	[DREQ_HELD]	= { IB_CM_DREQ_SENT, IB_CM_ESTABLISHED },
+	[DREQ_SEEN]	= { IB_CM_DREQ_SENT, IB_CM_DREQ_RCVD },
+	[DREP_HELD]	= { IB_CM_DREQ_SENT, IB_CM_TIMEWAIT },
+	[RELEASED]	= { IB_CM_TIMEWAIT, IB_CM_TIMEWAIT },
+};
+
+static int go_to(enum stage stage)
+{
+	int ret;
+
+	pair.client.hold = (stage == REQ_HELD ? BIT(IBCM_REQ) : 0) |
+			   (stage == RTU_HELD ? BIT(IBCM_RTU) : 0) |
+			   (stage == DREQ_HELD ? BIT(IBCM_DREQ) : 0);
+	pair.server.hold = (stage == REP_HELD ? BIT(IBCM_REP) : 0) |
+			   (stage == DREP_HELD ? BIT(IBCM_DREP) : 0);
+	pair.server.on_req = stage == REQ_SEEN ? CM_WAIT :
+			     stage == MRA_OF_REQ ? CM_MRA : CM_GO_ON;
+	pair.client.on_rep = stage == REP_SEEN ? CM_WAIT :
+			     stage == MRA_OF_REP ? CM_MRA : CM_GO_ON;
+	pair.server.on_dreq = stage == DREQ_SEEN ? CM_WAIT : CM_GO_ON;
+	ret = cm_listen(&pair.server);
+	if (!ret)
+		ret = cm_request(&pair);
+	cm_settle(&pair);
+	if (!ret && stage >= DREQ_HELD) {
+		ret = ib_send_cm_dreq(pair.client.id, NULL, 0);
+		cm_settle(&pair);
+	}
+	return ret;
+}
+
+static void expect_stage(struct kunit *test, enum stage stage)
+{
+	KUNIT_EXPECT_EQ_MSG(test, pair.client.id->state, stage_states[stage].client,
+			    "stage %d, client", stage);
+	if (stage == REQ_HELD)
+		KUNIT_EXPECT_NULL(test, pair.server.id);
+	else if (pair.server.id)
+		KUNIT_EXPECT_EQ_MSG(test, pair.server.id->state,
+				    stage_states[stage].server, "stage %d, server", stage);
+	else
+		KUNIT_FAIL(test, "stage %d: no server", stage);
+}
+
+static void start_over(struct kunit *test)
+{
+	cm_pair_exit(&pair);
+	KUNIT_ASSERT_EQ(test, cm_pair_init(test, &pair), 0);
+}
+
+/* Whoever goes, the other side ends, and nothing is left of either. */
+static void destroy_at_each_stage(struct kunit *test, bool server_first)
+{
+	struct cm_side *first, *second;
+	enum ib_cm_state end;
+	enum stage stage;
+	int events;
+
+	for (stage = 0; stage < STAGES; stage++) {
+		KUNIT_ASSERT_EQ_MSG(test, go_to(stage), 0, "stage %d", stage);
+		expect_stage(test, stage);
+		first = server_first ? &pair.server : &pair.client;
+		second = server_first ? &pair.client : &pair.server;
+		events = atomic_read(&first->nr_events);
+		cm_drop_id(first);
+		pair.client.hold = 0;
+		pair.server.hold = 0;
+		fake_hca_release_held(pair.client.hca);
+		fake_hca_release_held(pair.server.hca);
+		msleep(8000);
+		if (!(stage == REQ_HELD))
+			KUNIT_EXPECT_EQ_MSG(test, atomic_read(&first->nr_events), events,
+					    "stage %d", stage);
+		if (second->id && !(stage == REQ_HELD && server_first)) {
+			end = second->id->state;
+			KUNIT_EXPECT_EQ_MSG(test, end, IB_CM_IDLE, "stage %d", stage);
+		}
+		cm_drop_id(second);
+		ib_destroy_cm_id(pair.server.listener);
+		pair.server.listener = NULL;
+		cm_drop_id(&pair.server);
+		msleep(2000);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&pair.client.hca->alive[FAKE_AH]), 0,
+				    "stage %d", stage);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&pair.server.hca->alive[FAKE_AH]), 0,
+				    "stage %d", stage);
+		start_over(test);
+	}
+}
+
+static void the_client_goes_first(struct kunit *test)
+{
+	destroy_at_each_stage(test, false);
+}
+
+static void the_server_goes_first(struct kunit *test)
+{
+	destroy_at_each_stage(test, true);
+}
+
+/* The device is removed with ids alive; they outlive it, and can be destroyed. */
+static void remove_at_each_stage(struct kunit *test, bool server)
+{
+	struct cm_side *side;
+	enum stage stage;
+
+	for (stage = 0; stage < STAGES; stage++) {
+		KUNIT_ASSERT_EQ_MSG(test, go_to(stage), 0, "stage %d", stage);
+		side = server ? &pair.server : &pair.client;
+		fake_hca_flush(pair.client.hca);
+		fake_hca_flush(pair.server.hca);
+		fake_hca_destroy(side->hca);
+		side->hca = NULL;
+		msleep(1000);
+		if (side->id) {
+			KUNIT_EXPECT_LT_MSG(test, ib_send_cm_dreq(side->id, NULL, 0), 0,
+					    "stage %d", stage);
+			KUNIT_EXPECT_LT_MSG(test, ib_send_cm_rej(side->id, 1, NULL, 0, NULL,
+								 0), 0, "stage %d", stage);
+		}
+		pair.client.hold = 0;
+		pair.server.hold = 0;
+		start_over(test);
+	}
+}
+
+static void the_clients_device_goes(struct kunit *test)
+{
+	remove_at_each_stage(test, false);
+}
+
+static void the_servers_device_goes(struct kunit *test)
+{
+	remove_at_each_stage(test, true);
+}
+
+static void handlers_that_destroy(struct kunit *test, bool fail)
+{
+	static const struct {
+		bool server;
+		char event;
+	} cases[] = {
+		{ true, 'Q' }, { true, 'U' }, { true, 'D' }, { true, 'T' },
+		{ false, 'P' }, { false, 'R' }, { false, 'T' },
+	};
+	struct cm_side *side;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		side = cases[i].server ? &pair.server : &pair.client;
+		if (fail)
+			side->fail_on = cases[i].event;
+		else
+			side->destroy_on = cases[i].event;
+		/* Else the answer that the handler gives is all that happens. */
+		if (cases[i].event == 'Q')
+			pair.server.on_req = CM_WAIT;
+		KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+		msleep(500);
+		if (pair.client.id && pair.client.id->state == IB_CM_ESTABLISHED)
+			KUNIT_EXPECT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+		msleep(2000);
+		KUNIT_EXPECT_TRUE_MSG(test, side->destroyed, "case %d", i);
+		KUNIT_EXPECT_NULL(test, side->id);
+		start_over(test);
+	}
+}
+
+static void handlers_destroy_their_ids(struct kunit *test)
+{
+	handlers_that_destroy(test, false);
+}
+
+static void handlers_answer_errors(struct kunit *test)
+{
+	handlers_that_destroy(test, true);
+}
+
+/* Removal and destruction return though no send ever completes. */
+static void completions_are_lost(struct kunit *test)
+{
+	unsigned long start = jiffies;
+
+	pair.client.hca->hold_send_completions = true;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "P"));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+	start = jiffies;
+	cm_drop_id(&pair.client);
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 100u);
+	fake_hca_destroy(pair.client.hca);
+	pair.client.hca = NULL;
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 10000u);
+}
+
+/* A listener goes while requests arrive: each is told or refused. */
+static void a_listener_goes(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+		if (i & 1)
+			fake_hca_flush(pair.client.hca);
+		if (i & 2)
+			schedule();
+		ib_destroy_cm_id(pair.server.listener);
+		pair.server.listener = NULL;
+		msleep(300);
+		KUNIT_EXPECT_TRUE_MSG(test, pair.client.events[0] == 'P' ||
+				      pair.client.events[0] == 'J', "round %d: %s", i,
+				      pair.client.events);
+		cm_drop_id(&pair.client);
+		cm_drop_id(&pair.server);
+		msleep(500);
+		cm_forget(&pair.client);
+		cm_forget(&pair.server);
+		/* In timewait still, maybe: another QP. */
+		pair.client.qpn++;
+	}
+}
+
+static void many_connections(struct kunit *test)
+{
+	int i;
+
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	for (i = 0; i < 200; i++) {
+		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
+		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
+		cm_drop_id(&pair.client);
+		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QUDT"));
+		cm_drop_id(&pair.server);
+		cm_forget(&pair.client);
+		cm_forget(&pair.server);
+	}
+	msleep(1000);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.hca->alive[FAKE_AH]), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.hca->alive[FAKE_AH]), 0);
+}
+
+static int connect_once(struct kunit *test)
+{
+	unsigned int nth = current->fail_nth;
+	int ret = cm_request(&pair);
+
+	if (!ret) {
+		nth = current->fail_nth;
+		KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "P"));
+		KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+		ret = ib_send_cm_dreq(pair.client.id, "x", 2);
+		nth = current->fail_nth;
+	}
+	/* What ends it may not fail. */
+	current->fail_nth = nth ? 1000000 : 0;
+	cm_drop_id(&pair.client);
+	msleep(500);
+	cm_drop_id(&pair.server);
+	msleep(200);
+	cm_forget(&pair.client);
+	cm_forget(&pair.server);
+	current->fail_nth = nth;
+	return ret;
+}
+
+static void connecting_survives_each_failed_allocation(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, connect_once), 5u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.hca->alive[FAKE_AH]), 0);
+}
+
+static int listen_once(struct kunit *test)
+{
+	int ret = cm_listen(&pair.server);
+
+	if (pair.server.listener)
+		ib_destroy_cm_id(pair.server.listener);
+	pair.server.listener = NULL;
+	return ret;
+}
+
+static void listening_survives_each_failed_allocation(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, listen_once), 2u);
+}
+
+static struct kunit_case destroy_cases[] = {
+	KUNIT_CASE(the_client_goes_first),
+	KUNIT_CASE(the_server_goes_first),
+	KUNIT_CASE(the_clients_device_goes),
+	KUNIT_CASE(the_servers_device_goes),
+	KUNIT_CASE(handlers_destroy_their_ids),
+	KUNIT_CASE(handlers_answer_errors),
+	KUNIT_CASE(completions_are_lost),
+	KUNIT_CASE(a_listener_goes),
+	KUNIT_CASE(many_connections),
+	KUNIT_CASE(connecting_survives_each_failed_allocation),
+	KUNIT_CASE(listening_survives_each_failed_allocation),
+	{}
+};
+
+struct kunit_suite ibcm_destroy_suite = {
+	.name = "ib_cm_destroy",
+	.init = destroy_test_init,
+	.exit = destroy_test_exit,
+	.test_cases = destroy_cases,
+};

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Messages lost, repeated, late and malformed; retries and timewait in time. */
+#include "cm_test.h"
+
+static struct cm_pair pair;
+
+static int loss_test_init(struct kunit *test)
+{
+	return cm_pair_init(test, &pair);
+}
+
+static void loss_test_exit(struct kunit *test)
+{
+	cm_pair_exit(&pair);
+}
+
+static int sent(struct cm_side *side, enum ibcm_kind kind)
+{
+	return atomic_read(&side->wire[kind]);
+}
+
+static void no_answer_to_the_req(struct kunit *test)
+{
+	unsigned long start = jiffies;
+
+	pair.client.drop[IBCM_REQ] = -1;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "q"));
+	cm_expect_ms(test, start, pair.client.when, (TEST_RETRIES + 1) * CLIENT_TRY_MS);
+	KUNIT_EXPECT_EQ(test, pair.client.last.param.send_status, IB_WC_RESP_TIMEOUT_ERR);
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_REQ), TEST_RETRIES + 1);
+	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
+}
+
+static void the_req_is_lost(struct kunit *test)
+{
+	int lost;
+
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	for (lost = 1; lost <= TEST_RETRIES; lost++) {
+		atomic_set(&pair.client.wire[IBCM_REQ], 0);
+		pair.client.drop[IBCM_REQ] = lost;
+		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+		KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+		KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "P"));
+		KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_REQ), lost + 1);
+		cm_drop_id(&pair.client);
+		KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QUDT"));
+		cm_drop_id(&pair.server);
+		cm_forget(&pair.client);
+		cm_forget(&pair.server);
+	}
+}
+
+static void the_rep_is_lost(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	pair.server.drop[IBCM_REP] = 2;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "P"));
+	KUNIT_EXPECT_GE(test, sent(&pair.server, IBCM_REP), 3);
+}
+
+static void no_rep_arrives(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	pair.server.drop[IBCM_REP] = -1;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	/* The client gives up first, and says so. */
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "q"));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QJ"));
+	KUNIT_EXPECT_EQ(test, pair.server.last.param.rej_rcvd.reason, IB_CM_REJ_TIMEOUT);
+	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_IDLE);
+}
+
+static void the_rtu_is_lost(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	pair.client.drop[IBCM_RTU] = 2;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+	KUNIT_EXPECT_STREQ(test, (char *)pair.server.private_data, "ready");
+	KUNIT_EXPECT_STREQ(test, pair.client.events, "P");
+	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_REP), 3);
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_RTU), 3);
+}
+
+static void no_rtu_arrives(struct kunit *test)
+{
+	unsigned long start = jiffies;
+
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	pair.client.drop[IBCM_RTU] = -1;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Qp"));
+	cm_expect_ms(test, start, pair.server.when, (TEST_RETRIES + 1) * SERVER_TRY_MS);
+	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_REP), TEST_RETRIES + 1);
+	/* The client had thought itself connected. */
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PJT"));
+}
+
+static void the_dreq_is_lost(struct kunit *test)
+{
+	cm_connect(test, &pair);
+	pair.client.drop[IBCM_DREQ] = 2;
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "DT"));
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_DREQ), 3);
+}
+
+static void no_drep_arrives(struct kunit *test)
+{
+	unsigned long start;
+
+	cm_connect(test, &pair);
+	start = jiffies;
+	pair.server.drop[IBCM_DREP] = -1;
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "dT"));
+	cm_expect_ms(test, start, pair.client.when,
+		     (TEST_RETRIES + 1) * CLIENT_TRY_MS + TIMEWAIT_MS);
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_DREQ), TEST_RETRIES + 1);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "DT");
+}
+
+/* The server is gone: a DREQ to nobody is answered all the same. */
+static void a_dreq_to_nobody(struct kunit *test)
+{
+	cm_connect(test, &pair);
+	pair.server.drop[IBCM_DREQ] = -1;
+	cm_drop_id(&pair.server);
+	msleep(2 * TIMEWAIT_MS);
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_DREQ), 1);
+}
+
+static void everything_comes_twice(struct kunit *test)
+{
+	pair.client.duplicate = U16_MAX;
+	pair.server.duplicate = U16_MAX;
+	cm_connect(test, &pair);
+	msleep(1000);
+	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "DT"));
+}
+
+/* Held for longer than all retries, then delivered to whoever is left. */
+static void everything_comes_too_late(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	pair.client.hold = BIT(IBCM_REQ);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "q"));
+	pair.client.hold = 0;
+	fake_hca_release_held(pair.client.hca);
+	/* The server answers the first; the client knows nothing of it. */
+	msleep(5000);
+	KUNIT_EXPECT_STREQ(test, pair.client.events, "q");
+	KUNIT_EXPECT_EQ(test, pair.server.events[0], 'Q');
+	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_IDLE);
+}
+
+static void a_dreq_overtakes_the_rtu(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	pair.client.hold = BIT(IBCM_RTU);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PRT"));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QEDT"));
+}
+
+/* The client lost the connection and begins anew with the same QP. */
+static void a_stale_connection(struct kunit *test)
+{
+	struct ib_cm_id *old;
+
+	cm_connect(test, &pair);
+	pair.client.drop[IBCM_DREQ] = -1;
+	pair.client.drop[IBCM_DREP] = 0;
+	cm_drop_id(&pair.client);
+	old = pair.server.id;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "J"));
+	KUNIT_EXPECT_EQ(test, pair.client.last.param.rej_rcvd.reason, IB_CM_REJ_STALE_CONN);
+	/* The server's side of the old one ends. */
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "RT") ||
+			  !strcmp(pair.server.events, "dT"));
+	KUNIT_EXPECT_PTR_EQ(test, old, pair.server.id);
+	cm_drop_id(&pair.server);
+	cm_forget(&pair.client);
+	cm_forget(&pair.server);
+	pair.client.drop[IBCM_DREQ] = 0;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "P"));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+}
+
+static void sends_fail(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	/* Refused at once: the id is idle and may be used again. */
+	atomic_set(&pair.client.hca->fail_post_send, 1);
+	KUNIT_EXPECT_LT(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
+	/* Completed with an error. */
+	pair.client.hca->send_status = IB_WC_LOC_QP_OP_ERR;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "q"));
+	pair.client.hca->send_status = IB_WC_SUCCESS;
+	cm_settle(&pair);
+	cm_drop_id(&pair.server);
+	cm_drop_id(&pair.client);
+}
+
+static void inject(struct cm_side *to, const void *mad, u32 len)
+{
+	struct fake_hca_packet like = {
+		.src_qpn = 1,
+		.slid = pair.client.hca->port[1].lid,
+		.dlid = pair.server.hca->port[1].lid,
+	};
+
+	fake_hca_inject(to->hca, 1, &like, mad, len);
+}
+
+/* Every kind, of all zeroes, all ones and a pattern; and of the wrong length. */
+static void malformed_messages(struct kunit *test)
+{
+	struct ib_mad_hdr *hdr;
+	u8 mad[IB_MGMT_MAD_SIZE];
+	int kind, fill;
+
+	cm_connect(test, &pair);
+	for (kind = -1; kind <= IBCM_KINDS; kind++) {
+		for (fill = 0; fill < 256; fill += 15) {
+			memset(mad, fill, sizeof(mad));
+			hdr = (void *)mad;
+			hdr->base_version = IB_MGMT_BASE_VERSION;
+			hdr->mgmt_class = IB_MGMT_CLASS_CM;
+			hdr->class_version = IBCM_CLASS_VERSION;
+			hdr->method = IB_MGMT_METHOD_SEND;
+			hdr->status = 0;
+			hdr->attr_id = cpu_to_be16(be16_to_cpu(CM_REQ_ATTR_ID) + kind);
+			inject(&pair.server, mad, sizeof(mad));
+			inject(&pair.server, mad, sizeof(mad) - 1);
+			inject(&pair.server, mad, sizeof(*hdr));
+			inject(&pair.server, mad, fill);
+			msleep(20);
+		}
+	}
+	msleep(3000);
+	/* The connection does not notice. */
+	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_ESTABLISHED);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
+}
+
+/* A REQ like the client's, one field of it made impossible. */
+static void bad_reqs(struct kunit *test)
+{
+	static const struct {
+		int what;
+		int reason;
+	} bad[] = {
+		{ 0, IB_CM_REJ_INVALID_TRANSPORT_TYPE },
+		{ 1, IB_CM_REJ_INVALID_MTU },
+		{ 2, IB_CM_REJ_INVALID_GID },
+	};
+	struct fake_hca_packet *held;
+	struct cm_req_msg *req;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		cm_forget(&pair.client);
+		pair.client.hold = BIT(IBCM_REQ);
+		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+		fake_hca_flush(pair.client.hca);
+		pair.client.hold = 0;
+		pair.client.drop[IBCM_REQ] = -1;
+		held = list_first_entry_or_null(&pair.client.hca->held,
+						struct fake_hca_packet, entry);
+		KUNIT_ASSERT_NOT_NULL(test, held);
+		req = (void *)held->data;
+		switch (bad[i].what) {
+		case 0:
+			IBA_SET(CM_REQ_TRANSPORT_SERVICE_TYPE, req, 2);
+			break;
+		case 1:
+			IBA_SET(CM_REQ_PATH_PACKET_PAYLOAD_MTU, req, 7);
+			break;
+		default:
+			memset(IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, req), 0x55,
+			       16);
+			break;
+		}
+		fake_hca_release_held(pair.client.hca);
+		KUNIT_EXPECT_TRUE_MSG(test, cm_wait(&pair.client, "J"), "case %d", i);
+		KUNIT_EXPECT_EQ(test, pair.client.last.param.rej_rcvd.reason,
+				bad[i].reason);
+		KUNIT_EXPECT_NULL(test, pair.server.id);
+		pair.client.drop[IBCM_REQ] = 0;
+	}
+}
+
+static struct kunit_case loss_cases[] = {
+	KUNIT_CASE(no_answer_to_the_req),
+	KUNIT_CASE(the_req_is_lost),
+	KUNIT_CASE(the_rep_is_lost),
+	KUNIT_CASE(no_rep_arrives),
+	KUNIT_CASE(the_rtu_is_lost),
+	KUNIT_CASE(no_rtu_arrives),
+	KUNIT_CASE(the_dreq_is_lost),
+	KUNIT_CASE(no_drep_arrives),
+	KUNIT_CASE(a_dreq_to_nobody),
+	KUNIT_CASE(everything_comes_twice),
+	KUNIT_CASE(everything_comes_too_late),
+	KUNIT_CASE(a_dreq_overtakes_the_rtu),
+	KUNIT_CASE(a_stale_connection),
+	KUNIT_CASE(sends_fail),
+	KUNIT_CASE(malformed_messages),
+	KUNIT_CASE(bad_reqs),
+	{}
+};
+
+struct kunit_suite ibcm_loss_suite = {
+	.name = "ib_cm_loss",
+	.init = loss_test_init,
+	.exit = loss_test_exit,
+	.test_cases = loss_cases,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_MAD_TEST_H
+#define IBEX_MAD_TEST_H
+
+/*
+ * Two fake adapters, an agent of the same class on each port 1: "asker" sends,
+ * "server" answers.  What the handlers of each saw is counted.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include "fake_hca.h"
+#include "mad.h"
+
+#define TEST_CLASS	0x0a	/* vendor range 1: no RMPP header, no OUI */
+#define SEND_DEPTH	128	/* ib_mad.send_queue_size by default */
+
+struct mad_side {
+	struct fake_hca *hca;
+	struct ib_mad_agent *agent;
+	struct ib_ah *ah;		/* to the other side */
+	bool answers;			/* requests get a response */
+	bool keep_sends;		/* the test frees what it has sent */
+	unsigned int sleep_ms;		/* that the receive handler takes */
+	atomic_t sent, received, errors;
+	enum ib_wc_status status;	/* of the last completion */
+	u32 retries;			/* used by it */
+	unsigned long completed;	/* jiffies of it */
+	struct ib_mad_send_buf *matched; /* of the last MAD received */
+	__be64 tid;			/* of the last MAD received */
+	char order[32];			/* R received, S sent */
+	int events;
+};
+
+struct mad_pair {
+	struct mad_side asker, server;
+	/* Verdict on MADs by the adapter that sends: packets seen, dropped. */
+	atomic_t wire_requests, wire_responses;
+	int drop_requests, drop_responses;	/* so many, or all below zero */
+	bool duplicate, hold_responses;
+};
+
+int mad_pair_init(struct kunit *test, struct mad_pair *pair,
+		  enum rdma_link_layer link_layer);
+void mad_pair_exit(struct mad_pair *pair);
+struct ib_mad_send_buf *mad_request(struct mad_side *side, u32 timeout_ms,
+				    int retries);
+int mad_post(struct mad_side *side, u32 timeout_ms, int retries);
+bool mad_wait(atomic_t *counter, int n);
+/* Lets all queues run dry. */
+void mad_settle(struct mad_pair *pair);
+u64 mad_counter(struct mad_side *side, enum ibmad_counter counter);
+void mad_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
+void mad_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
+		  struct ib_mad_recv_wc *wc);
+struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to);
+
+extern struct kunit_suite ibmad_agent_suite;
+extern struct kunit_suite ibmad_send_suite;
+extern struct kunit_suite ibmad_recv_suite;
+
+#endif

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <linux/module.h>
+#include "mad_test.h"
+
+kunit_test_suites(&ibmad_agent_suite, &ibmad_send_suite, &ibmad_recv_suite);
+
+MODULE_DESCRIPTION("KUnit suites of ib_mad");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

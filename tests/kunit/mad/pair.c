@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Two adapters with an agent each, and what they tell each other. */
+#include "mad_test.h"
+
+static void note(struct mad_side *side, char c)
+{
+	if (side->events < (int)sizeof(side->order) - 1)
+		side->order[side->events++] = c;
+}
+
+void mad_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
+{
+	struct mad_side *side = agent->context;
+
+	/* A response that the server made owns its address handle. */
+	if (wc->send_buf->context[0]) {
+		rdma_destroy_ah(wc->send_buf->ah, 0);
+		ib_free_send_mad(wc->send_buf);
+		return;
+	}
+	note(side, 'S');
+	side->status = wc->status;
+	side->retries = wc->send_buf->retries;
+	side->completed = jiffies;
+	if (!side->keep_sends)
+		ib_free_send_mad(wc->send_buf);
+	if (wc->status)
+		atomic_inc(&side->errors);
+	atomic_inc(&side->sent);
+}
+
+static void mad_answer(struct mad_side *side, struct ib_mad_recv_wc *wc)
+{
+	struct ib_mad_agent *agent = side->agent;
+	struct ib_mad_send_buf *buf;
+	struct ib_ah *ah;
+
+	ah = ib_create_ah_from_wc(agent->qp->pd, wc->wc, wc->recv_buf.grh, 1);
+	if (IS_ERR(ah))
+		return;
+	buf = ib_create_send_mad(agent, wc->wc->src_qp, wc->wc->pkey_index, 0,
+				 IB_MGMT_MAD_HDR, IB_MGMT_MAD_DATA, GFP_KERNEL,
+				 IB_MGMT_BASE_VERSION);
+	if (IS_ERR(buf)) {
+		rdma_destroy_ah(ah, 0);
+		return;
+	}
+	memcpy(buf->mad, wc->recv_buf.mad, IB_MGMT_MAD_SIZE);
+	((struct ib_mad_hdr *)buf->mad)->method |= IB_MGMT_METHOD_RESP;
+	buf->ah = ah;
+	buf->context[0] = side;
+	if (ib_post_send_mad(buf, NULL)) {
+		ib_free_send_mad(buf);
+		rdma_destroy_ah(ah, 0);
+	}
+}
+
+void mad_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
+		  struct ib_mad_recv_wc *wc)
+{
+	struct mad_side *side = agent->context;
+
+	note(side, 'R');
+	side->matched = buf;
+	side->tid = wc->recv_buf.mad->mad_hdr.tid;
+	if (side->sleep_ms)
+		msleep(side->sleep_ms);
+	if (side->answers && !buf)
+		mad_answer(side, wc);
+	ib_free_recv_mad(wc);
+	atomic_inc(&side->received);
+}
+
+static bool take_one(int *n)
+{
+	if (!*n)
+		return false;
+	if (*n > 0)
+		--*n;
+	return true;
+}
+
+static enum fake_hca_verdict mad_verdict(struct fake_hca *hca,
+					 struct fake_hca_packet *packet, void *arg)
+{
+	struct ib_mad_hdr *hdr = (void *)packet->data;
+	struct mad_pair *pair = arg;
+	bool response;
+
+	if (hdr->mgmt_class != TEST_CLASS)
+		return FAKE_DELIVER;
+	response = ib_response_mad(hdr);
+	atomic_inc(response ? &pair->wire_responses : &pair->wire_requests);
+	if (take_one(response ? &pair->drop_responses : &pair->drop_requests))
+		return FAKE_DROP;
+	if (response && pair->hold_responses)
+		return FAKE_HOLD;
+	return pair->duplicate ? FAKE_DUPLICATE : FAKE_DELIVER;
+}
+
+struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to)
+{
+	struct rdma_ah_attr attr = {
+		.type = RDMA_AH_ATTR_TYPE_IB,
+		.port_num = 1,
+	};
+
+	rdma_ah_set_dlid(&attr, to->port[1].lid);
+	return rdma_create_ah(from->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+}
+
+static int mad_side_init(struct mad_side *side, struct mad_pair *pair)
+{
+	struct ib_mad_reg_req req = {
+		.mgmt_class = TEST_CLASS,
+		.mgmt_class_version = 1,
+	};
+
+	set_bit(IB_MGMT_METHOD_GET, req.method_mask);
+	side->agent = ib_register_mad_agent(&side->hca->ibdev, 1, IB_QPT_GSI, &req,
+					    0, mad_sent, mad_received, side, 0);
+	if (IS_ERR(side->agent)) {
+		int ret = PTR_ERR(side->agent);
+
+		side->agent = NULL;
+		return ret;
+	}
+	side->hca->verdict = mad_verdict;
+	side->hca->verdict_arg = pair;
+	return 0;
+}
+
+int mad_pair_init(struct kunit *test, struct mad_pair *pair,
+		  enum rdma_link_layer link_layer)
+{
+	const struct fake_hca_params params = { .link_layer = link_layer };
+	int ret;
+
+	memset(pair, 0, sizeof(*pair));
+	pair->asker.hca = fake_hca_create(&params);
+	pair->server.hca = fake_hca_create(&params);
+	if (!pair->asker.hca || !pair->server.hca)
+		return -ENOMEM;
+	ret = mad_side_init(&pair->asker, pair);
+	if (!ret)
+		ret = mad_side_init(&pair->server, pair);
+	if (ret)
+		return ret;
+	pair->server.answers = true;
+	pair->asker.ah = mad_path(pair->asker.agent, pair->server.hca);
+	return PTR_ERR_OR_ZERO(pair->asker.ah);
+}
+
+static void mad_side_exit(struct mad_side *side)
+{
+	if (side->agent)
+		ib_unregister_mad_agent(side->agent);
+	if (!IS_ERR_OR_NULL(side->ah))
+		rdma_destroy_ah(side->ah, 0);
+	if (side->hca)
+		fake_hca_destroy(side->hca);
+}
+
+void mad_pair_exit(struct mad_pair *pair)
+{
+	if (pair->asker.hca)
+		fake_hca_flush(pair->asker.hca);
+	if (pair->server.hca)
+		fake_hca_flush(pair->server.hca);
+	mad_side_exit(&pair->asker);
+	mad_side_exit(&pair->server);
+	memset(pair, 0, sizeof(*pair));
+}
+
+struct ib_mad_send_buf *mad_request(struct mad_side *side, u32 timeout_ms,
+				    int retries)
+{
+	static u32 serial;
+	struct ib_mad_send_buf *buf;
+	struct ib_mad_hdr *hdr;
+
+	buf = ib_create_send_mad(side->agent, 1, 0, 0, IB_MGMT_MAD_HDR,
+				 IB_MGMT_MAD_DATA, GFP_KERNEL,
+				 IB_MGMT_BASE_VERSION);
+	if (IS_ERR(buf))
+		return buf;
+	hdr = buf->mad;
+	hdr->base_version = IB_MGMT_BASE_VERSION;
+	hdr->mgmt_class = TEST_CLASS;
+	hdr->class_version = 1;
+	hdr->method = IB_MGMT_METHOD_GET;
+	hdr->tid = cpu_to_be64((u64)side->agent->hi_tid << 32 | ++serial);
+	buf->ah = side->ah;
+	buf->timeout_ms = timeout_ms;
+	buf->retries = retries;
+	return buf;
+}
+
+int mad_post(struct mad_side *side, u32 timeout_ms, int retries)
+{
+	struct ib_mad_send_buf *buf = mad_request(side, timeout_ms, retries);
+	int ret;
+
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	ret = ib_post_send_mad(buf, NULL);
+	if (ret)
+		ib_free_send_mad(buf);
+	return ret;
+}
+
+bool mad_wait(atomic_t *counter, int n)
+{
+	int i;
+
+	for (i = 0; i < 3000 && atomic_read(counter) < n; i++)
+		msleep(20);
+	return atomic_read(counter) == n;
+}
+
+void mad_settle(struct mad_pair *pair)
+{
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		fake_hca_flush(pair->asker.hca);
+		fake_hca_flush(pair->server.hca);
+		msleep(20);
+	}
+}
+
+u64 mad_counter(struct mad_side *side, enum ibmad_counter counter)
+{
+	struct ibmad_port *port = to_agent(side->agent)->port;
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += per_cpu_ptr(port->stats, cpu)->count[counter];
+	return sum;
+}
