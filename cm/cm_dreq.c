@@ -171,12 +171,8 @@ int ibcm_rx_dreq(struct ibcm_id *id, struct ibcm_rx *rx)
 	spin_lock_irq(&id->lock);
 	/* It must name our QP, or it is of another connection. */
 	if (id->local_qpn == IBA_GET(CM_DREQ_REMOTE_QPN_EECN, dreq) &&
-	    ibcm_step(id, IBCM_RX_DREQ, &todo)) {
+	    ibcm_step(id, IBCM_RX_DREQ, &todo))
 		id->dreq_tid = dreq->hdr.tid;
-		/* What answered a REP is no answer to this. */
-		if (todo.from != todo.step->next)
-			ibcm_answer_set(id, NULL, 0);
-	}
 	spin_unlock_irq(&id->lock);
 	if (!todo.step)
 		trace_icm_dreq_unknown_err(&id->id);

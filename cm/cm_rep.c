@@ -67,7 +67,7 @@ bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg)
 	spin_unlock_irqrestore(&id->lock, flags);
 
 	if (again) {
-		/* The reference is the MAD layer's as soon as it is posted. */
+		/* The MAD layer's reference may go as soon as it is posted. */
 		refcount_inc(&msg->ref);
 		again = !ib_post_send_mad(msg->buf, NULL);
 		if (again) {

@@ -217,15 +217,26 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 
 	if (step->flags & IBCM_F_CANCEL)
 		todo->stop = ibcm_msg_detach(id);
-	if (step->next == id->id.state)
+	/* A REQ refused before the consumer was told left names in an idle id. */
+	if (step->next == id->id.state && step->next != IB_CM_IDLE)
 		return true;
 
 	id->id.state = step->next;
-	if (step->next == IB_CM_TIMEWAIT) {
+	switch (step->next) {
+	case IB_CM_TIMEWAIT:
 		ibcm_timewait_begin(id);
-	} else if (step->next == IB_CM_IDLE) {
+		fallthrough;
+	case IB_CM_DREQ_SENT:
+	case IB_CM_DREQ_RCVD:
+		/* What answered a REP is no answer to a DREQ. */
+		ibcm_answer_set(id, NULL, 0);
+		break;
+	case IB_CM_IDLE:
 		ibcm_peer_forget(id);
 		ibcm_sidr_unhash(id);
+		break;
+	default:
+		break;
 	}
 	return true;
 }

@@ -6,8 +6,8 @@
  * What the files of rdma_cm share.
  *
  * Lock order, outermost first:
- *	id->handler_mutex	one id's callbacks; never two ids' at once, save a
- *				new child's, which nobody else can hold
+ *	id->handler_mutex	one id's callbacks; a second id's is only taken
+ *				inside to destroy that id
  *	  cma_topology		which devices exist and which ids listen on all
  *	    id->qp_mutex	the id's QP and the moves of its state
  *	      rtnl
@@ -249,6 +249,7 @@ struct cma_id {
 	bool addr_asked;	/* rdma_resolve_ip() was called once */
 	bool srq;		/* of a QP the CMA does not own */
 	bool passive;		/* made for a request */
+	bool answered;		/* accepted or rejected by its consumer */
 };
 
 static inline struct cma_id *to_cma(struct rdma_cm_id *id)

@@ -142,6 +142,7 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 	if (cma_state(idp) != RDMA_CM_CONNECT || !idp->cm.ib)
 		return -EINVAL;
 
+	WRITE_ONCE(idp->answered, true);
 	if (conn_param)
 		cma_note_qp(idp, conn_param);
 	err = cma_accept(idp, conn_param);
@@ -212,6 +213,7 @@ int rdma_reject(struct rdma_cm_id *id, const void *private_data,
 
 	if (!idp->cm.ib)
 		return -EINVAL;
+	WRITE_ONCE(idp->answered, true);
 	if (cma_on_iwarp(idp))
 		return iw_cm_reject(idp->cm.iw, private_data, private_data_len);
 	if (id->qp_type == IB_QPT_UD)

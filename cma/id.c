@@ -284,7 +284,8 @@ void rdma_destroy_id(struct rdma_cm_id *id)
 {
 	struct cma_id *idp = to_cma(id);
 
-	mutex_lock(&idp->handler_mutex);
+	/* Consumers destroy one id from the callback of another. */
+	mutex_lock_nested(&idp->handler_mutex, SINGLE_DEPTH_NESTING);
 	cma_id_destroy_locked(idp);
 }
 EXPORT_SYMBOL(rdma_destroy_id);

@@ -245,12 +245,12 @@ static struct cma_id *cma_request_listener(const struct cma_request *req)
 static int cma_child_set_paths(struct cma_id *idp,
 			       const struct cma_request *req)
 {
-	const struct sa_path_rec *alternate =
-		req->event->param.req_rcvd.alternate_path;
+	const struct sa_path_rec *alternate;
 	int err;
 
 	if (!req->path)
 		return 0;
+	alternate = req->event->param.req_rcvd.alternate_path;
 	err = cma_route_alloc(idp, alternate ? 2 : 1);
 	if (err)
 		return err;
@@ -381,8 +381,8 @@ static int cma_request_deliver(struct cma_id *idp,
 		cma_id_destroy_locked(idp);
 		return ret;
 	}
-	/* If it accepts later, and the REQ comes again: ask for patience. */
-	if (!req->sidr && cma_state(idp) == RDMA_CM_CONNECT) {
+	/* If it answers later, and the REQ comes again: ask for patience. */
+	if (!req->sidr && !READ_ONCE(idp->answered)) {
 		trace_cm_send_mra(idp);
 		ib_send_cm_mra(req->cm_id,
 			       IB_CM_MRA_FLAG_DELAY | CMA_MRA_TIMEOUT, NULL, 0);

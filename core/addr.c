@@ -60,12 +60,10 @@ struct addr_next_hop {
 
 enum { ADDR_CANCELLED };
 
-typedef void (*addr_callback)(int status, struct sockaddr *src_addr,
-			      struct rdma_dev_addr *addr, void *context);
-
 struct addr_req {
 	struct addr_query query;	/* the work's, once it is queued */
-	addr_callback callback;
+	void (*callback)(int status, struct sockaddr *src_addr,
+			 struct rdma_dev_addr *addr, void *context);
 	void *context;
 	unsigned long deadline;
 	int status;			/* of the last attempt; the work's */
@@ -584,8 +582,9 @@ static void addr_work(struct work_struct *work)
  */
 int rdma_resolve_ip(struct sockaddr *src_addr, const struct sockaddr *dst_addr,
 		    struct rdma_dev_addr *addr, unsigned long timeout_ms,
-		    addr_callback callback, bool resolve_by_gid_attr,
-		    void *context)
+		    void (*callback)(int status, struct sockaddr *src_addr,
+				     struct rdma_dev_addr *addr, void *context),
+		    bool resolve_by_gid_attr, void *context)
 {
 	struct addr_req *req = kzalloc(sizeof(*req), GFP_KERNEL);
 	int ret;

@@ -102,7 +102,7 @@ int ibcore_nldev_dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
 	if (cb->args[0] > U32_MAX)
 		return 0;
 	ret = ibcore_walk_devices(sock_net(skb->sk), cb->args[0], dump_one,
-				     &arg);
+				  &arg);
 	/* A page with anything in it is followed by another. */
 	return skb->len ?: ret;
 }

@@ -147,9 +147,12 @@ int ibcore_qp_teardown(struct ib_qp *qp, struct ib_udata *udata)
 {
 	int ret;
 
-	/* Binding needs the provider's QP; that it is undone does no harm. */
-	ibcore_counter_unbind_qp(qp, true);
 	rdma_restrack_begin_del(&qp->res);
+	/*
+	 * After that, or netlink could bind it anew; before the provider's QP
+	 * goes, which it needs.  That it stays undone on failure does no harm.
+	 */
+	ibcore_counter_unbind_qp(qp, true);
 	ret = qp->device->ops.destroy_qp(qp, udata);
 	if (ret)
 		rdma_restrack_abort_del(&qp->res);

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# about: NFS over RDMA, v4.2 and v3: files written, read back and compared
+# timeout: 240
+#
+# Checksums (SHA-256) are of what the client wrote, of what it reads back when
+# its caches are gone, and of what the server's file system holds.
+
+one_version() {
+	local vers=$1 dir=/mnt/v$1 start before
+	before=$(wire_bytes)
+	start=$(cut -d. -f1 /proc/uptime)
+	nfs_mount "$vers" "$dir"
+	mkdir "$dir/v$vers"
+	python3 /ibex/files.py write "$dir/v$vers" >"/tmp/written-$vers"
+	sync
+	say "v$vers: written; dropping caches, mounting again, reading back"
+	umount "$dir"
+	echo 3 >/proc/sys/vm/drop_caches
+	nfs_mount "$vers" "$dir"
+	python3 /ibex/files.py sums "$dir/v$vers" >"/tmp/read-$vers"
+	cmp "/tmp/written-$vers" "/tmp/read-$vers" || fail "v$vers: read back differs"
+	if is_server; then
+		python3 /ibex/files.py sums "/srv/nfs/v$vers" >"/tmp/served-$vers"
+		cmp "/tmp/written-$vers" "/tmp/served-$vers" || fail "v$vers: server differs"
+		rm -r "/srv/nfs/v$vers"
+	fi
+	say "v$vers: $(wc -l <"/tmp/read-$vers") files," \
+		"$(awk '{ s += $2 } END { print s }' "/tmp/read-$vers")" \
+		"bytes equal after $(($(cut -d. -f1 /proc/uptime) - start)) s;" \
+		"$(($(wire_bytes) - before)) bytes crossed the wire"
+}
+
+show_state() {
+	echo
+	echo "Modules of the RDMA core in memory:"
+	show_core
+	echo "Devices:"
+	rdma link | sed 's/^/  /'
+	echo "Connections:"
+	rdma res show cm_id 2>/dev/null | sed 's/^/  /' || echo "  (not available)"
+	echo "Resources:"
+	rdma res show 2>/dev/null | sed 's/^/  /' || echo "  (not available)"
+	echo "Transport, by the client's own account:"
+	awk '/^device/ { dir = $5 }
+		/xprt:.*rdma/ { print "  " dir " calls " $8 ", replies " $9 ", connects " $5 \
+			", bytes written by RDMA " $16 ", read " $17 }' /proc/self/mountstats
+	echo "Counters:"
+	(
+		shopt -s nullglob
+		cd /sys/class/infiniband
+		grep -H '^[0-9]' ./*/ports/1/hw_counters/* ./*/ports/1/cm_*/* |
+			awk -F: '$2 != 0 && $1 !~ /lifespan/ {
+				n = split($1, p, "/")
+				if (p[2] != dev) { dev = p[2]; printf "%s  %s", sep, dev; sep = "\n" }
+				k = p[n]
+				if (p[n - 1] ~ /^cm_/) k = p[n - 1] "." k
+				printf " %s=%s", k, $2
+			} END { print "" }'
+	) || echo "  (none)"
+	echo
+}
+
+say "NFS over RDMA on $(uname -r), core: $IBEX_MODE"
+rdma_up
+say "two RDMA devices up, wire carries $(wire_bytes) bytes so far"
+if is_server; then
+	nfs_server_up
+	say "server exports a tmpfs, listens on RDMA port 20049"
+fi
+barrier serving
+if is_client; then
+	load rpcrdma
+	say "mounting and moving files"
+	one_version 4.2
+	one_version 3
+	show_state
+	umount /mnt/v3 /mnt/v4.2
+fi
+barrier end
+if is_server; then nfs_server_down; fi
+say "done"

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What scenarios share. One VM plays both hosts (IBEX_ROLE=both), or two VMs
+# play one each (server, client):
+#
+#          server                      client
+#   rxe_a on va, 10.0.0.1  <---->  rxe_b on vb, 10.0.0.2
+
+A=10.0.0.1
+B=10.0.0.2
+CORE_MODULES='ib_core ib_mad ib_cm iw_cm rdma_cm ib_uverbs ib_umad rdma_ucm'
+
+say() { printf '[%6.1f] %s\n' "$(cut -d' ' -f1 /proc/uptime)" "$*"; }
+
+fail() {
+	say "FAIL: $*"
+	exit 1
+}
+
+on_error() { say "FAIL: status $1 at $2:$3" >&2; }
+
+is_server() { [ "$IBEX_ROLE" != client ]; }
+is_client() { [ "$IBEX_ROLE" != server ]; }
+is_both() { [ "$IBEX_ROLE" = both ]; }
+
+# Which modules make up the core, told by the build id of what is in memory;
+# scripts/vm compares them with the files' own.
+record_core() {
+	local m notes=() names=()
+	for m in $CORE_MODULES; do
+		[ -e "/sys/module/$m/initstate" ] || continue
+		names+=("$m")
+		notes+=("/sys/module/$m/notes/.note.gnu.build-id")
+	done
+	# a scenario that unloads everything records before it does
+	[ ${#names[@]} -gt 0 ] || return 0
+	# a note: 16 bytes of header, 20 of id
+	busybox hexdump -v -e '36/1 "%02x" "\n"' "${notes[@]}" | cut -c33- >/run/out/ids
+	modinfo -F filename "${names[@]}" >/run/out/files
+	printf '%s\n' "${names[@]}" | paste -d' ' - /run/out/ids /run/out/files >/run/out/core
+	rm /run/out/ids /run/out/files
+}
+
+show_core() {
+	local m file taint
+	record_core
+	while read -r m _ file; do
+		read -r taint <"/sys/module/$m/taint" || :
+		case $file in
+		*/updates/*) printf '  %-10s Ibex, taint %s  %s\n' "$m" "$taint" "$file" ;;
+		*) printf '  %-10s in-tree  %s\n' "$m" "$file" ;;
+		esac
+	done </run/out/core
+}
+
+# wait_for SECONDS COMMAND...
+wait_for() {
+	local n=$(($1 * 10))
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		n=$((n - 1))
+		[ "$n" -gt 0 ] || return 1
+		busybox usleep 100000
+	done
+}
+
+# --- network -----------------------------------------------------------------
+# One VM: both ends of a veth pair live in one namespace, so the local table
+# must not short-cut the traffic. Look it up only for what came in on the wire,
+# and route what is sent out of the opposite end.
+net_rules() {
+	ip -batch - <<-END
+		link set lo up
+		rule add pref 10 iif va lookup local
+		rule add pref 11 iif vb lookup local
+		rule add pref 12 iif lo to $B lookup 100
+		rule add pref 13 iif lo to $A lookup 101
+		rule add pref 14 to $B oif va lookup 100
+		rule add pref 15 to $A oif vb lookup 101
+		rule add pref 32000 lookup local
+		rule del pref 0
+	END
+}
+
+# the pair with its addresses and routes, which go when it goes
+net_pair() {
+	local i
+	ip link add va mtu 4200 address 02:00:00:00:00:01 type veth \
+		peer name vb mtu 4200 address 02:00:00:00:00:02
+	for i in all va vb; do
+		echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter
+		echo 1 >/proc/sys/net/ipv4/conf/$i/accept_local
+		echo 1 >/proc/sys/net/ipv4/conf/$i/arp_ignore
+		echo 2 >/proc/sys/net/ipv4/conf/$i/arp_announce
+		echo 0 >/proc/sys/net/ipv6/conf/$i/accept_dad
+	done
+	ip -batch - <<-END
+		addr add $A/24 dev va
+		addr add $B/24 dev vb
+		link set va up
+		link set vb up
+		route add $B/32 dev va src $A table 100
+		route add $A/32 dev vb src $B table 101
+		neigh replace $B dev va lladdr 02:00:00:00:00:02
+		neigh replace $A dev vb lladdr 02:00:00:00:00:01
+	END
+}
+
+net_up_virtio() {
+	modprobe virtio_net
+	wait_for 10 test -e /sys/class/net/eth0
+	local dev=va addr=$A
+	is_server || { dev=vb; addr=$B; }
+	ip -batch - <<-END
+		link set lo up
+		link set eth0 name $dev
+		addr add $addr/24 dev $dev
+		link set $dev up
+	END
+}
+
+net_up() {
+	if is_both; then
+		modprobe veth
+		net_rules
+		net_pair
+		ping -c 1 -W 5 -I $A $B >/dev/null || fail "no ping over the veth pair"
+	else
+		net_up_virtio
+		# the other VM may still be booting
+		if is_client; then
+			wait_for 60 ping -c 1 -W 1 $A || fail "no ping to the server"
+		else
+			wait_for 60 ping -c 1 -W 1 $B || fail "no ping to the client"
+		fi
+	fi
+}
+
+# barrier NAME: both VMs have come this far
+barrier() {
+	local got
+	if [ "$IBEX_ROLE" = server ]; then
+		got=$(echo "$1" | busybox nc -l -p 7000)
+	elif [ "$IBEX_ROLE" = client ]; then
+		local n=600
+		until got=$(echo "$1" | busybox nc -w 5 $A 7000 2>/dev/null) &&
+			[ -n "$got" ]; do
+			n=$((n - 1))
+			[ "$n" -gt 0 ] || fail "barrier $1: no server"
+			busybox usleep 100000
+		done
+	else
+		return 0
+	fi
+	[ "$got" = "$1" ] || fail "barrier $1: the other side is at '$got'"
+}
+
+# --- RDMA --------------------------------------------------------------------
+load() {
+	local m
+	for m in "$@"; do
+		modprobe "$m" || fail "modprobe $m"
+	done
+}
+
+rxe_add() {
+	rdma link add "$1" type rxe netdev "$2"
+	wait_for 5 test -e "/sys/class/infiniband/$1/ports/1/gids/1"
+}
+
+rdma_up() {
+	net_up
+	load rdma_rxe
+	if is_server; then rxe_add rxe_a va; fi
+	if is_client; then rxe_add rxe_b vb; fi
+	record_core
+}
+
+# bytes received by each end of the wire
+wire_bytes() {
+	cat /sys/class/net/v[ab]/statistics/rx_bytes | busybox awk '{ s += $1 } END { print s }'
+}
+
+# no_resources: nothing but what the core itself holds (a PD, a CQ and QP1 of
+# MAD a port) is left on any device
+no_resources() {
+	wait_for 20 only_core_resources && return 0
+	rdma res show
+	rdma res show cm_id
+	rdma res show qp
+	fail "resources left"
+}
+
+only_core_resources() {
+	! rdma res show | grep -Eq 'cm_id [1-9]|mr [1-9]|ctx [1-9]|srq [1-9]|qp ([2-9]|1[0-9])'
+}
+
+# --- the test ULP ------------------------------------------------------------
+ULP=/sys/kernel/debug/ibex_ulp
+
+ulp_up() {
+	load rdma_cm
+	insmod /ibex/ulp/ibex_ulp.ko || fail "insmod ibex_ulp"
+}
+
+ulp_down() {
+	rmmod ibex_ulp || fail "rmmod ibex_ulp"
+}
+
+ulp() { echo "$2" >"$ULP/$1" || fail "ibex_ulp: $1 $2"; }
+
+ulp_get() { sed -n "s/^$1=//p" $ULP/stats; }
+
+ulp_is() { grep -qx "$1" $ULP/stats; }
+
+# ulp_check NAME=VALUE...
+ulp_check() {
+	local want
+	for want in "$@"; do
+		ulp_is "$want" || {
+			ulp_show
+			fail "ibex_ulp: ${want%=*} is $(ulp_get "${want%=*}"), not ${want#*=}"
+		}
+	done
+}
+
+# ulp_check_clean [NAME...]: no error is counted but those named
+ulp_check_clean() {
+	local bad skip=" $* "
+	for bad in $(grep -E '^(rejected|unreachable|addr_error|route_error|connect_error|removals|setup_error|timeouts|io_error|bad_data|duplicates|unexpected)=[1-9]' $ULP/stats || :); do
+		[[ $skip = *" ${bad%=*} "* ]] || {
+			ulp_show
+			fail "ibex_ulp: $bad"
+		}
+	done
+}
+
+# The in-tree core can lose an ESTABLISHED to a DISCONNECTED close behind it;
+# ours must not.
+ulp_check_passive() {
+	ulp_check requests="$1" accepted="$1" passive_disconnected="$1"
+	[ "$IBEX_MODE" = stock ] || ulp_check passive_established="$1"
+}
+
+ulp_show() { grep -v '=0$' $ULP/stats | paste -sd' '; }
+
+# --- NFS ---------------------------------------------------------------------
+nfs_server_up() {
+	mkdir -p /srv/nfs /var/lib/nfs/nfsdcltrack
+	mount -t tmpfs -o size=600m,mode=777 tmpfs /srv/nfs
+	load nfsd svcrdma
+	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
+	mkdir -p /var/lib/nfs/rpc_pipefs
+	mount -t rpc_pipefs rpc_pipefs /var/lib/nfs/rpc_pipefs 2>/dev/null || :
+	echo "/srv/nfs *(rw,sync,fsid=0,insecure,no_root_squash,no_subtree_check)" >/etc/exports
+	rpcbind -w
+	exportfs -ra
+	rpc.mountd
+	echo 10 >/proc/fs/nfsd/nfsv4gracetime
+	echo 10 >/proc/fs/nfsd/nfsv4leasetime
+	rpc.nfsd --no-udp 4
+	echo Y >/proc/fs/nfsd/v4_end_grace
+	echo 'rdma 20049' >/proc/fs/nfsd/portlist
+	grep -q rdma /proc/fs/nfsd/portlist || fail "nfsd does not listen on RDMA"
+}
+
+nfs_server_down() {
+	rpc.nfsd 0
+	exportfs -ua
+	local p
+	for p in rpc.mountd rpcbind; do
+		busybox killall "$p" || :
+	done
+	umount /srv/nfs
+	umount /proc/fs/nfsd || :
+}
+
+# nfs_mount VERSION DIRECTORY
+nfs_mount() {
+	local opt="vers=$1,proto=rdma,port=20049,noresvport,timeo=100,retrans=3"
+	mkdir -p "$2"
+	case $1 in
+	3) mount -t nfs -o "$opt,nolock,mountproto=tcp" $A:/srv/nfs "$2" ;;
+	*) mount -t nfs -o "$opt" $A:/ "$2" ;;
+	esac
+}
+
+# --- device removal ----------------------------------------------------------
+# The client keeps writing and reading; besides, the test ULP holds connections
+# standing over the same devices. A removal must be over within REMOVE_BOUND
+# seconds, whatever users do. NFS is a hard mount: its I/O waits, and goes on
+# when the device is back.
+REMOVE_BOUND=60
+
+remove_begin() {
+	is_both || fail "this scenario runs in one VM"
+	rdma_up
+	ulp_up
+	ulp listen "$A 7471"
+	nfs_server_up
+	load rpcrdma
+	nfs_mount 4.2 /mnt/nfs
+	python3 /ibex/files.py write /mnt/nfs >/tmp/written
+	sync
+}
+
+hold_some() {
+	ulp stats 0
+	ulp hold 1
+	ulp connect "$B $A 7471 20 4"
+	ulp hold 0
+	ulp_check established=20 live=40
+}
+
+link_gone() { [ ! -e "/sys/class/infiniband/$1" ]; }
+
+# remove_while_busy COMMAND DEVICES
+remove_while_busy() {
+	local start now d job
+	hold_some
+	python3 /ibex/files.py churn /mnt/nfs 8 >/tmp/churn 2>&1 &
+	churn=$!
+	wait_for 20 test -e "/mnt/nfs/churn-$churn" || fail "no I/O going on"
+	busybox usleep 500000
+	start=$(cut -d. -f1 /proc/uptime)
+	$1 &
+	job=$!
+	while kill -0 $job 2>/dev/null; do
+		now=$(cut -d. -f1 /proc/uptime)
+		[ $((now - start)) -lt $REMOVE_BOUND ] ||
+			fail "'$1' still blocks after $REMOVE_BOUND s"
+		busybox usleep 200000
+	done
+	wait $job || fail "'$1' failed"
+	for d in $2; do
+		wait_for 20 link_gone "$d" || fail "$d is still there"
+	done
+	say "'$1' took $(($(cut -d. -f1 /proc/uptime) - start)) s; $(ulp_show)"
+	ulp drop 1
+	wait_for 20 ulp_is live=0 || fail "$(ulp_get live) connections still live"
+	[ "$(ulp_get removals)" -gt 0 ] || fail "no DEVICE_REMOVAL event"
+	ulp_check unexpected=0 duplicates=0 timeouts=0
+}
+
+# remove_recover DEVICE NETDEV...: bring it back, the mount goes on
+remove_recover() {
+	local status=0
+	while [ $# -gt 0 ]; do
+		rxe_add "$1" "$2"
+		shift 2
+	done
+	grep -q rdma /proc/fs/nfsd/portlist || fail "nfsd no longer listens"
+	wait "$churn" || status=$?
+	say "I/O ended with status $status: $(cat /tmp/churn)"
+	[ $status = 0 ] || [ $status = 3 ] || fail "I/O died"
+	[ "$(ulp_get listening)" = 1 ] || ulp listen "$A 7471"
+	echo 3 >/proc/sys/vm/drop_caches
+	rm -f "/mnt/nfs/churn-$churn"
+	python3 /ibex/files.py sums /mnt/nfs >/tmp/read
+	cmp /tmp/written /tmp/read || fail "files differ after the removal"
+	say "files compare equal over the new connection"
+}
+
+remove_end() {
+	umount /mnt/nfs
+	nfs_server_down
+	ulp_down
+	no_resources
+	rdma link delete rxe_a
+	rdma link delete rxe_b
+	say "done"
+}
