@@ -30,6 +30,7 @@ enum cm_answer { CM_WAIT, CM_GO_ON, CM_REJECT, CM_MRA, CM_FAIL, CM_DESTROY };
 
 struct cm_side {
 	struct fake_hca *hca;
+	int idle_ahs;			/* address handles without a connection */
 	struct ib_cm_id *id;		/* the connection's */
 	struct ib_cm_id *listener;
 	u32 qpn;
@@ -66,6 +67,8 @@ void cm_settle(struct cm_pair *pair);
 /* A connection, with cm_listen() before; events are forgotten after. */
 void cm_connect(struct kunit *test, struct cm_pair *pair);
 void cm_forget(struct cm_side *side);
+/* Address handles beyond those of an idle adapter. */
+int cm_ahs(struct cm_side *side);
 void cm_drop_id(struct cm_side *side);
 int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event);
 void cm_path(struct cm_pair *pair, struct sa_path_rec *path);

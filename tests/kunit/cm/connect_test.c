@@ -32,9 +32,9 @@ static void both_sides_agree(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen->param.req_rcvd.starting_psn, 0x123456u);
 	KUNIT_EXPECT_EQ(test, seen->param.req_rcvd.responder_resources, 6);
 	KUNIT_EXPECT_EQ(test, seen->param.req_rcvd.initiator_depth, 4);
-	KUNIT_EXPECT_EQ(test, seen->param.req_rcvd.retry_count, 7u);
-	KUNIT_EXPECT_EQ(test, seen->param.req_rcvd.rnr_retry_count, 6u);
-	KUNIT_EXPECT_EQ(test, seen->param.req_rcvd.flow_control, 1u);
+	KUNIT_EXPECT_EQ(test, (u32)seen->param.req_rcvd.retry_count, 7u);
+	KUNIT_EXPECT_EQ(test, (u32)seen->param.req_rcvd.rnr_retry_count, 6u);
+	KUNIT_EXPECT_EQ(test, (u32)seen->param.req_rcvd.flow_control, 1u);
 	KUNIT_EXPECT_EQ(test, seen->param.req_rcvd.port, 1);
 	KUNIT_EXPECT_EQ(test, seen->param.req_rcvd.bth_pkey, 0xffff);
 	KUNIT_EXPECT_EQ(test, seen->param.req_rcvd.qp_type, IB_QPT_RC);
@@ -52,8 +52,8 @@ static void both_sides_agree(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_REP_RCVD);
 	KUNIT_EXPECT_EQ(test, seen->param.rep_rcvd.remote_qpn, pair.server.qpn);
 	KUNIT_EXPECT_EQ(test, seen->param.rep_rcvd.starting_psn, 0x654321u);
-	KUNIT_EXPECT_EQ(test, seen->param.rep_rcvd.rnr_retry_count, 5u);
-	KUNIT_EXPECT_EQ(test, seen->param.rep_rcvd.target_ack_delay, 15u);
+	KUNIT_EXPECT_EQ(test, (u32)seen->param.rep_rcvd.rnr_retry_count, 5u);
+	KUNIT_EXPECT_EQ(test, (u32)seen->param.rep_rcvd.target_ack_delay, 15u);
 	KUNIT_EXPECT_EQ(test, seen->param.rep_rcvd.ece.vendor_id, 0xabcdefu);
 	KUNIT_EXPECT_EQ(test, seen->param.rep_rcvd.ece.attr_mod, 0x13579bdfu);
 	KUNIT_EXPECT_STREQ(test, (char *)pair.client.private_data, "reply");
@@ -89,8 +89,9 @@ static void qp_attributes(struct kunit *test)
 
 	cm_connect(test, &pair);
 	KUNIT_ASSERT_EQ(test, ib_cm_init_qp_attr(pair.client.id, &attr, &mask), 0);
+	/* A starting PSN is where the other side begins (12.7.31). */
 	KUNIT_EXPECT_EQ(test, attr.dest_qp_num, pair.server.qpn);
-	KUNIT_EXPECT_EQ(test, attr.rq_psn, 0x654321u);
+	KUNIT_EXPECT_EQ(test, attr.rq_psn, 0x123456u);
 	KUNIT_EXPECT_EQ(test, attr.path_mtu, IB_MTU_1024);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr.ah_attr),
 			(u32)pair.server.hca->port[1].lid);
@@ -99,14 +100,14 @@ static void qp_attributes(struct kunit *test)
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IB_QPS_RTS;
 	KUNIT_ASSERT_EQ(test, ib_cm_init_qp_attr(pair.client.id, &attr, &mask), 0);
-	KUNIT_EXPECT_EQ(test, attr.sq_psn, 0x123456u);
+	KUNIT_EXPECT_EQ(test, attr.sq_psn, 0x654321u);
 	KUNIT_EXPECT_TRUE(test, ib_modify_qp_is_ok(IB_QPS_RTR, IB_QPS_RTS, IB_QPT_RC,
 						   mask));
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IB_QPS_RTR;
 	KUNIT_ASSERT_EQ(test, ib_cm_init_qp_attr(pair.server.id, &attr, &mask), 0);
 	KUNIT_EXPECT_EQ(test, attr.dest_qp_num, pair.client.qpn);
-	KUNIT_EXPECT_EQ(test, attr.rq_psn, 0x123456u);
+	KUNIT_EXPECT_EQ(test, attr.rq_psn, 0x654321u);
 }
 
 static void nobody_listens(struct kunit *test)
@@ -278,7 +279,7 @@ static void without_an_rtu(struct kunit *test, int context)
 		break;
 	}
 	for (i = 0; i < 100 && !READ_ONCE(n->done); i++)
-		msleep(10);
+		msleep(20);
 	timer_delete_sync(&n->soft);
 	hrtimer_cancel(&n->timer);
 	KUNIT_EXPECT_TRUE(test, n->done);

@@ -176,6 +176,9 @@ static int cm_side_init(struct cm_side *side)
 	side->hca = fake_hca_create(&params);
 	if (!side->hca)
 		return -ENOMEM;
+	/* Subnet administration makes one for each port, from a work item. */
+	msleep(100);
+	side->idle_ahs = atomic_read(&side->hca->alive[FAKE_AH]);
 	side->hca->verdict = cm_verdict;
 	side->hca->verdict_arg = side;
 	side->on_req = CM_GO_ON;
@@ -193,6 +196,11 @@ int cm_pair_init(struct kunit *test, struct cm_pair *pair)
 	pair->server.qpn = 0x200;
 	ret = cm_side_init(&pair->client);
 	return ret ?: cm_side_init(&pair->server);
+}
+
+int cm_ahs(struct cm_side *side)
+{
+	return atomic_read(&side->hca->alive[FAKE_AH]) - side->idle_ahs;
 }
 
 void cm_drop_id(struct cm_side *side)
@@ -297,11 +305,12 @@ bool cm_wait(struct cm_side *side, const char *events)
 {
 	int i, n = strlen(events);
 
-	for (i = 0; i < 6000 && atomic_read(&side->nr_events) < n; i++)
-		msleep(10);
+	for (i = 0; i < 3000 && atomic_read(&side->nr_events) < n; i++)
+		msleep(20);
 	return !strcmp(side->events, events);
 }
 
+/* Takes less than a try of the client's, so that nothing is sent again meanwhile. */
 void cm_settle(struct cm_pair *pair)
 {
 	int i;
@@ -309,7 +318,7 @@ void cm_settle(struct cm_pair *pair)
 	for (i = 0; i < 3; i++) {
 		fake_hca_flush(pair->client.hca);
 		fake_hca_flush(pair->server.hca);
-		msleep(10);
+		usleep_range(5000, 6000);
 	}
 }
 

@@ -57,5 +57,6 @@ struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to);
 extern struct kunit_suite ibmad_agent_suite;
 extern struct kunit_suite ibmad_send_suite;
 extern struct kunit_suite ibmad_recv_suite;
+extern struct kunit_suite ibmad_rmpp_suite;
 
 #endif

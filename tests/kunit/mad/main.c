@@ -2,7 +2,8 @@
 #include <linux/module.h>
 #include "mad_test.h"
 
-kunit_test_suites(&ibmad_agent_suite, &ibmad_send_suite, &ibmad_recv_suite);
+kunit_test_suites(&ibmad_agent_suite, &ibmad_send_suite, &ibmad_recv_suite,
+		  &ibmad_rmpp_suite);
 
 MODULE_DESCRIPTION("KUnit suites of ib_mad");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -16,7 +16,7 @@ static void recv_test_exit(struct kunit *test)
 
 static struct ib_mad_hdr request(void)
 {
-	return (struct ib_mad_hdr) {
+	return (struct ib_mad_hdr){
 		.base_version = IB_MGMT_BASE_VERSION,
 		.mgmt_class = TEST_CLASS,
 		.class_version = 1,

@@ -341,6 +341,18 @@ static void a_refused_post_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
 }
 
+static int create_error(int rmpp, int hdr_len, int data_len)
+{
+	struct ib_mad_send_buf *buf;
+
+	buf = ib_create_send_mad(pair.asker.agent, 1, 0, rmpp, hdr_len, data_len,
+				 GFP_KERNEL, IB_MGMT_BASE_VERSION);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	ib_free_send_mad(buf);
+	return 0;
+}
+
 static void bad_sends_are_refused(struct kunit *test)
 {
 	struct ib_mad_send_buf *buf = mad_request(&pair.asker, 100, 2);
@@ -352,14 +364,10 @@ static void bad_sends_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_post_send_mad(buf, NULL), -EINVAL);
 	buf->ah = ah;
 	ib_free_send_mad(buf);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ib_create_send_mad(pair.asker.agent, 1, 0, 0,
-			IB_MGMT_MAD_HDR, 233, GFP_KERNEL, 1)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ib_create_send_mad(pair.asker.agent, 1, 0, 0,
-			8, 100, GFP_KERNEL, 1)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ib_create_send_mad(pair.asker.agent, 1, 0, 0,
-			IB_MGMT_MAD_HDR, -1, GFP_KERNEL, 1)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ib_create_send_mad(pair.asker.agent, 1, 0, 1,
-			IB_MGMT_RMPP_HDR, 100, GFP_KERNEL, 1)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, create_error(0, IB_MGMT_MAD_HDR, 233), -EINVAL);
+	KUNIT_EXPECT_EQ(test, create_error(0, 8, 100), -EINVAL);
+	KUNIT_EXPECT_EQ(test, create_error(0, IB_MGMT_MAD_HDR, -1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, create_error(1, IB_MGMT_RMPP_HDR, 100), -EINVAL);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
 }
 
