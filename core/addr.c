@@ -582,8 +582,8 @@ static void addr_work(struct work_struct *work)
  */
 int rdma_resolve_ip(struct sockaddr *src_addr, const struct sockaddr *dst_addr,
 		    struct rdma_dev_addr *addr, unsigned long timeout_ms,
-		    void (*callback)(int status, struct sockaddr *src_addr,
-				     struct rdma_dev_addr *addr, void *context),
+		    void (*callback)(int err, struct sockaddr *src,
+				     struct rdma_dev_addr *result, void *arg),
 		    bool resolve_by_gid_attr, void *context)
 {
 	struct addr_req *req = kzalloc(sizeof(*req), GFP_KERNEL);

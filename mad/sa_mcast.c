@@ -447,13 +447,14 @@ struct ib_sa_multicast *ib_sa_join_multicast(struct ib_sa_client *client,
 					     struct ib_sa_mcmember_rec *rec,
 					     ib_sa_comp_mask comp_mask,
 					     gfp_t gfp_mask,
-					     int (*callback)(int status,
-							     struct ib_sa_multicast *multicast),
+					     int (*callback)(int err,
+							     struct ib_sa_multicast *mc),
 					     void *context)
 {
-	struct sa_port *port = ibmad_sa_port(device, port_num);
 	struct sa_member *m;
+	struct sa_port *port;
 
+	port = ibmad_sa_port(device, port_num);
 	if (!port)
 		return ERR_PTR(-ENODEV);
 	if (!(rec->join_state & SA_MCAST_STATES))

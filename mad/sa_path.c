@@ -116,9 +116,9 @@ EXPORT_SYMBOL(ib_sa_unpack_path);
 static void path_done(struct ib_sa_query *query, int status,
 		      const struct ib_sa_mad *mad)
 {
-	void (*callback)(int status, struct sa_path_rec *resp,
-			 unsigned int num_prs, void *context) = query->callback;
 	struct sa_path_rec rec = {};
+	void (*callback)(int err, struct sa_path_rec *path, unsigned int paths,
+			 void *arg) = query->callback;
 
 	if (!mad || status) {
 		callback(status, NULL, 0, query->context);
@@ -151,14 +151,15 @@ int ib_sa_path_rec_get(struct ib_sa_client *client, struct ib_device *device,
 		       u32 port_num, struct sa_path_rec *rec,
 		       ib_sa_comp_mask comp_mask, unsigned long timeout_ms,
 		       gfp_t gfp_mask,
-		       void (*callback)(int status, struct sa_path_rec *resp,
-					unsigned int num_prs, void *context),
+		       void (*callback)(int err, struct sa_path_rec *path,
+					unsigned int paths, void *arg),
 		       void *context, struct ib_sa_query **query)
 {
-	struct sa_port *port = ibmad_sa_port(device, port_num);
 	struct sa_path_wire wire;
 	struct ib_sa_query *q;
+	struct sa_port *port;
 
+	port = ibmad_sa_port(device, port_num);
 	if (!port)
 		return -ENODEV;
 	if (sa_path_is_roce(rec))
@@ -218,15 +219,16 @@ int ib_sa_guid_info_rec_query(struct ib_sa_client *client,
 			      struct ib_sa_guidinfo_rec *rec,
 			      ib_sa_comp_mask comp_mask, u8 method,
 			      unsigned long timeout_ms, gfp_t gfp_mask,
-			      void (*callback)(int status,
-					       struct ib_sa_guidinfo_rec *resp,
-					       void *context),
+			      void (*callback)(int err,
+					       struct ib_sa_guidinfo_rec *guids,
+					       void *arg),
 			      void *context, struct ib_sa_query **sa_query)
 {
-	struct sa_port *port = ibmad_sa_port(device, port_num);
 	struct sa_guidinfo_wire wire = {};
 	struct ib_sa_query *q;
+	struct sa_port *port;
 
+	port = ibmad_sa_port(device, port_num);
 	if (!port)
 		return -ENODEV;
 	if (method != IB_MGMT_METHOD_GET && method != IB_MGMT_METHOD_SET &&

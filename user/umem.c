@@ -194,25 +194,25 @@ EXPORT_SYMBOL(ib_umem_release);
 
 /**
  * ib_umem_copy_from - copy bytes out of a pinned region
- * @dst: kernel buffer
+ * @to: kernel buffer
  * @umem: region from ib_umem_get()
  * @offset: bytes from the region's first byte
- * @length: bytes
+ * @len: bytes
  *
  * Context: any, the pages are pinned.
  * Return: 0, or -EINVAL when the bytes are not all inside the region.
  */
-int ib_umem_copy_from(void *dst, struct ib_umem *umem, size_t offset,
-		      size_t length)
+int ib_umem_copy_from(void *to, struct ib_umem *umem, size_t offset,
+		      size_t len)
 {
+	size_t skip = offset + ib_umem_offset(umem);
 	struct sg_table *sgt = &umem->sgt_append.sgt;
-	size_t copied;
 
-	if (offset > umem->length || length > umem->length - offset)
+	if (offset > umem->length || umem->length - offset < len)
 		return -EINVAL;
-	copied = sg_pcopy_to_buffer(sgt->sgl, sgt->orig_nents, dst, length,
-				    offset + ib_umem_offset(umem));
-	return copied == length ? 0 : -EINVAL;
+	if (sg_pcopy_to_buffer(sgt->sgl, sgt->orig_nents, to, len, skip) < len)
+		return -EINVAL;
+	return 0;
 }
 EXPORT_SYMBOL(ib_umem_copy_from);
 

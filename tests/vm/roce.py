@@ -5,7 +5,7 @@ Layouts are those of the InfiniBand Architecture Specification vol. 1: BTH and
 DETH in 9, the MAD header in 13.4, the CM messages in 12.6, the RDMA IP CM
 private data in annex A11, RoCEv2's invariant CRC in annex A17.
 """
-import os
+import random
 import select
 import socket
 import struct
@@ -41,7 +41,7 @@ def deth(qkey=QKEY_QP1, src_qpn=1):
 def mad(attr, body=b"", tid=None, mgmt_class=CM_CLASS, base=1, version=2,
         method=SEND, status=0, mod=0, size=256):
     if tid is None:
-        tid = struct.unpack(">Q", os.urandom(8))[0] >> 8
+        tid = struct.unpack(">Q", random.randbytes(8))[0] >> 8
     head = struct.pack(">BBBBHHQHHI", base, mgmt_class, version, method,
                        status, 0, tid, attr, 0, mod)
     return (head + body).ljust(size, b"\0")
@@ -167,10 +167,11 @@ class Wire:
             seen.append(m)
         return seen
 
-    def until(self, attr, timeout=5.0):
+    def until(self, attr, timeout=5.0, remote=None):
+        """the next such message, to that communication id"""
         end = time.monotonic() + timeout
         while (left := end - time.monotonic()) > 0:
             m = self.receive(left)
-            if m is not None and m.attr == attr:
+            if m is not None and m.attr == attr and remote in (None, m.remote):
                 return m
         return None
