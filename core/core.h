@@ -107,8 +107,8 @@ int ibcore_device_rename(struct ib_device *dev, const char *name);
  * @fn answers non-zero, which is returned.
  */
 int ibcore_walk_devices(const struct net *net, u32 start,
-			   int (*fn)(struct ib_device *dev, void *arg),
-			   void *arg);
+			int (*fn)(struct ib_device *dev, void *arg),
+			void *arg);
 
 /* ---- client.c: clients, their data, their netlink information ---- */
 void ibcore_clients_init(struct ib_device *dev);	/* on allocation */

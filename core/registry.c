@@ -193,8 +193,8 @@ struct ib_device *ibcore_device_get_by_index(const struct net *net, u32 index)
 }
 
 int ibcore_walk_devices(const struct net *net, u32 start,
-			   int (*fn)(struct ib_device *dev, void *arg),
-			   void *arg)
+			int (*fn)(struct ib_device *dev, void *arg),
+			void *arg)
 {
 	struct ib_device *dev;
 	u32 index = start;

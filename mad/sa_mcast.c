@@ -56,8 +56,8 @@ struct sa_group {
 	union ib_gid mgid;		/* zero: to be given by the SA, not shared */
 	refcount_t ref;
 	struct work_struct work;
-	spinlock_t lock;
-	struct ib_sa_mcmember_rec rec;	/* of the group; valid while joined */
+	spinlock_t lock;		/* what says so below; irq safe */
+	struct ib_sa_mcmember_rec rec;	/* of the group; valid while joined; lock */
 	u8 joined;			/* states joined with the SA; lock */
 	u8 asked;			/* states in the request on its way; lock */
 	bool busy;			/* a request is on its way; lock */
