@@ -6,10 +6,14 @@ KVER = $(notdir $(KDIR:/usr/src/linux-headers-%=%))
 
 MODULES := core/ mad/ cm/ cma/ user/
 SHADOW   = $(CURDIR)/build/$(KVER)
+BUILT    = $(shell sed 's/o$$/ko/' $(SHADOW)/modules.order)
 
-# $(call kbuild,SHADOW,DIRS): CRCs are the distribution's, see scripts/genksyms.
-kbuild = $(MAKE) -C $(KDIR) M=$(1) IBEX_SRC=$(CURDIR) IBEX_DIRS="$(2)" W=1 \
+# $(call kbuild,SHADOW): CRCs are the distribution's, see scripts/genksyms.
+kbuild = $(MAKE) -C $(KDIR) M=$(1) IBEX_SRC=$(CURDIR) W=1 \
 	genksyms="$(CURDIR)/scripts/genksyms $(KDIR)/Module.symvers $(CURDIR)/scripts/own-exports"
+# Prints which options of Kconfig are built; CONFIG_IBEX_X=n turns one off.
+CONFIG = scripts/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
+	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
 .PHONY: all help deps modules install abi abi-test sparse lint kunit demo check \
 	check-fast clean
@@ -19,7 +23,7 @@ help:
 	@echo "make               build the modules against KDIR ($(KDIR))"
 	@echo "make install       put them in DESTDIR/lib/modules/$(KVER)/updates"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
-	@echo "make check         the tests but KUnit; make check-fast: those without a VM"
+	@echo "make check         all tests; make check-fast: those without a VM"
 	@echo "make abi           hold exports and struct layouts against the distribution's"
 	@echo "make abi-test      seeded differences, which the gate must find"
 	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
@@ -30,25 +34,25 @@ deps:
 
 modules: deps
 	@scripts/shadow-tree $(SHADOW) Kbuild include $(MODULES)
-	+$(call kbuild,$(SHADOW),$(MODULES)) modules
+	+config=$$($(CONFIG)) && $(call kbuild,$(SHADOW)) $$config modules
 
 install: modules
 	install -d $(DESTDIR)/lib/modules/$(KVER)/updates
-	install -m 644 $(foreach d,$(MODULES),$(SHADOW)/$(d)*.ko) \
-		$(DESTDIR)/lib/modules/$(KVER)/updates/
+	install -m 644 $(BUILT) $(DESTDIR)/lib/modules/$(KVER)/updates/
 
 abi: modules
 	@scripts/abi-gate --kdir $(KDIR) --stock "$$(scripts/stock-modules $(KVER))" \
-		--symvers $(SHADOW)/Module.symvers $(foreach d,$(MODULES),$(SHADOW)/$(d)*.ko)
+		--symvers $(SHADOW)/Module.symvers $(BUILT)
 
 abi-test: deps
 	@scripts/shadow-tree $(SHADOW)-abi Kbuild include tests/abi
-	+$(call kbuild,$(SHADOW)-abi,tests/abi/) -s modules
+	+$(call kbuild,$(SHADOW)-abi) IBEX_TESTS=tests/abi/ -s modules
 	@tests/abi/run $(KDIR) "$$(scripts/stock-modules $(KVER))" $(SHADOW)-abi
 
 sparse: deps
 	@scripts/shadow-tree $(SHADOW)-sparse Kbuild include $(MODULES)
-	+@scripts/sparse $(SHADOW)-sparse/log $(call kbuild,$(SHADOW)-sparse,$(MODULES))
+	+@config=$$($(CONFIG)) && \
+		scripts/sparse $(SHADOW)-sparse/log $(call kbuild,$(SHADOW)-sparse) $$config
 
 lint: deps
 	@scripts/lint

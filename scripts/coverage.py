@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""coverage.py OBJECTS GCDA: line coverage a folder, from a run's gcov data."""
+"""coverage.py OBJECTS GCDA [LEAST FOLDER...]: line coverage from a run's gcov data.
+
+Prints it a file and a folder.  Exits 1 when a FOLDER named has less than LEAST %.
+"""
 import collections
 import glob
 import json
@@ -41,6 +44,13 @@ def main():
         print('  %-32s %5d of %5d lines' % (name, hit, len(seen)))
     for folder, (hit, total) in sorted(folders.items()):
         print('coverage %-12s %5.1f %% of %d lines' % (folder, 100.0 * hit / total, total))
+    low = 0
+    for folder in sys.argv[4:]:
+        hit, total = folders[folder]
+        if not total or 100.0 * hit / total < float(sys.argv[3]):
+            print('coverage %s is below %s %%' % (folder, sys.argv[3]))
+            low = 1
+    return low
 
 
-main()
+sys.exit(main())
