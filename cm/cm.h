@@ -569,6 +569,7 @@ void ibcm_send_dreq_once(struct ibcm_id *id);
 void ibcm_send_mra(struct ibcm_id *id, u8 mraed);
 void ibcm_send_rej(struct ibcm_id *id, u8 rejected, u16 reason,
 		   const void *ari, u8 ari_len);
+void ibcm_send_rej_timeout(struct ibcm_id *id);
 void ibcm_sidr_reject(struct ibcm_id *id);
 /* The "message MRAed" / "message rejected" field (IBA 12.6.6, 12.6.7). */
 enum ibcm_msg_field {

@@ -28,17 +28,39 @@ static void *ibcm_rej_start(struct ibcm_msg *msg)
 	return rej;
 }
 
+static void ibcm_rej_post(struct ibcm_msg *msg, u8 rejected, u16 reason,
+			  const void *ari, u8 ari_len)
+{
+	ibcm_rej_fill(ibcm_rej_start(msg), rejected, reason, ari, ari_len);
+	trace_icm_send_rej(&msg->id->id, reason);
+	ibcm_msg_post(msg);
+}
+
 /* Without the consumer; nothing depends on its arrival.  May sleep. */
 void ibcm_send_rej(struct ibcm_id *id, u8 rejected, u16 reason,
 		   const void *ari, u8 ari_len)
 {
 	struct ibcm_msg *msg = ibcm_msg_alloc(id, IBCM_REJ);
 
+	if (!IS_ERR(msg))
+		ibcm_rej_post(msg, rejected, reason, ari, ari_len);
+}
+
+/*
+ * We have given up waiting.  A peer that never reached us finds its id by our
+ * communication id and CA GUID (12.6.7.2).  The id may have outlived its device,
+ * which is there for certain only while a message is being made.
+ */
+void ibcm_send_rej_timeout(struct ibcm_id *id)
+{
+	struct ibcm_msg *msg = ibcm_msg_alloc(id, IBCM_REJ);
+	__be64 guid;
+
 	if (IS_ERR(msg))
 		return;
-	ibcm_rej_fill(ibcm_rej_start(msg), rejected, reason, ari, ari_len);
-	trace_icm_send_rej(&id->id, reason);
-	ibcm_msg_post(msg);
+	guid = msg->port->dev->ibdev->node_guid;
+	ibcm_rej_post(msg, IBCM_FIELD_OTHER, IB_CM_REJ_TIMEOUT, &guid,
+		      sizeof(guid));
 }
 
 /* Which message a REJ sent in @state rejects. */

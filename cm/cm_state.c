@@ -257,8 +257,6 @@ bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event)
 
 static void ibcm_reply(struct ibcm_id *id, enum ibcm_reply reply)
 {
-	__be64 guid = id->id.device->node_guid;
-
 	switch (reply) {
 	case IBCM_REPLY_NONE:
 		break;
@@ -284,12 +282,7 @@ static void ibcm_reply(struct ibcm_id *id, enum ibcm_reply reply)
 		ibcm_send_rej(id, IBCM_FIELD_REQ, IB_CM_REJ_STALE_CONN, NULL, 0);
 		break;
 	case IBCM_REPLY_REJ_TIMEOUT:
-		/*
-		 * A peer that never reached us finds its id by our communication
-		 * id and CA GUID (12.6.7.2).
-		 */
-		ibcm_send_rej(id, IBCM_FIELD_OTHER, IB_CM_REJ_TIMEOUT, &guid,
-			      sizeof(guid));
+		ibcm_send_rej_timeout(id);
 		break;
 	case IBCM_REPLY_REJ_CONSUMER:
 		ibcm_send_rej(id, id->active ? IBCM_FIELD_REP : IBCM_FIELD_REQ,

@@ -2,7 +2,8 @@
 #include <linux/module.h>
 #include "suites.h"
 
-kunit_test_suites(&ibcore_device_suite, &ibcore_cache_suite, &ibcore_verbs_suite);
+kunit_test_suites(&ibcore_device_suite, &ibcore_cache_suite,
+		  &ibcore_verbs_suite);
 
 MODULE_DESCRIPTION("KUnit suites of ib_core");
 MODULE_LICENSE("Dual BSD/GPL");
