@@ -12,6 +12,8 @@
  *    it ends.
  *  - An id whose request is never answered sends REJ (timeout), so that the
  *    peer need not wait for its own timers.
+ *  - A REP that stays unanswered may have been received: its sender's QP may
+ *    be addressed, so the id goes into timewait (12.9.8.4), not to IDLE.
  *  - COMM_EST changes the state at once, in whatever context it is reported;
  *    the consumer is told from the id's work, before anything that follows.
  */
@@ -111,8 +113,8 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_TX_REJ]		= LEAVE(TIMEWAIT, IBCM_F_CANCEL, NONE),
 		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, REJ_CONSUMER),
 		[IBCM_COMM_EST]		= GO(ESTABLISHED),
-		[IBCM_SEND_FAILED]	= FAILED(IDLE, REP_ERROR, REJ_TIMEOUT),
-		[IBCM_STALE]		= ANSWERED(IDLE, REP_ERROR),
+		[IBCM_SEND_FAILED]	= FAILED(TIMEWAIT, REP_ERROR, REJ_TIMEOUT),
+		[IBCM_STALE]		= ANSWERED(TIMEWAIT, REP_ERROR),
 	},
 	[IB_CM_MRA_REP_RCVD] = {
 		[IBCM_RX_REQ]		= DUPLICATE(MRA_REP_RCVD, NONE),
@@ -125,8 +127,8 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_TX_REJ]		= LEAVE(TIMEWAIT, IBCM_F_CANCEL, NONE),
 		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, REJ_CONSUMER),
 		[IBCM_COMM_EST]		= GO(ESTABLISHED),
-		[IBCM_SEND_FAILED]	= FAILED(IDLE, REP_ERROR, REJ_TIMEOUT),
-		[IBCM_STALE]		= ANSWERED(IDLE, REP_ERROR),
+		[IBCM_SEND_FAILED]	= FAILED(TIMEWAIT, REP_ERROR, REJ_TIMEOUT),
+		[IBCM_STALE]		= ANSWERED(TIMEWAIT, REP_ERROR),
 	},
 
 	/* Both sides */
@@ -217,7 +219,10 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 
 	if (step->flags & IBCM_F_CANCEL)
 		todo->stop = ibcm_msg_detach(id);
-	/* A REQ refused before the consumer was told left names in an idle id. */
+	/*
+	 * An id stays idle only to be destroyed, and is not without names then if
+	 * its REQ was refused before the consumer was told.
+	 */
 	if (step->next == id->id.state && step->next != IB_CM_IDLE)
 		return true;
 

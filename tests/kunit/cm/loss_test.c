@@ -95,6 +95,11 @@ static void no_rtu_arrives(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Qp"));
 	cm_expect_ms(test, start, pair.server.when, (TEST_RETRIES + 1) * SERVER_TRY_MS);
+	/* The client may have sent to the server's QP: it rests before it is used. */
+	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_TIMEWAIT);
+	start = jiffies;
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QpT"));
+	cm_expect_ms(test, start, pair.server.when, TIMEWAIT_MS / 2);
 	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_REP), TEST_RETRIES + 1);
 	/* The client had thought itself connected. */
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PJT"));
