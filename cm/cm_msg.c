@@ -77,21 +77,24 @@ struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_ah *ah,
 	return msg;
 }
 
-/* To the peer of @id; -EINVAL if it has none yet.  May sleep. */
+/* To the peer of @id; -EINVAL: it has none yet; -ENODEV.  May sleep. */
 struct ibcm_msg *ibcm_msg_alloc(struct ibcm_id *id, enum ibcm_kind kind)
 {
 	struct ibcm_msg *msg;
 	struct ibcm_ah *ah;
 	u16 pkey_index;
+	bool known;
 
 	spin_lock_irq(&id->lock);
 	ah = id->ah;
 	pkey_index = id->pkey_index;
+	known = id->av.port;
 	if (ah)
 		refcount_inc(&ah->ref);
 	spin_unlock_irq(&id->lock);
+	/* One that knows its path has lost the handle with the device. */
 	if (!ah)
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(known ? -ENODEV : -EINVAL);
 	msg = ibcm_msg_alloc_by(id, ah, pkey_index, kind);
 	ibcm_ah_put(ah);
 	return msg;
