@@ -88,14 +88,15 @@ static u32 ibcm_id_slot(const struct ibcm_id *id)
 	return be32_to_cpu(id->id.local_id);
 }
 
+/* The address handle goes last: a device's removal waits for it. */
 void ibcm_id_release(struct ibcm_id *id)
 {
-	ibcm_ah_put(id->ah);
 	ibcm_av_destroy(&id->av);
 	if (id->alt) {
 		ibcm_av_destroy(id->alt);
 		kfree(id->alt);
 	}
+	ibcm_ah_put(id->ah);
 	kfree(id->answer);
 	ibcm_device_put(id->dev);
 	kfree_rcu(id, rcu);
@@ -409,15 +410,31 @@ bool ibcm_timewait_detach(struct ibcm_id *id)
 	return detached;
 }
 
+static void ibcm_id_strip(struct ibcm_id *id)
+{
+	struct rdma_ah_attr av = {}, alt = {};
+	struct ibcm_ah *ah;
+
+	spin_lock_irq(&id->lock);
+	ah = id->ah;
+	id->ah = NULL;
+	rdma_move_ah_attr(&av, &id->av.ah_attr);
+	if (id->alt)
+		rdma_move_ah_attr(&alt, &id->alt->ah_attr);
+	spin_unlock_irq(&id->lock);
+	rdma_destroy_ah_attr(&av);
+	rdma_destroy_ah_attr(&alt);
+	ibcm_ah_put(ah);
+}
+
 /*
- * Device removal: its ids lose their address handles.  No message exists or
- * can be made any more (see ibcm_remove_one()).
+ * Device removal: its ids lose their address handles and source GIDs.  No
+ * message exists or can be made any more (see ibcm_stop()).
  */
 void ibcm_ids_strip(struct ibcm_device *dev)
 {
 	unsigned long slot;
 	struct ibcm_id *id;
-	struct ibcm_ah *ah;
 
 	rcu_read_lock();
 	xa_for_each(&ibcm_ids, slot, id) {
@@ -425,11 +442,7 @@ void ibcm_ids_strip(struct ibcm_device *dev)
 		    !ibcm_id_get_maybe_zero(id))
 			continue;
 		rcu_read_unlock();
-		spin_lock_irq(&id->lock);
-		ah = id->ah;
-		id->ah = NULL;
-		spin_unlock_irq(&id->lock);
-		ibcm_ah_put(ah);
+		ibcm_id_strip(id);
 		ibcm_id_put(id);
 		rcu_read_lock();
 	}

@@ -102,9 +102,10 @@ static void ibcm_port_end(struct ibcm_port *port)
  * (3) The work that answers orphans is cancelled, what it had not got to freed.
  * (4) Consumers registered after us and have destroyed their ids, so no work
  *     of one runs, and their listeners, so no REQ waits to be delivered.
- * (5) What is left of an id, or was left behind, loses its address handle; one
- *     that is being released destroys its own: no_ah waits for the last.  Such
- *     an id keeps struct ibcm_device, not the ib_device, by a reference.
+ * (5) What is left of an id, or was left behind, loses its address handle and
+ *     its source GIDs; one that is being released puts its GIDs and then its
+ *     handle: no_ah waits for the last.  Such an id keeps struct ibcm_device,
+ *     not the ib_device, by a reference.
  */
 static void ibcm_stop(struct ibcm_device *dev)
 {

@@ -285,12 +285,14 @@ static int ibcm_sidr_return_path(struct ibcm_id *id, struct ibcm_rx *rx)
 				      rx->wc->recv_buf.grh, &ah_attr);
 	if (ret)
 		return ret;
+	ah = ibcm_ah_create(rx->port, &ah_attr);
+	if (IS_ERR(ah)) {
+		rdma_destroy_ah_attr(&ah_attr);
+		return PTR_ERR(ah);
+	}
+	spin_lock_irq(&id->lock);
 	id->av.ah_attr = ah_attr;
 	id->av.port = rx->port;
-	ah = ibcm_ah_create(rx->port, &ah_attr);
-	if (IS_ERR(ah))
-		return PTR_ERR(ah);
-	spin_lock_irq(&id->lock);
 	id->ah = ah;
 	id->pkey_index = rx->wc->wc->pkey_index;
 	spin_unlock_irq(&id->lock);
