@@ -47,6 +47,28 @@ static int iwcm_call_end(struct iwcm_id *id, int ret)
 	return ret;
 }
 
+typedef int (*iwcm_verb)(struct iw_cm_id *cm_id, struct iw_cm_conn_param *param);
+
+/* A verb that makes a connection of @id and the QP that @param names. */
+static int iwcm_call(struct iwcm_id *id, enum iwcm_event event, iwcm_verb verb,
+		     struct iw_cm_conn_param *param)
+{
+	struct ib_qp *qp = iwcm_qp_get(id->id.device, param->qpn);
+	int ret;
+
+	if (!qp)
+		return -EINVAL;
+	ret = iwcm_call_begin(id, event, qp);
+	if (ret) {
+		iwcm_qp_put(qp);
+		return ret;
+	}
+	/* Not mapped: both names of an address are one. */
+	id->id.m_local_addr = id->id.local_addr;
+	id->id.m_remote_addr = id->id.remote_addr;
+	return iwcm_call_end(id, verb(&id->id, param));
+}
+
 /**
  * iw_cm_connect - request a connection
  * @cm_id: An idle id, its addresses set.
@@ -61,22 +83,8 @@ static int iwcm_call_end(struct iwcm_id *id, int ret)
  */
 int iw_cm_connect(struct iw_cm_id *cm_id, struct iw_cm_conn_param *iw_param)
 {
-	struct iwcm_id *id = to_iwcm(cm_id);
-	struct ib_device *device = cm_id->device;
-	struct ib_qp *qp = iwcm_qp_get(device, iw_param->qpn);
-	int ret;
-
-	if (!qp)
-		return -EINVAL;
-	ret = iwcm_call_begin(id, IWCM_DO_CONNECT, qp);
-	if (ret) {
-		iwcm_qp_put(qp);
-		return ret;
-	}
-	/* Not mapped: both names of an address are one. */
-	cm_id->m_local_addr = cm_id->local_addr;
-	cm_id->m_remote_addr = cm_id->remote_addr;
-	return iwcm_call_end(id, device->ops.iw_connect(cm_id, iw_param));
+	return iwcm_call(to_iwcm(cm_id), IWCM_DO_CONNECT,
+			 cm_id->device->ops.iw_connect, iw_param);
 }
 EXPORT_SYMBOL(iw_cm_connect);
 
@@ -94,19 +102,8 @@ EXPORT_SYMBOL(iw_cm_connect);
  */
 int iw_cm_accept(struct iw_cm_id *cm_id, struct iw_cm_conn_param *iw_param)
 {
-	struct iwcm_id *id = to_iwcm(cm_id);
-	struct ib_device *device = cm_id->device;
-	struct ib_qp *qp = iwcm_qp_get(device, iw_param->qpn);
-	int ret;
-
-	if (!qp)
-		return -EINVAL;
-	ret = iwcm_call_begin(id, IWCM_DO_ACCEPT, qp);
-	if (ret) {
-		iwcm_qp_put(qp);
-		return ret;
-	}
-	return iwcm_call_end(id, device->ops.iw_accept(cm_id, iw_param));
+	return iwcm_call(to_iwcm(cm_id), IWCM_DO_ACCEPT,
+			 cm_id->device->ops.iw_accept, iw_param);
 }
 EXPORT_SYMBOL(iw_cm_accept);
 
