@@ -32,16 +32,20 @@ static int iwcm_call_begin(struct iwcm_id *id, enum iwcm_event event,
 static int iwcm_call_end(struct iwcm_id *id, int ret)
 {
 	struct ib_qp *qp = NULL;
+	void *untold = NULL;
 
 	spin_lock_irq(&id->lock);
 	id->calling = false;
 	if (ret) {
 		iwcm_step(id, IWCM_FAILED, &qp);
 		id->pending = 0;
+		swap(id->private_data, untold);
+		id->private_data_len = 0;
 	} else {
 		iwcm_id_kick(id);
 	}
 	spin_unlock_irq(&id->lock);
+	kfree(untold);
 	iwcm_qp_put(qp);
 	iwcm_id_put(id);
 	return ret;
