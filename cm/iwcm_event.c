@@ -5,15 +5,15 @@
 
 #include "iwcm.h"
 
-static bool iwcm_event_of(const struct iw_cm_event *event, enum iwcm_event *ev)
+static bool iwcm_event_of(enum iw_cm_event_type type, int status,
+			  enum iwcm_event *ev)
 {
-	switch (event->event) {
+	switch (type) {
 	case IW_CM_EVENT_CONNECT_REPLY:
-		*ev = event->status ? IWCM_EV_REPLY_ERR : IWCM_EV_REPLY;
+		*ev = status ? IWCM_EV_REPLY_ERR : IWCM_EV_REPLY;
 		return true;
 	case IW_CM_EVENT_ESTABLISHED:
-		*ev = event->status ? IWCM_EV_ESTABLISHED_ERR :
-				      IWCM_EV_ESTABLISHED;
+		*ev = status ? IWCM_EV_ESTABLISHED_ERR : IWCM_EV_ESTABLISHED;
 		return true;
 	case IW_CM_EVENT_DISCONNECT:
 		*ev = IWCM_EV_DISCONNECT;
@@ -28,7 +28,8 @@ static bool iwcm_event_of(const struct iw_cm_event *event, enum iwcm_event *ev)
 
 /* Lock held.  Takes over *@private_data with the outcome. */
 static void iwcm_note(struct iwcm_id *id, u8 tell,
-		      const struct iw_cm_event *event, void **private_data)
+		      const struct iw_cm_event *event, int status,
+		      void **private_data)
 {
 	lockdep_assert_held(&id->lock);
 	if (tell == IW_CM_EVENT_CLOSE) {
@@ -37,7 +38,7 @@ static void iwcm_note(struct iwcm_id *id, u8 tell,
 	}
 	id->pending |= BIT(IWCM_PEND_OUTCOME);
 	id->outcome = tell;
-	id->status = event->status;
+	id->status = status;
 	id->ord = event->ord;
 	id->ird = event->ird;
 	if (tell != IW_CM_EVENT_CONNECT_REPLY)
@@ -50,31 +51,46 @@ static void iwcm_note(struct iwcm_id *id, u8 tell,
 	}
 }
 
+/* A copy of a reply's private data, NULL if it has none; or an error. */
+static void *iwcm_reply_data(const struct iw_cm_event *event)
+{
+	void *copy;
+
+	if (event->event != IW_CM_EVENT_CONNECT_REPLY || !event->private_data ||
+	    !event->private_data_len)
+		return NULL;
+	copy = kmemdup(event->private_data, event->private_data_len, GFP_ATOMIC);
+	return copy ?: ERR_PTR(-ENOMEM);
+}
+
 /*
- * The provider's call, in any context.  -ENOMEM if a reply's private data could
- * not be copied: the connection then fails, for the consumer may depend on it.
+ * The provider's call, in any context.  A reply whose private data cannot be
+ * copied is a failed connect, for the consumer may depend on the data.  The
+ * provider is given the error, too; it may make nothing of it, so the consumer
+ * is told in any case.
  */
 static int iwcm_report(struct iwcm_id *id, const struct iw_cm_event *event)
 {
+	void *private_data = iwcm_reply_data(event);
 	const struct iwcm_step *step;
-	void *private_data = NULL;
+	int status = event->status;
 	unsigned long flags;
 	enum iwcm_event ev;
 	struct ib_qp *qp;
+	int ret = 0;
 
-	if (!iwcm_event_of(event, &ev))
-		return -EINVAL;
-	if (event->private_data && event->private_data_len) {
-		private_data = kmemdup(event->private_data,
-				       event->private_data_len, GFP_ATOMIC);
-		if (!private_data)
-			return -ENOMEM;
+	if (IS_ERR(private_data)) {
+		ret = PTR_ERR(private_data);
+		private_data = NULL;
+		status = status ?: ret;
 	}
+	if (!iwcm_event_of(event->event, status, &ev))
+		return -EINVAL;
 
 	spin_lock_irqsave(&id->lock, flags);
 	step = iwcm_step(id, ev, &qp);
 	if (step && step->tell && !id->dying) {
-		iwcm_note(id, step->tell, event, &private_data);
+		iwcm_note(id, step->tell, event, status, &private_data);
 		iwcm_id_kick(id);
 	}
 	spin_unlock_irqrestore(&id->lock, flags);
@@ -82,7 +98,7 @@ static int iwcm_report(struct iwcm_id *id, const struct iw_cm_event *event)
 	/* At once: a QP's destruction may wait for it in the consumer's handler. */
 	iwcm_qp_put(qp);
 	kfree(private_data);
-	return 0;
+	return ret;
 }
 
 int iwcm_event(struct iw_cm_id *cm_id, struct iw_cm_event *event)
