@@ -26,7 +26,14 @@ enum fake_hca_object {
 
 enum fake_hca_verdict { FAKE_DELIVER, FAKE_DROP, FAKE_DUPLICATE, FAKE_HOLD };
 
+enum fake_iw_verb {
+	FAKE_IW_CONNECT, FAKE_IW_ACCEPT, FAKE_IW_REJECT, FAKE_IW_LISTEN,
+	FAKE_IW_UNLISTEN, FAKE_IW_VERBS
+};
+
 struct fake_hca;
+struct iw_cm_conn_param;
+struct iw_cm_id;
 
 struct fake_hca_packet {
 	struct list_head entry;		/* on hca->wire or hca->held */
@@ -89,6 +96,14 @@ struct fake_hca {
 	struct work_struct wire_work;
 	struct workqueue_struct *wq;
 
+	/* iWARP: what a verb does and answers is for the test to say; no say: 0. */
+	int (*iw_verb)(struct fake_hca *hca, enum fake_iw_verb verb,
+		       struct iw_cm_id *cm_id,
+		       const struct iw_cm_conn_param *param, void *arg);
+	void *iw_arg;
+	atomic_t iw_calls[FAKE_IW_VERBS];
+	atomic_t iw_qp_refs;		/* of all QPs */
+
 	bool freed;			/* set by dealloc_driver */
 	int remove_count;
 };
@@ -127,6 +142,9 @@ int fake_netdev_del_ipv4(struct net_device *ndev, __be32 addr, int prefix_len);
 
 extern struct list_head fake_fabric;
 extern struct mutex fake_fabric_lock;
+
+/* iwarp.c */
+extern const struct ib_device_ops fake_hca_iwarp_ops;
 
 /* qp.c */
 extern const struct ib_device_ops fake_hca_qp_ops;

@@ -202,6 +202,8 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	ib_set_device_ops(&hca->ibdev, &fake_hca_qp_ops);
 	if (params->link_layer == IB_LINK_LAYER_ETHERNET && !params->iwarp)
 		ib_set_device_ops(&hca->ibdev, &fake_hca_roce_ops);
+	if (params->iwarp)
+		ib_set_device_ops(&hca->ibdev, &fake_hca_iwarp_ops);
 	if (params->ndev && ib_device_set_netdev(&hca->ibdev, params->ndev, 1)) {
 		fake_hca_free(hca);
 		return NULL;

@@ -291,7 +291,8 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (fault(&hca->fail_modify_qp))
 		return -EIO;
 	next = mask & IB_QP_STATE ? attr->qp_state : cur;
-	if (!ib_modify_qp_is_ok(cur, next, ibqp->qp_type, mask))
+	/* An iWARP provider moves its QPs with their connections. */
+	if (!hca->iwarp && !ib_modify_qp_is_ok(cur, next, ibqp->qp_type, mask))
 		return -EINVAL;
 	if (mask & IB_QP_QKEY)
 		qp->attr.qkey = attr->qkey;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_IWCM_TEST_H
+#define IBEX_IWCM_TEST_H
+
+/*
+ * One fake iWARP adapter with a QP.  The test is the provider: it says what the
+ * verbs answer and do, and reports events by iw_report() when it likes to.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include "fake_hca.h"
+#include "iwcm.h"
+
+#define IW_MANY		40
+
+struct iw_test {
+	struct net_device *ndev;
+	struct fake_hca *hca;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+
+	/* The consumer */
+	struct iw_cm_id *id;		/* the connection's, made by iw_id() or a request */
+	struct iw_cm_id *listener;
+	struct iw_cm_id *requests[IW_MANY];	/* all that came with a request */
+	int nr_requests;
+	int on_request;			/* the handler's answer to each */
+	char destroy_on;		/* letter of an event */
+	char fail_on;			/* likewise: the handler answers an error */
+	bool slow;			/* the handler sleeps first */
+	bool in_handler;
+	atomic_t nr_events;
+	char events[64];		/* a letter each, see iw_letter() */
+	struct iw_cm_event last;
+	u8 private_data[256];		/* of the last event */
+
+	/* The provider */
+	int answer[FAKE_IW_VERBS];
+	void (*during[FAKE_IW_VERBS])(struct iw_cm_id *cm_id);
+	struct iw_cm_id *held;		/* that it has a reference on */
+	u32 qpn, ord, ird;		/* of the last connect or accept */
+	u8 sent[256];			/* private data of the last verb */
+	u16 sent_len;
+	int seen;			/* by what ran during a verb */
+};
+
+extern struct iw_test it;
+
+int iw_init(struct kunit *test);
+void iw_exit(struct kunit *test);
+struct iw_cm_id *iw_id(void);
+int iw_connect_id(struct iw_cm_id *cm_id);
+int iw_accept_id(struct iw_cm_id *cm_id);
+/* A provider's report, with private data if @data is not NULL. */
+int iw_report(struct iw_cm_id *cm_id, enum iw_cm_event_type type, int status,
+	      const char *data);
+int iw_request(const char *data);
+void iw_let_go(void);		/* the provider's reference */
+bool iw_wait(const char *events);
+void iw_settle(void);
+int iw_listen_on(int backlog);
+int iw_calls(enum fake_iw_verb verb);
+enum ib_qp_state iw_qp_state(void);
+int iw_qp_refs(void);
+/* Brings @it.id into a state; iw_be() asserts it. */
+void iw_be(struct kunit *test, enum iwcm_state state);
+
+extern struct kunit_suite iwcm_state_suite;
+extern struct kunit_suite iwcm_connect_suite;
+extern struct kunit_suite iwcm_listen_suite;
+extern struct kunit_suite iwcm_lifetime_suite;
+
+#endif

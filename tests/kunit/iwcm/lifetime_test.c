@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Who may free an id, and when.  The in-tree iWARP CM had to be mended three times
+ * here: ids destroyed with work queued, work objects used again while queued, a
+ * list of work objects corrupted by both.
+ */
+#include "iwcm_test.h"
+
+/* Destroyed with work queued: it is not run, its reference does not leak. */
+static void an_id_goes_with_a_report_queued(struct kunit *test)
+{
+	iw_be(test, IWCM_CONN_SENT);
+	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CONNECT_REPLY, 0, "late"), 0);
+	KUNIT_EXPECT_TRUE(test, work_pending(&to_iwcm(it.id)->work));
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.id)->ref), 3u);
+	iw_destroy_cm_id(it.id);
+	it.id = NULL;
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.held)->ref), 1u);
+	iw_settle();
+	KUNIT_EXPECT_STREQ(test, it.events, "");
+	iw_let_go();
+}
+
+static void an_id_goes_while_its_handler_runs(struct kunit *test)
+{
+	it.slow = true;
+	iw_be(test, IWCM_CONN_SENT);
+	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CONNECT_REPLY, 0, "x"), 0);
+	while (!READ_ONCE(it.in_handler))
+		msleep(20);
+	iw_destroy_cm_id(it.id);
+	KUNIT_EXPECT_FALSE(test, it.in_handler);
+	KUNIT_EXPECT_STREQ(test, it.events, "P");
+	it.id = NULL;
+}
+
+/* The provider has not heard of it yet, or reports what was under way. */
+static void reports_after_an_id_is_gone(struct kunit *test)
+{
+	static const struct {
+		enum iw_cm_event_type type;
+		int status;
+	} late[] = {
+		{ IW_CM_EVENT_CONNECT_REPLY, 0 },
+		{ IW_CM_EVENT_CONNECT_REPLY, -ETIMEDOUT },
+		{ IW_CM_EVENT_ESTABLISHED, 0 },
+		{ IW_CM_EVENT_DISCONNECT, 0 },
+		{ IW_CM_EVENT_CLOSE, 0 },
+	};
+	static const enum iwcm_state states[] = {
+		IWCM_CONN_SENT, IWCM_ACCEPTING, IWCM_ESTABLISHED, IWCM_CLOSING,
+	};
+	int s, i;
+
+	for (s = 0; s < ARRAY_SIZE(states); s++) {
+		iw_be(test, states[s]);
+		iw_destroy_cm_id(it.id);
+		it.id = NULL;
+		KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
+		for (i = 0; i < ARRAY_SIZE(late); i++)
+			KUNIT_EXPECT_EQ(test, iw_report(it.held, late[i].type,
+							late[i].status, "late"), 0);
+		KUNIT_EXPECT_EQ(test, iw_report(it.held, IW_CM_EVENT_CONNECT_REQUEST, 0,
+						NULL), -ECONNREFUSED);
+		iw_settle();
+		KUNIT_EXPECT_STREQ(test, it.events, "");
+		KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.held)->ref), 1u);
+		iw_exit(test);
+		KUNIT_ASSERT_EQ(test, iw_init(test), 0);
+	}
+}
+
+/* Not even the adapter need be there when the provider lets go. */
+static void an_id_outlives_its_adapter(struct kunit *test)
+{
+	struct iw_cm_id *held;
+
+	iw_be(test, IWCM_ESTABLISHED);
+	held = it.held;
+	it.held = NULL;
+	iw_exit(test);
+	KUNIT_EXPECT_EQ(test, iw_report(held, IW_CM_EVENT_CLOSE, 0, "late"), 0);
+	held->rem_ref(held);
+	KUNIT_ASSERT_EQ(test, iw_init(test), 0);
+}
+
+static void destroy_now(struct iw_cm_id *cm_id)
+{
+	it.id = NULL;
+	iw_destroy_cm_id(cm_id);
+}
+
+static void an_id_goes_in_the_middle_of_a_verb(struct kunit *test)
+{
+	it.during[FAKE_IW_CONNECT] = destroy_now;
+	it.id = iw_id();
+	KUNIT_EXPECT_EQ(test, iw_connect_id(it.id), 0);
+	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
+	KUNIT_EXPECT_EQ(test, iw_qp_state(), IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.held)->ref), 1u);
+	KUNIT_EXPECT_EQ(test, iw_report(it.held, IW_CM_EVENT_CONNECT_REPLY, 0, "x"), 0);
+	iw_let_go();
+
+	it.answer[FAKE_IW_CONNECT] = -EIO;
+	it.id = iw_id();
+	KUNIT_EXPECT_EQ(test, iw_connect_id(it.id), -EIO);
+	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
+	KUNIT_EXPECT_STREQ(test, it.events, "");
+}
+
+struct told {
+	char letter;
+	enum iwcm_state state;
+	enum iw_cm_event_type type;
+	int status;
+};
+
+static const struct told told[] = {
+	{ 'P', IWCM_CONN_SENT, IW_CM_EVENT_CONNECT_REPLY, 0 },
+	{ 'p', IWCM_CONN_SENT, IW_CM_EVENT_CONNECT_REPLY, -ECONNREFUSED },
+	{ 'U', IWCM_ACCEPTING, IW_CM_EVENT_ESTABLISHED, 0 },
+	{ 'C', IWCM_ACCEPTING, IW_CM_EVENT_CLOSE, 0 },
+	{ 'C', IWCM_ESTABLISHED, IW_CM_EVENT_CLOSE, 0 },
+	{ 'C', IWCM_CLOSING, IW_CM_EVENT_CLOSE, 0 },
+};
+
+/* And what would have followed is not told. */
+static void handlers_that_end_ids(struct kunit *test, bool fail)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		iw_be(test, told[i].state);
+		if (fail)
+			it.fail_on = told[i].letter;
+		else
+			it.destroy_on = told[i].letter;
+		iw_report(it.id, told[i].type, told[i].status, "x");
+		iw_report(it.held, IW_CM_EVENT_CLOSE, 0, NULL);
+		iw_settle();
+		KUNIT_EXPECT_NULL(test, it.id);
+		KUNIT_EXPECT_EQ_MSG(test, it.events[0], told[i].letter, "case %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, it.events[1], 0, "case %d", i);
+		KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
+		KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.held)->ref), 1u);
+		iw_exit(test);
+		KUNIT_ASSERT_EQ(test, iw_init(test), 0);
+	}
+}
+
+static void handlers_destroy_their_ids(struct kunit *test)
+{
+	handlers_that_end_ids(test, false);
+}
+
+static void handlers_answer_errors(struct kunit *test)
+{
+	handlers_that_end_ids(test, true);
+}
+
+static void a_handler_destroys_its_request(struct kunit *test)
+{
+	it.destroy_on = 'Q';
+	KUNIT_ASSERT_EQ(test, iw_listen_on(0), 0);
+	KUNIT_ASSERT_EQ(test, iw_request("hi"), 0);
+	KUNIT_EXPECT_TRUE(test, iw_wait("Q"));
+	iw_settle();
+	KUNIT_EXPECT_EQ(test, iw_calls(FAKE_IW_REJECT), 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.listener)->untold), 1u);
+}
+
+/* Queued again while queued: each is told, in order, and none twice. */
+static void reports_in_a_row(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		iw_be(test, IWCM_ACCEPTING);
+		iw_report(it.id, IW_CM_EVENT_ESTABLISHED, 0, NULL);
+		if (i & 1)
+			schedule();
+		iw_report(it.id, IW_CM_EVENT_DISCONNECT, 0, NULL);
+		if (i & 2)
+			schedule();
+		iw_report(it.id, IW_CM_EVENT_CLOSE, 0, NULL);
+		iw_report(it.id, IW_CM_EVENT_ESTABLISHED, 0, NULL);
+		KUNIT_EXPECT_TRUE(test, iw_wait("UC"));
+		iw_settle();
+		KUNIT_EXPECT_STREQ(test, it.events, "UC");
+		KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.id)->ref), 2u);
+		iw_exit(test);
+		KUNIT_ASSERT_EQ(test, iw_init(test), 0);
+	}
+}
+
+static void an_id_is_used_again_and_again(struct kunit *test)
+{
+	int i;
+
+	it.id = iw_id();
+	for (i = 0; i < 50; i++) {
+		KUNIT_ASSERT_EQ(test, iw_connect_id(it.id), 0);
+		iw_report(it.id, IW_CM_EVENT_CONNECT_REPLY, i & 1 ? -ECONNREFUSED : 0,
+			  i & 2 ? "data" : NULL);
+		iw_report(it.id, IW_CM_EVENT_CLOSE, 0, NULL);
+		KUNIT_ASSERT_TRUE(test, iw_wait(i & 1 ? "p" : "PC"));
+		iw_let_go();
+		KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
+		memset(it.events, 0, sizeof(it.events));
+		atomic_set(&it.nr_events, 0);
+	}
+	iw_settle();
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.id)->ref), 1u);
+}
+
+/* Requests come and go in different orders, the listener in between. */
+static void requests_and_their_listener_go_in_any_order(struct kunit *test)
+{
+	int round, i;
+
+	for (round = 0; round < 4; round++) {
+		KUNIT_ASSERT_EQ(test, iw_listen_on(0), 0);
+		for (i = 0; i < IW_MANY; i++) {
+			KUNIT_ASSERT_EQ(test, iw_request(i & 1 ? "data" : NULL), 0);
+			if (!(i % 7))
+				iw_settle();
+		}
+		if (round & 1)
+			iw_settle();
+		iw_destroy_cm_id(it.listener);
+		it.listener = NULL;
+		for (i = 0; i < it.nr_requests; i++)
+			iw_destroy_cm_id(it.requests[round & 2 ? i : it.nr_requests - 1 - i]);
+		KUNIT_EXPECT_EQ(test, iw_calls(FAKE_IW_REJECT), IW_MANY);
+		it.nr_requests = 0;
+		it.id = NULL;
+		atomic_set(&it.hca->iw_calls[FAKE_IW_REJECT], 0);
+	}
+}
+
+static struct kunit_case lifetime_cases[] = {
+	KUNIT_CASE(an_id_goes_with_a_report_queued),
+	KUNIT_CASE(an_id_goes_while_its_handler_runs),
+	KUNIT_CASE(reports_after_an_id_is_gone),
+	KUNIT_CASE(an_id_outlives_its_adapter),
+	KUNIT_CASE(an_id_goes_in_the_middle_of_a_verb),
+	KUNIT_CASE(handlers_destroy_their_ids),
+	KUNIT_CASE(handlers_answer_errors),
+	KUNIT_CASE(a_handler_destroys_its_request),
+	KUNIT_CASE(reports_in_a_row),
+	KUNIT_CASE(an_id_is_used_again_and_again),
+	KUNIT_CASE(requests_and_their_listener_go_in_any_order),
+	{}
+};
+
+struct kunit_suite iwcm_lifetime_suite = {
+	.name = "iw_cm_lifetime",
+	.init = iw_init,
+	.exit = iw_exit,
+	.test_cases = lifetime_cases,
+};
