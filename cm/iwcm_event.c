@@ -89,7 +89,7 @@ static int iwcm_report(struct iwcm_id *id, const struct iw_cm_event *event)
 
 	spin_lock_irqsave(&id->lock, flags);
 	step = iwcm_step(id, ev, &qp);
-	if (step && step->tell && !id->dying) {
+	if (step && step->tell) {
 		iwcm_note(id, step->tell, event, status, &private_data);
 		iwcm_id_kick(id);
 	}

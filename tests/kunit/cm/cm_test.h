@@ -13,6 +13,10 @@
 
 #define TEST_SERVICE	cpu_to_be64(0x100000000000acULL)
 
+/* Of RoCE adapters. */
+#define CLIENT_IP	0x0a4d0201
+#define SERVER_IP	0x0a4d0202
+
 /* The timeouts of cm_request(), in exponents of 4.096 us. */
 #define TEST_RESPONSE	14	/* 68 ms */
 #define TEST_LIFE	10	/* 5 ms */
@@ -29,15 +33,21 @@
 enum cm_answer { CM_WAIT, CM_GO_ON, CM_REJECT, CM_MRA, CM_FAIL, CM_DESTROY };
 
 struct cm_side {
+	struct net_device *ndev;	/* RoCE */
 	struct fake_hca *hca;
 	int idle_ahs;			/* address handles without a connection */
 	struct ib_cm_id *id;		/* the connection's */
 	struct ib_cm_id *listener;
 	u32 qpn;
-	enum cm_answer on_req, on_rep, on_dreq;
+	enum cm_answer on_req, on_rep, on_dreq, on_lap;
 	char destroy_on;		/* letter of an event */
 	char fail_on;			/* likewise: the handler answers an error */
 	bool destroyed;			/* by its handler */
+	unsigned int slow_ms;		/* the handler sleeps before it returns */
+	bool in_handler;
+
+	void (*tune_rep)(struct ib_cm_rep_param *rep);	/* of cm_reply() */
+	struct sa_path_rec path[2];	/* of the last REQ or LAP */
 
 	atomic_t nr_events;
 	char events[64];		/* a letter each, see cm_letter() */
@@ -48,22 +58,46 @@ struct cm_side {
 
 	/* What its adapter sends, by kind; verdicts, so many or all (-1). */
 	atomic_t wire[IBCM_KINDS];
+	u8 mad[IBCM_KINDS][IB_MGMT_MAD_SIZE];	/* the last of each kind */
+	u32 wire_port;			/* where the last left */
 	int drop[IBCM_KINDS];
 	u16 duplicate, hold;		/* masks of kinds */
 };
 
+/* How far the two go, and the states that their ids are in then. */
+enum cm_stage {
+	REQ_HELD, REQ_SEEN, MRA_OF_REQ, REP_HELD, REP_SEEN, MRA_OF_REP, RTU_HELD,
+	CONNECTED, DREQ_HELD, DREQ_SEEN, DREP_HELD, RELEASED, CM_STAGES
+};
+
+struct cm_stage_states {
+	enum ib_cm_state client, server;	/* server: IDLE, it has no id yet */
+};
+
+extern const struct cm_stage_states cm_stage_states[CM_STAGES];
+
 struct cm_pair {
 	struct cm_side client, server;
+	bool roce;
+	u32 ports;
+	/* A test's changes to what cm_request() sends. */
+	void (*tune_req)(struct cm_pair *pair, struct ib_cm_req_param *req);
 };
 
 int cm_pair_init(struct kunit *test, struct cm_pair *pair);
+int cm_pair_init_ports(struct kunit *test, struct cm_pair *pair, u32 ports);
+int cm_pair_init_roce(struct kunit *test, struct cm_pair *pair);
 void cm_pair_exit(struct cm_pair *pair);
 int cm_listen(struct cm_side *server);
 int cm_request(struct cm_pair *pair);
 int cm_reply(struct cm_side *server);
+int cm_resolve(struct cm_pair *pair);
+int cm_sidr_reply(struct cm_side *server);
 /* Waits until the side's events are @events exactly; a minute of virtual time. */
 bool cm_wait(struct cm_side *side, const char *events);
 void cm_settle(struct cm_pair *pair);
+int cm_go_to(struct cm_pair *pair, enum cm_stage stage);
+char cm_letter(enum ib_cm_event_type event);
 /* A connection, with cm_listen() before; events are forgotten after. */
 void cm_connect(struct kunit *test, struct cm_pair *pair);
 void cm_forget(struct cm_side *side);
@@ -72,6 +106,16 @@ int cm_ahs(struct cm_side *side);
 void cm_drop_id(struct cm_side *side);
 int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event);
 void cm_path(struct cm_pair *pair, struct sa_path_rec *path);
+/* The GID that @side's adapter has at @port; RoCE: of its IPv4 address. */
+void cm_gid(struct cm_side *side, u32 port, union ib_gid *gid);
+/* The first message of those that @side's adapter sent and that are held. */
+void *cm_held(struct cm_side *side);
+/*
+ * A message of @kind as @from would send it to @to in their connection, and its
+ * arrival at @to's adapter.
+ */
+void cm_mad(struct cm_side *from, struct cm_side *to, enum ibcm_kind kind, void *mad);
+void cm_inject(struct cm_side *from, struct cm_side *to, const void *mad, u32 len);
 void cm_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 		  unsigned int ms);
 
@@ -79,5 +123,12 @@ extern struct kunit_suite ibcm_state_suite;
 extern struct kunit_suite ibcm_connect_suite;
 extern struct kunit_suite ibcm_loss_suite;
 extern struct kunit_suite ibcm_destroy_suite;
+extern struct kunit_suite ibcm_matrix_suite;
+extern struct kunit_suite ibcm_path_suite;
+extern struct kunit_suite ibcm_roce_suite;
+extern struct kunit_suite ibcm_malformed_suite;
+extern struct kunit_suite ibcm_sidr_suite;
+extern struct kunit_suite ibcm_port_suite;
+extern struct kunit_suite ibcm_fault_suite;
 
 #endif

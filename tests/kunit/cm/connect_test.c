@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Connections made, refused and released; service id resolution. */
+/* Connections made, refused and released. */
 #include <linux/hrtimer.h>
 #include "cm_test.h"
 
@@ -434,79 +434,6 @@ static void listeners(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 }
 
-static int cm_resolve(void)
-{
-	struct sa_path_rec path;
-	struct ib_cm_sidr_req_param req = {
-		.path = &path,
-		.service_id = TEST_SERVICE,
-		.timeout_ms = 100,
-		.max_cm_retries = 3,
-		.private_data = "where",
-		.private_data_len = 6,
-	};
-
-	cm_path(&pair, &path);
-	if (!pair.client.id)
-		pair.client.id = ib_create_cm_id(&pair.client.hca->ibdev, cm_handler,
-						 &pair.client);
-	return ib_send_cm_sidr_req(pair.client.id, &req);
-}
-
-static void a_service_is_resolved(struct kunit *test)
-{
-	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
-	KUNIT_ASSERT_EQ(test, cm_resolve(), 0);
-	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "I"));
-	KUNIT_EXPECT_STREQ(test, pair.server.events, "S");
-	KUNIT_EXPECT_STREQ(test, (char *)pair.server.private_data, "where");
-	KUNIT_EXPECT_EQ(test, pair.client.last.param.sidr_rep_rcvd.status, IB_SIDR_SUCCESS);
-	KUNIT_EXPECT_EQ(test, pair.client.last.param.sidr_rep_rcvd.qpn, pair.server.qpn);
-	KUNIT_EXPECT_EQ(test, pair.client.last.param.sidr_rep_rcvd.qkey, 0x11223344u);
-	KUNIT_EXPECT_EQ(test, pair.client.last.param.sidr_rep_rcvd.info_len, 5);
-	KUNIT_EXPECT_STREQ(test, (char *)pair.client.private_data, "sidr");
-	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
-	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_IDLE);
-}
-
-static void a_service_that_is_not_there(struct kunit *test)
-{
-	KUNIT_ASSERT_EQ(test, cm_resolve(), 0);
-	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "I"));
-	KUNIT_EXPECT_NE(test, pair.client.last.param.sidr_rep_rcvd.status, IB_SIDR_SUCCESS);
-}
-
-static void a_service_that_refuses(struct kunit *test)
-{
-	pair.server.on_req = CM_WAIT;
-	pair.server.fail_on = 'S';
-	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
-	KUNIT_ASSERT_EQ(test, cm_resolve(), 0);
-	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "I"));
-	KUNIT_EXPECT_EQ(test, pair.client.last.param.sidr_rep_rcvd.status, IB_SIDR_REJECT);
-}
-
-static void a_service_that_never_answers(struct kunit *test)
-{
-	unsigned long start = jiffies;
-
-	pair.client.drop[IBCM_SIDR_REQ] = -1;
-	KUNIT_ASSERT_EQ(test, cm_resolve(), 0);
-	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "s"));
-	cm_expect_ms(test, start, pair.client.when, 4 * 100);
-	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_SIDR_REQ]), 4);
-}
-
-static void a_resolution_asked_twice(struct kunit *test)
-{
-	pair.server.on_req = CM_WAIT;
-	pair.client.duplicate = BIT(IBCM_SIDR_REQ);
-	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
-	KUNIT_ASSERT_EQ(test, cm_resolve(), 0);
-	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "s"));
-	KUNIT_EXPECT_STREQ(test, pair.server.events, "S");
-}
-
 static struct kunit_case connect_cases[] = {
 	KUNIT_CASE(both_sides_agree),
 	KUNIT_CASE(qp_attributes),
@@ -525,11 +452,6 @@ static struct kunit_case connect_cases[] = {
 	KUNIT_CASE(calls_in_the_wrong_state),
 	KUNIT_CASE(too_much_private_data),
 	KUNIT_CASE(listeners),
-	KUNIT_CASE(a_service_is_resolved),
-	KUNIT_CASE(a_service_that_is_not_there),
-	KUNIT_CASE(a_service_that_refuses),
-	KUNIT_CASE(a_service_that_never_answers),
-	KUNIT_CASE(a_resolution_asked_twice),
 	{}
 };
 

@@ -15,65 +15,15 @@ static void destroy_test_exit(struct kunit *test)
 	cm_pair_exit(&pair);
 }
 
-/* How far the two go before something is destroyed. */
-enum stage {
-	REQ_HELD, REQ_SEEN, MRA_OF_REQ, REP_HELD, REP_SEEN, MRA_OF_REP, RTU_HELD,
-	CONNECTED, DREQ_HELD, DREQ_SEEN, DREP_HELD, RELEASED, STAGES
-};
-
-struct stage_states {
-	enum ib_cm_state client, server;	/* server: IDLE, it has no id yet */
-};
-
-static const struct stage_states stage_states[STAGES] = {
-	[REQ_HELD]	= { IB_CM_REQ_SENT, IB_CM_IDLE },
-	[REQ_SEEN]	= { IB_CM_REQ_SENT, IB_CM_REQ_RCVD },
-	[MRA_OF_REQ]	= { IB_CM_MRA_REQ_RCVD, IB_CM_MRA_REQ_SENT },
-	[REP_HELD]	= { IB_CM_REQ_SENT, IB_CM_REP_SENT },
-	[REP_SEEN]	= { IB_CM_REP_RCVD, IB_CM_REP_SENT },
-	[MRA_OF_REP]	= { IB_CM_MRA_REP_SENT, IB_CM_MRA_REP_RCVD },
-	[RTU_HELD]	= { IB_CM_ESTABLISHED, IB_CM_REP_SENT },
-	[CONNECTED]	= { IB_CM_ESTABLISHED, IB_CM_ESTABLISHED },
-	[DREQ_HELD]	= { IB_CM_DREQ_SENT, IB_CM_ESTABLISHED },
-	[DREQ_SEEN]	= { IB_CM_DREQ_SENT, IB_CM_DREQ_RCVD },
-	[DREP_HELD]	= { IB_CM_DREQ_SENT, IB_CM_TIMEWAIT },
-	[RELEASED]	= { IB_CM_TIMEWAIT, IB_CM_TIMEWAIT },
-};
-
-static int go_to(enum stage stage)
+static void expect_stage(struct kunit *test, enum cm_stage stage)
 {
-	int ret;
-
-	pair.client.hold = (stage == REQ_HELD ? BIT(IBCM_REQ) : 0) |
-			   (stage == RTU_HELD ? BIT(IBCM_RTU) : 0) |
-			   (stage == DREQ_HELD ? BIT(IBCM_DREQ) : 0);
-	pair.server.hold = (stage == REP_HELD ? BIT(IBCM_REP) : 0) |
-			   (stage == DREP_HELD ? BIT(IBCM_DREP) : 0);
-	pair.server.on_req = stage == REQ_SEEN ? CM_WAIT :
-			     stage == MRA_OF_REQ ? CM_MRA : CM_GO_ON;
-	pair.client.on_rep = stage == REP_SEEN ? CM_WAIT :
-			     stage == MRA_OF_REP ? CM_MRA : CM_GO_ON;
-	pair.server.on_dreq = stage == DREQ_SEEN ? CM_WAIT : CM_GO_ON;
-	ret = cm_listen(&pair.server);
-	if (!ret)
-		ret = cm_request(&pair);
-	cm_settle(&pair);
-	if (!ret && stage >= DREQ_HELD) {
-		ret = ib_send_cm_dreq(pair.client.id, NULL, 0);
-		cm_settle(&pair);
-	}
-	return ret;
-}
-
-static void expect_stage(struct kunit *test, enum stage stage)
-{
-	KUNIT_EXPECT_EQ_MSG(test, pair.client.id->state, stage_states[stage].client,
+	KUNIT_EXPECT_EQ_MSG(test, pair.client.id->state, cm_stage_states[stage].client,
 			    "stage %d, client", stage);
 	if (stage == REQ_HELD)
 		KUNIT_EXPECT_NULL(test, pair.server.id);
 	else if (pair.server.id)
 		KUNIT_EXPECT_EQ_MSG(test, pair.server.id->state,
-				    stage_states[stage].server, "stage %d, server", stage);
+				    cm_stage_states[stage].server, "stage %d, server", stage);
 	else
 		KUNIT_FAIL(test, "stage %d: no server", stage);
 }
@@ -89,11 +39,11 @@ static void destroy_at_each_stage(struct kunit *test, bool server_first)
 {
 	struct cm_side *first, *second;
 	enum ib_cm_state end;
-	enum stage stage;
+	enum cm_stage stage;
 	int events;
 
-	for (stage = 0; stage < STAGES; stage++) {
-		KUNIT_ASSERT_EQ_MSG(test, go_to(stage), 0, "stage %d", stage);
+	for (stage = 0; stage < CM_STAGES; stage++) {
+		KUNIT_ASSERT_EQ_MSG(test, cm_go_to(&pair, stage), 0, "stage %d", stage);
 		expect_stage(test, stage);
 		first = server_first ? &pair.server : &pair.client;
 		second = server_first ? &pair.client : &pair.server;
@@ -140,10 +90,10 @@ static void the_server_goes_first(struct kunit *test)
 static void remove_at_each_stage(struct kunit *test, bool server)
 {
 	struct cm_side *side;
-	enum stage stage;
+	enum cm_stage stage;
 
-	for (stage = 0; stage < STAGES; stage++) {
-		KUNIT_ASSERT_EQ_MSG(test, go_to(stage), 0, "stage %d", stage);
+	for (stage = 0; stage < CM_STAGES; stage++) {
+		KUNIT_ASSERT_EQ_MSG(test, cm_go_to(&pair, stage), 0, "stage %d", stage);
 		side = server ? &pair.server : &pair.client;
 		fake_hca_flush(pair.client.hca);
 		fake_hca_flush(pair.server.hca);
@@ -172,7 +122,7 @@ static void the_servers_device_goes(struct kunit *test)
 	remove_at_each_stage(test, true);
 }
 
-static void handlers_that_destroy(struct kunit *test, bool fail)
+static void handlers_that_end_ids(struct kunit *test, bool destroy, bool fail)
 {
 	static const struct {
 		bool server;
@@ -190,7 +140,7 @@ static void handlers_that_destroy(struct kunit *test, bool fail)
 			side = &pair.server;
 		if (fail)
 			side->fail_on = cases[i].event;
-		else
+		if (destroy)
 			side->destroy_on = cases[i].event;
 		/* Else the answer that the handler gives is all that happens. */
 		if (cases[i].event == 'Q')
@@ -209,12 +159,55 @@ static void handlers_that_destroy(struct kunit *test, bool fail)
 
 static void handlers_destroy_their_ids(struct kunit *test)
 {
-	handlers_that_destroy(test, false);
+	handlers_that_end_ids(test, true, false);
 }
 
 static void handlers_answer_errors(struct kunit *test)
 {
-	handlers_that_destroy(test, true);
+	handlers_that_end_ids(test, false, true);
+}
+
+static void handlers_do_both(struct kunit *test)
+{
+	handlers_that_end_ids(test, true, true);
+}
+
+/* What it had waiting is dropped, not told. */
+static void an_id_goes_with_messages_waiting(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+
+	cm_connect(test, &pair);
+	pair.server.slow_ms = 500;
+	cm_mad(&pair.client, &pair.server, IBCM_LAP, mad);
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+	while (!READ_ONCE(pair.server.in_handler))
+		msleep(20);
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+	cm_mad(&pair.client, &pair.server, IBCM_DREQ, mad);
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+	cm_settle(&pair);
+	cm_drop_id(&pair.server);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(pair.server.in_handler));
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "L");
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "DT"));
+	msleep(1000);
+	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
+}
+
+/* Its work is queued and has not begun. */
+static void an_id_goes_with_its_work_queued(struct kunit *test)
+{
+	pair.client.hold = BIT(IBCM_RTU);
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
+	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.server.id, IB_EVENT_COMM_EST), 0);
+	KUNIT_EXPECT_TRUE(test, work_pending(&to_ibcm(pair.server.id)->work));
+	cm_drop_id(&pair.server);
+	msleep(1000);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");
+	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
 }
 
 /* Removal and destruction return though no send ever completes. */
@@ -335,6 +328,9 @@ static struct kunit_case destroy_cases[] = {
 	KUNIT_CASE(the_servers_device_goes),
 	KUNIT_CASE(handlers_destroy_their_ids),
 	KUNIT_CASE(handlers_answer_errors),
+	KUNIT_CASE(handlers_do_both),
+	KUNIT_CASE(an_id_goes_with_messages_waiting),
+	KUNIT_CASE(an_id_goes_with_its_work_queued),
 	KUNIT_CASE(completions_are_lost),
 	KUNIT_CASE(a_listener_goes),
 	KUNIT_CASE(many_connections),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Messages lost, repeated, late and malformed; retries and timewait in time. */
+/* Messages lost, repeated and late; retries and timewait in time. */
 #include "cm_test.h"
 
 static struct cm_pair pair;
@@ -225,98 +225,6 @@ static void sends_fail(struct kunit *test)
 	cm_drop_id(&pair.client);
 }
 
-static void inject(struct cm_side *to, const void *mad, u32 len)
-{
-	struct fake_hca_packet like = {
-		.src_qpn = 1,
-		.slid = pair.client.hca->port[1].lid,
-		.dlid = pair.server.hca->port[1].lid,
-	};
-
-	fake_hca_inject(to->hca, 1, &like, mad, len);
-}
-
-/* Every kind, of all zeroes, all ones and a pattern; and of the wrong length. */
-static void malformed_messages(struct kunit *test)
-{
-	struct ib_mad_hdr *hdr;
-	u8 mad[IB_MGMT_MAD_SIZE];
-	int kind, fill;
-
-	cm_connect(test, &pair);
-	for (kind = -1; kind <= IBCM_KINDS; kind++) {
-		for (fill = 0; fill < 256; fill += 15) {
-			memset(mad, fill, sizeof(mad));
-			hdr = (void *)mad;
-			hdr->base_version = IB_MGMT_BASE_VERSION;
-			hdr->mgmt_class = IB_MGMT_CLASS_CM;
-			hdr->class_version = IBCM_CLASS_VERSION;
-			hdr->method = IB_MGMT_METHOD_SEND;
-			hdr->status = 0;
-			hdr->attr_id = cpu_to_be16(be16_to_cpu(CM_REQ_ATTR_ID) + kind);
-			inject(&pair.server, mad, sizeof(mad));
-			inject(&pair.server, mad, sizeof(mad) - 1);
-			inject(&pair.server, mad, sizeof(*hdr));
-			inject(&pair.server, mad, fill);
-			msleep(20);
-		}
-	}
-	msleep(3000);
-	/* The connection does not notice. */
-	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_ESTABLISHED);
-	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
-	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
-	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
-}
-
-/* A REQ like the client's, one field of it made impossible. */
-static void bad_reqs(struct kunit *test)
-{
-	static const struct {
-		int what;
-		int reason;
-	} bad[] = {
-		{ 0, IB_CM_REJ_INVALID_TRANSPORT_TYPE },
-		{ 1, IB_CM_REJ_INVALID_MTU },
-		{ 2, IB_CM_REJ_INVALID_GID },
-	};
-	struct fake_hca_packet *held;
-	struct cm_req_msg *req;
-	int i;
-
-	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
-		cm_forget(&pair.client);
-		pair.client.hold = BIT(IBCM_REQ);
-		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
-		fake_hca_flush(pair.client.hca);
-		pair.client.hold = 0;
-		pair.client.drop[IBCM_REQ] = -1;
-		held = list_first_entry_or_null(&pair.client.hca->held,
-						struct fake_hca_packet, entry);
-		KUNIT_ASSERT_NOT_NULL(test, held);
-		req = (void *)held->data;
-		switch (bad[i].what) {
-		case 0:
-			IBA_SET(CM_REQ_TRANSPORT_SERVICE_TYPE, req, 2);
-			break;
-		case 1:
-			IBA_SET(CM_REQ_PATH_PACKET_PAYLOAD_MTU, req, 7);
-			break;
-		default:
-			memset(IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, req), 0x55,
-			       16);
-			break;
-		}
-		fake_hca_release_held(pair.client.hca);
-		KUNIT_EXPECT_TRUE_MSG(test, cm_wait(&pair.client, "J"), "case %d", i);
-		KUNIT_EXPECT_EQ(test, pair.client.last.param.rej_rcvd.reason,
-				bad[i].reason);
-		KUNIT_EXPECT_NULL(test, pair.server.id);
-		pair.client.drop[IBCM_REQ] = 0;
-	}
-}
-
 static struct kunit_case loss_cases[] = {
 	KUNIT_CASE(no_answer_to_the_req),
 	KUNIT_CASE(the_req_is_lost),
@@ -332,8 +240,6 @@ static struct kunit_case loss_cases[] = {
 	KUNIT_CASE(a_dreq_overtakes_the_rtu),
 	KUNIT_CASE(a_stale_connection),
 	KUNIT_CASE(sends_fail),
-	KUNIT_CASE(malformed_messages),
-	KUNIT_CASE(bad_reqs),
 	{}
 };
 

@@ -2,7 +2,7 @@
 /* Two adapters, a client's and a server's, and what their ids are told. */
 #include "cm_test.h"
 
-static char cm_letter(enum ib_cm_event_type event)
+char cm_letter(enum ib_cm_event_type event)
 {
 	static const char letters[] = {
 		[IB_CM_REQ_ERROR]		= 'q',
@@ -41,10 +41,12 @@ int cm_reply(struct cm_side *server)
 		.ece = { .vendor_id = 0xabcdef, .attr_mod = 0x13579bdf },
 	};
 
+	if (server->tune_rep)
+		server->tune_rep(&rep);
 	return ib_send_cm_rep(server->id, &rep);
 }
 
-static int cm_sidr_reply(struct cm_side *server)
+int cm_sidr_reply(struct cm_side *server)
 {
 	struct ib_cm_sidr_rep_param rep = {
 		.qp_num = server->qpn,
@@ -69,6 +71,8 @@ static enum cm_answer cm_answer_to(struct cm_side *side, enum ib_cm_event_type e
 		return side->on_rep;
 	case IB_CM_DREQ_RECEIVED:
 		return side->on_dreq;
+	case IB_CM_LAP_RECEIVED:
+		return side->on_lap;
 	default:
 		return CM_WAIT;
 	}
@@ -94,6 +98,13 @@ static void cm_record(struct cm_side *side, const struct ib_cm_event *event)
 
 	side->last = *event;
 	side->when = jiffies;
+	if (event->event == IB_CM_REQ_RECEIVED) {
+		side->path[0] = *event->param.req_rcvd.primary_path;
+		if (event->param.req_rcvd.alternate_path)
+			side->path[1] = *event->param.req_rcvd.alternate_path;
+	} else if (event->event == IB_CM_LAP_RECEIVED) {
+		side->path[1] = *event->param.lap_rcvd.alternate_path;
+	}
 	if (event->private_data)
 		memcpy(side->private_data, event->private_data,
 		       event->event == IB_CM_REQ_RECEIVED ?
@@ -107,6 +118,7 @@ int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 {
 	struct cm_side *side = cm_id->context;
 	char letter = cm_letter(event->event);
+	int ret = 0;
 
 	if (event->event == IB_CM_REQ_RECEIVED ||
 	    event->event == IB_CM_SIDR_REQ_RECEIVED) {
@@ -137,14 +149,19 @@ int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 		side->id = NULL;
 		side->destroyed = true;
 		ib_destroy_cm_id(cm_id);
-	} else if (letter == side->fail_on) {
+	}
+	if (letter == side->fail_on) {
 		side->id = NULL;
 		side->destroyed = true;
-		cm_record(side, event);
-		return -ECANCELED;
+		ret = -ECANCELED;
 	}
 	cm_record(side, event);
-	return 0;
+	if (side->slow_ms) {
+		WRITE_ONCE(side->in_handler, true);
+		msleep(side->slow_ms);
+		WRITE_ONCE(side->in_handler, false);
+	}
+	return ret;
 }
 
 static enum fake_hca_verdict cm_verdict(struct fake_hca *hca,
@@ -157,6 +174,8 @@ static enum fake_hca_verdict cm_verdict(struct fake_hca *hca,
 	if (hdr->mgmt_class != IB_MGMT_CLASS_CM || kind >= IBCM_KINDS)
 		return FAKE_DELIVER;
 	atomic_inc(&side->wire[kind]);
+	memcpy(side->mad[kind], hdr, IB_MGMT_MAD_SIZE);
+	side->wire_port = packet->port;
 	if (side->drop[kind]) {
 		if (side->drop[kind] > 0)
 			side->drop[kind]--;
@@ -167,16 +186,38 @@ static enum fake_hca_verdict cm_verdict(struct fake_hca *hca,
 	return side->duplicate & BIT(kind) ? FAKE_DUPLICATE : FAKE_DELIVER;
 }
 
-static int cm_side_init(struct cm_side *side)
+static int cm_side_netdev(struct cm_side *side, struct fake_hca_params *params,
+			  __be32 addr)
 {
-	const struct fake_hca_params params = {
-		.link_layer = IB_LINK_LAYER_INFINIBAND,
-	};
+	side->ndev = fake_netdev_create("fnet%d");
+	if (!side->ndev)
+		return -ENOMEM;
+	params->link_layer = IB_LINK_LAYER_ETHERNET;
+	params->ndev = side->ndev;
+	return fake_netdev_add_ipv4(side->ndev, addr, 24);
+}
 
+static int cm_side_init(struct cm_pair *pair, struct cm_side *side)
+{
+	__be32 addr = htonl(side == &pair->client ? CLIENT_IP : SERVER_IP);
+	struct fake_hca_params params = {
+		.link_layer = IB_LINK_LAYER_INFINIBAND,
+		.ports = pair->ports,
+	};
+	int ret;
+
+	if (pair->roce) {
+		ret = cm_side_netdev(side, &params, addr);
+		if (ret)
+			return ret;
+	}
 	side->hca = fake_hca_create(&params);
 	if (!side->hca)
 		return -ENOMEM;
-	/* Subnet administration makes one for each port, from a work item. */
+	/*
+	 * Subnet administration makes one for each port, from a work item, and
+	 * RoCE GIDs come from one.
+	 */
 	msleep(100);
 	side->idle_ahs = atomic_read(&side->hca->alive[FAKE_AH]);
 	side->hca->verdict = cm_verdict;
@@ -187,15 +228,32 @@ static int cm_side_init(struct cm_side *side)
 	return 0;
 }
 
-int cm_pair_init(struct kunit *test, struct cm_pair *pair)
+static int cm_pair_make(struct cm_pair *pair, u32 ports, bool roce)
 {
 	int ret;
 
 	memset(pair, 0, sizeof(*pair));
+	pair->ports = ports;
+	pair->roce = roce;
 	pair->client.qpn = 0x100;
 	pair->server.qpn = 0x200;
-	ret = cm_side_init(&pair->client);
-	return ret ?: cm_side_init(&pair->server);
+	ret = cm_side_init(pair, &pair->client);
+	return ret ?: cm_side_init(pair, &pair->server);
+}
+
+int cm_pair_init(struct kunit *test, struct cm_pair *pair)
+{
+	return cm_pair_make(pair, 1, false);
+}
+
+int cm_pair_init_ports(struct kunit *test, struct cm_pair *pair, u32 ports)
+{
+	return cm_pair_make(pair, ports, false);
+}
+
+int cm_pair_init_roce(struct kunit *test, struct cm_pair *pair)
+{
+	return cm_pair_make(pair, 1, true);
 }
 
 int cm_ahs(struct cm_side *side)
@@ -230,6 +288,10 @@ void cm_pair_exit(struct cm_pair *pair)
 		fake_hca_destroy(pair->client.hca);
 	if (pair->server.hca)
 		fake_hca_destroy(pair->server.hca);
+	if (pair->client.ndev)
+		fake_netdev_destroy(pair->client.ndev);
+	if (pair->server.ndev)
+		fake_netdev_destroy(pair->server.ndev);
 	memset(pair, 0, sizeof(*pair));
 }
 
@@ -250,8 +312,8 @@ void cm_path(struct cm_pair *pair, struct sa_path_rec *path)
 {
 	memset(path, 0, sizeof(*path));
 	path->rec_type = SA_PATH_REC_TYPE_IB;
-	path->sgid = pair->client.hca->port[1].gids[0];
-	path->dgid = pair->server.hca->port[1].gids[0];
+	cm_gid(&pair->client, 1, &path->sgid);
+	cm_gid(&pair->server, 1, &path->dgid);
 	path->service_id = TEST_SERVICE;
 	path->reversible = 1;
 	path->pkey = cpu_to_be16(0xffff);
@@ -261,6 +323,13 @@ void cm_path(struct cm_pair *pair, struct sa_path_rec *path)
 	path->rate = IB_RATE_10_GBPS;
 	path->packet_life_time_selector = IB_SA_EQ;
 	path->packet_life_time = TEST_LIFE;
+	if (pair->roce) {
+		path->rec_type = SA_PATH_REC_TYPE_ROCE_V2;
+		path->hop_limit = 64;
+		ether_addr_copy(path->roce.dmac, pair->server.ndev->dev_addr);
+		path->roce.route_resolved = true;
+		return;
+	}
 	sa_path_set_slid(path, pair->client.hca->port[1].lid);
 	sa_path_set_dlid(path, pair->server.hca->port[1].lid);
 }
@@ -289,6 +358,8 @@ int cm_request(struct cm_pair *pair)
 	int ret;
 
 	cm_path(pair, &path);
+	if (pair->tune_req)
+		pair->tune_req(pair, &req);
 	if (!pair->client.id) {
 		pair->client.id = ib_create_cm_id(&pair->client.hca->ibdev, cm_handler,
 						  &pair->client);
@@ -299,6 +370,28 @@ int cm_request(struct cm_pair *pair)
 		}
 	}
 	return ib_send_cm_req(pair->client.id, &req);
+}
+
+int cm_resolve(struct cm_pair *pair)
+{
+	struct sa_path_rec path;
+	struct ib_cm_sidr_req_param req = {
+		.path = &path,
+		.service_id = TEST_SERVICE,
+		.timeout_ms = 100,
+		.max_cm_retries = 3,
+		.private_data = "where",
+		.private_data_len = 6,
+	};
+
+	cm_path(pair, &path);
+	if (!pair->client.id) {
+		pair->client.id = ib_create_cm_id(&pair->client.hca->ibdev, cm_handler,
+						  &pair->client);
+		if (IS_ERR(pair->client.id))
+			return PTR_ERR(xchg(&pair->client.id, NULL));
+	}
+	return ib_send_cm_sidr_req(pair->client.id, &req);
 }
 
 bool cm_wait(struct cm_side *side, const char *events)
@@ -348,4 +441,44 @@ void cm_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 
 	KUNIT_EXPECT_GE(test, took + 10, ms);
 	KUNIT_EXPECT_LE(test, took, ms + ms / 8 + 60);
+}
+
+const struct cm_stage_states cm_stage_states[CM_STAGES] = {
+	[REQ_HELD]	= { IB_CM_REQ_SENT, IB_CM_IDLE },
+	[REQ_SEEN]	= { IB_CM_REQ_SENT, IB_CM_REQ_RCVD },
+	[MRA_OF_REQ]	= { IB_CM_MRA_REQ_RCVD, IB_CM_MRA_REQ_SENT },
+	[REP_HELD]	= { IB_CM_REQ_SENT, IB_CM_REP_SENT },
+	[REP_SEEN]	= { IB_CM_REP_RCVD, IB_CM_REP_SENT },
+	[MRA_OF_REP]	= { IB_CM_MRA_REP_SENT, IB_CM_MRA_REP_RCVD },
+	[RTU_HELD]	= { IB_CM_ESTABLISHED, IB_CM_REP_SENT },
+	[CONNECTED]	= { IB_CM_ESTABLISHED, IB_CM_ESTABLISHED },
+	[DREQ_HELD]	= { IB_CM_DREQ_SENT, IB_CM_ESTABLISHED },
+	[DREQ_SEEN]	= { IB_CM_DREQ_SENT, IB_CM_DREQ_RCVD },
+	[DREP_HELD]	= { IB_CM_DREQ_SENT, IB_CM_TIMEWAIT },
+	[RELEASED]	= { IB_CM_TIMEWAIT, IB_CM_TIMEWAIT },
+};
+
+int cm_go_to(struct cm_pair *pair, enum cm_stage stage)
+{
+	int ret;
+
+	pair->client.hold = (stage == REQ_HELD ? BIT(IBCM_REQ) : 0) |
+			   (stage == RTU_HELD ? BIT(IBCM_RTU) : 0) |
+			   (stage == DREQ_HELD ? BIT(IBCM_DREQ) : 0);
+	pair->server.hold = (stage == REP_HELD ? BIT(IBCM_REP) : 0) |
+			   (stage == DREP_HELD ? BIT(IBCM_DREP) : 0);
+	pair->server.on_req = stage == REQ_SEEN ? CM_WAIT :
+			     stage == MRA_OF_REQ ? CM_MRA : CM_GO_ON;
+	pair->client.on_rep = stage == REP_SEEN ? CM_WAIT :
+			     stage == MRA_OF_REP ? CM_MRA : CM_GO_ON;
+	pair->server.on_dreq = stage == DREQ_SEEN ? CM_WAIT : CM_GO_ON;
+	ret = cm_listen(&pair->server);
+	if (!ret)
+		ret = cm_request(pair);
+	cm_settle(pair);
+	if (!ret && stage >= DREQ_HELD) {
+		ret = ib_send_cm_dreq(pair->client.id, NULL, 0);
+		cm_settle(pair);
+	}
+	return ret;
 }

@@ -40,10 +40,66 @@ static const char *const expected_next[IBCM_STATES] = {
 	[IB_CM_SIDR_REQ_RCVD]	= "........... ........I.I ....",
 };
 
-static char expected(int state, int event)
+/* What the consumer is told, in the letters of cm_letter(). */
+static const char *const expected_told[IBCM_STATES] = {
+	[IB_CM_IDLE]		= "Q........S. ........... ....",
+	[IB_CM_LISTEN]		= "........... ........... ....",
+	[IB_CM_REQ_SENT]	= ".M.JJP..... ........... .q..",
+	[IB_CM_MRA_REQ_RCVD]	= "...JJP..... ........... .q..",
+	[IB_CM_REP_RCVD]	= "...JJ...... ........... ....",
+	[IB_CM_MRA_REP_SENT]	= "...JJ...... ........... ....",
+	[IB_CM_REQ_RCVD]	= "...JJ...... ........... ....",
+	[IB_CM_MRA_REQ_SENT]	= "...JJ...... ........... ....",
+	[IB_CM_REP_SENT]	= "..MJJ.UD... ........... .pp.",
+	[IB_CM_MRA_REP_RCVD]	= "...JJ.UD... ........... .pp.",
+	[IB_CM_ESTABLISHED]	= "...JJ..D... ........... ....",
+	[IB_CM_DREQ_SENT]	= "...JJ..DR.. ........... .d..",
+	[IB_CM_DREQ_RCVD]	= "........... ........... ....",
+	[IB_CM_TIMEWAIT]	= "........... ........... ...T",
+	[IB_CM_SIDR_REQ_SENT]	= "..........I ........... .s..",
+	[IB_CM_SIDR_REQ_RCVD]	= "........... ........... ....",
+};
+
+/*
+ * What the peer is sent without the consumer: MRA, reP, rtU, DREQ, dRep, a REJ of
+ * a stale connection, after a timeout, in the consumer's place; SIDR_REP (i).
+ */
+static const char reply_letters[] = {
+	[IBCM_REPLY_NONE] = '.', [IBCM_REPLY_MRA_REQ] = 'M', [IBCM_REPLY_MRA_REP] = 'N',
+	[IBCM_REPLY_REP] = 'P', [IBCM_REPLY_RTU] = 'U', [IBCM_REPLY_DREQ] = 'D',
+	[IBCM_REPLY_DREP] = 'R', [IBCM_REPLY_REJ_STALE] = 's',
+	[IBCM_REPLY_REJ_TIMEOUT] = 't', [IBCM_REPLY_REJ_CONSUMER] = 'c',
+	[IBCM_REPLY_SIDR_REJECT] = 'i',
+};
+
+static const char *const expected_reply[IBCM_STATES] = {
+	[IB_CM_IDLE]		= "........... ........... ....",
+	[IB_CM_LISTEN]		= "........... ........... ....",
+	[IB_CM_REQ_SENT]	= "........... ..........t .t..",
+	[IB_CM_MRA_REQ_RCVD]	= "........... ..........t .t..",
+	[IB_CM_REP_RCVD]	= "........... ..........c ....",
+	[IB_CM_MRA_REP_SENT]	= ".....N..... ..........c ....",
+	[IB_CM_REQ_RCVD]	= "........... ..........c ....",
+	[IB_CM_MRA_REQ_SENT]	= "M.......... ..........c ....",
+	[IB_CM_REP_SENT]	= "P.......... ..........c .t..",
+	[IB_CM_MRA_REP_RCVD]	= "........... ..........c .t..",
+	[IB_CM_ESTABLISHED]	= ".....U..... ..........D ....",
+	[IB_CM_DREQ_SENT]	= "........... ........... ....",
+	[IB_CM_DREQ_RCVD]	= "........... ..........R ....",
+	[IB_CM_TIMEWAIT]	= "s......R... ........... ....",
+	[IB_CM_SIDR_REQ_SENT]	= "........... ........... ....",
+	[IB_CM_SIDR_REQ_RCVD]	= "........... ..........i ....",
+};
+
+static char expected(const char *const *table, int state, int event)
 {
-	return expected_next[state][event + (event > IBCM_RX_SIDR_REP) +
-				    (event > IBCM_DO_DESTROY)];
+	return table[state][event + (event > IBCM_RX_SIDR_REP) +
+			    (event > IBCM_DO_DESTROY)];
+}
+
+static char told(const struct ibcm_step *step)
+{
+	return step && step->event != IBCM_NO_EVENT ? cm_letter(step->event) : '.';
 }
 
 static void every_state_and_event(struct kunit *test)
@@ -57,8 +113,14 @@ static void every_state_and_event(struct kunit *test)
 			step = ibcm_step_of(s, e);
 			KUNIT_EXPECT_EQ_MSG(test,
 					    step ? state_letters[step->next] : '.',
-					    expected(s, e), "state %c, event %d",
-					    state_letters[s], e);
+					    expected(expected_next, s, e),
+					    "state %c, event %d", state_letters[s], e);
+			KUNIT_EXPECT_EQ_MSG(test, told(step),
+					    expected(expected_told, s, e),
+					    "state %c, event %d", state_letters[s], e);
+			KUNIT_EXPECT_EQ_MSG(test, reply_letters[step ? step->reply : 0],
+					    expected(expected_reply, s, e),
+					    "state %c, event %d", state_letters[s], e);
 		}
 	}
 	KUNIT_EXPECT_NULL(test, ibcm_step_of(IBCM_STATES, 0));

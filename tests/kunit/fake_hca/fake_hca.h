@@ -87,6 +87,8 @@ struct fake_hca {
 					 struct fake_hca_packet *packet,
 					 void *arg);
 	void *verdict_arg;
+	/* Called first by a create_ah that may sleep. */
+	void (*on_create_ah)(struct fake_hca *hca);
 	bool hold_send_completions;	/* lost until released */
 	enum ib_wc_status send_status;	/* of all sends, when not IB_WC_SUCCESS */
 	atomic_t sent, delivered, dropped;

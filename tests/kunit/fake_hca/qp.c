@@ -101,6 +101,9 @@ static int fake_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	struct fake_ah *ah = container_of(ibah, struct fake_ah, ibah);
 	struct rdma_ah_attr *attr = init->ah_attr;
 
+	if (to_fake_hca(ibah->device)->on_create_ah &&
+	    init->flags & RDMA_CREATE_AH_SLEEPABLE)
+		to_fake_hca(ibah->device)->on_create_ah(to_fake_hca(ibah->device));
 	if (refuse(ibah->device, FAKE_AH))
 		return -ENOMEM;
 	if (rdma_ah_get_ah_flags(attr) & IB_AH_GRH) {

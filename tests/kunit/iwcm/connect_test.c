@@ -131,6 +131,8 @@ static void a_reply_from_a_verb_that_fails(struct kunit *test)
 	it.during[FAKE_IW_CONNECT] = NULL;
 	it.answer[FAKE_IW_CONNECT] = 0;
 	KUNIT_ASSERT_EQ(test, iw_connect_id(it.id), 0);
+	iw_settle();
+	KUNIT_EXPECT_STREQ(test, it.events, "");
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CONNECT_REPLY, 0, NULL), 0);
 	KUNIT_ASSERT_TRUE(test, iw_wait("P"));
 	KUNIT_EXPECT_NULL(test, it.last.private_data);

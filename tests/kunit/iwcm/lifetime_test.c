@@ -125,7 +125,7 @@ static const struct told told[] = {
 };
 
 /* And what would have followed is not told. */
-static void handlers_that_end_ids(struct kunit *test, bool fail)
+static void handlers_that_end_ids(struct kunit *test, bool destroy, bool fail)
 {
 	int i;
 
@@ -133,7 +133,7 @@ static void handlers_that_end_ids(struct kunit *test, bool fail)
 		iw_be(test, told[i].state);
 		if (fail)
 			it.fail_on = told[i].letter;
-		else
+		if (destroy)
 			it.destroy_on = told[i].letter;
 		iw_report(it.id, told[i].type, told[i].status, "x");
 		iw_report(it.held, IW_CM_EVENT_CLOSE, 0, NULL);
@@ -150,12 +150,18 @@ static void handlers_that_end_ids(struct kunit *test, bool fail)
 
 static void handlers_destroy_their_ids(struct kunit *test)
 {
-	handlers_that_end_ids(test, false);
+	handlers_that_end_ids(test, true, false);
 }
 
 static void handlers_answer_errors(struct kunit *test)
 {
-	handlers_that_end_ids(test, true);
+	handlers_that_end_ids(test, false, true);
+}
+
+/* The answer of a handler that has destroyed its id says nothing. */
+static void handlers_do_both(struct kunit *test)
+{
+	handlers_that_end_ids(test, true, true);
 }
 
 static void a_handler_destroys_its_request(struct kunit *test)
@@ -246,6 +252,7 @@ static struct kunit_case lifetime_cases[] = {
 	KUNIT_CASE(an_id_goes_in_the_middle_of_a_verb),
 	KUNIT_CASE(handlers_destroy_their_ids),
 	KUNIT_CASE(handlers_answer_errors),
+	KUNIT_CASE(handlers_do_both),
 	KUNIT_CASE(a_handler_destroys_its_request),
 	KUNIT_CASE(reports_in_a_row),
 	KUNIT_CASE(an_id_is_used_again_and_again),

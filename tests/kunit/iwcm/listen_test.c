@@ -55,6 +55,32 @@ static void reports_before_the_accept_returns(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
 }
 
+static void establish_and_outlast_the_handler(struct iw_cm_id *cm_id)
+{
+	iw_report(cm_id, IW_CM_EVENT_ESTABLISHED, 0, NULL);
+	while (READ_ONCE(it.in_handler))
+		msleep(20);
+	iw_settle();
+	it.seen = atomic_read(&it.nr_events);
+}
+
+/* The work that told of the request is there to tell more, and must not yet. */
+static void an_accept_beside_the_requests_handler(struct kunit *test)
+{
+	it.during[FAKE_IW_ACCEPT] = establish_and_outlast_the_handler;
+	it.slow = true;
+	KUNIT_ASSERT_EQ(test, iw_listen_on(0), 0);
+	KUNIT_ASSERT_EQ(test, iw_request("hi"), 0);
+	while (!READ_ONCE(it.in_handler))
+		msleep(20);
+	it.answer[FAKE_IW_ACCEPT] = -EIO;
+	KUNIT_EXPECT_EQ(test, iw_accept_id(it.requests[0]), -EIO);
+	KUNIT_EXPECT_EQ(test, it.seen, 1);
+	iw_settle();
+	KUNIT_EXPECT_STREQ(test, it.events, "Q");
+	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
+}
+
 static void the_accept_fails(struct kunit *test)
 {
 	it.during[FAKE_IW_ACCEPT] = establish_and_close;
@@ -100,8 +126,6 @@ static void a_request_closed_before_it_is_told(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, iw_listen_on(0), 0);
 	KUNIT_ASSERT_EQ(test, iw_request("hi"), 0);
 	while (!READ_ONCE(it.in_handler))
-		msleep(20);
-	while (!READ_ONCE(it.id))
 		msleep(20);
 	cm_id = it.id;
 	KUNIT_EXPECT_EQ(test, iw_report(cm_id, IW_CM_EVENT_CLOSE, 0, NULL), 0);
@@ -294,6 +318,7 @@ static void a_request_survives_each_failed_allocation(struct kunit *test)
 static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(a_request_is_accepted),
 	KUNIT_CASE(reports_before_the_accept_returns),
+	KUNIT_CASE(an_accept_beside_the_requests_handler),
 	KUNIT_CASE(the_accept_fails),
 	KUNIT_CASE(the_peer_goes_while_accepted),
 	KUNIT_CASE(the_peer_goes_while_asked_about),

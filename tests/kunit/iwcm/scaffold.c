@@ -42,19 +42,20 @@ static int iw_handler(struct iw_cm_id *cm_id, struct iw_cm_event *event)
 	char letter = iw_letter(event);
 	int ret = 0;
 
-	WRITE_ONCE(it.in_handler, true);
-	if (it.slow)
-		msleep(200);
 	if (letter == 'Q') {
 		if (it.nr_requests < IW_MANY)
 			it.requests[it.nr_requests++] = cm_id;
 		it.id = cm_id;
 		ret = it.on_request;
 	}
+	WRITE_ONCE(it.in_handler, true);
+	if (it.slow)
+		msleep(200);
 	if (letter == it.destroy_on) {
 		it.id = NULL;
 		iw_destroy_cm_id(cm_id);
-	} else if (letter == it.fail_on) {
+	}
+	if (letter == it.fail_on) {
 		it.id = NULL;
 		ret = -ECANCELED;
 	}

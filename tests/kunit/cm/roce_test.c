@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* RoCE: every message has a network header, paths have MAC addresses, GIDs go. */
+#include "cm_test.h"
+
+static struct cm_pair pair;
+
+static int roce_test_init(struct kunit *test)
+{
+	return cm_pair_init_roce(test, &pair);
+}
+
+static void roce_test_exit(struct kunit *test)
+{
+	cm_pair_exit(&pair);
+}
+
+static void a_connection_over_ethernet(struct kunit *test)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR };
+	struct sa_path_rec *seen = &pair.server.path[0];
+	union ib_gid gid;
+	int mask;
+
+	cm_connect(test, &pair);
+	KUNIT_EXPECT_EQ(test, seen->rec_type, SA_PATH_REC_TYPE_ROCE_V2);
+	cm_gid(&pair.server, 1, &gid);
+	KUNIT_EXPECT_MEMEQ(test, &seen->sgid, &gid, sizeof(gid));
+	cm_gid(&pair.client, 1, &gid);
+	KUNIT_EXPECT_MEMEQ(test, &seen->dgid, &gid, sizeof(gid));
+	KUNIT_EXPECT_TRUE(test, seen->roce.route_resolved);
+
+	KUNIT_ASSERT_EQ(test, ib_cm_init_qp_attr(pair.client.id, &attr, &mask), 0);
+	KUNIT_EXPECT_EQ(test, attr.ah_attr.type, RDMA_AH_ATTR_TYPE_ROCE);
+	KUNIT_EXPECT_MEMEQ(test, attr.ah_attr.roce.dmac, pair.server.ndev->dev_addr,
+			   ETH_ALEN);
+	KUNIT_EXPECT_EQ(test, rdma_ah_read_grh(&attr.ah_attr)->sgid_attr->gid_type,
+			IB_GID_TYPE_ROCE_UDP_ENCAP);
+	KUNIT_ASSERT_EQ(test, ib_cm_init_qp_attr(pair.server.id, &attr, &mask), 0);
+	KUNIT_EXPECT_MEMEQ(test, &rdma_ah_read_grh(&attr.ah_attr)->dgid, &gid,
+			   sizeof(gid));
+
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "DT"));
+}
+
+static void a_request_is_told_its_gid(struct kunit *test)
+{
+	const struct ib_gid_attr *attr;
+
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
+	attr = pair.server.last.param.req_rcvd.ppath_sgid_attr;
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	KUNIT_EXPECT_EQ(test, attr->gid_type, IB_GID_TYPE_ROCE_UDP_ENCAP);
+	KUNIT_EXPECT_EQ(test, attr->port_num, 1u);
+}
+
+static void a_service_is_resolved_over_ethernet(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_resolve(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "I"));
+	KUNIT_EXPECT_NOT_NULL(test, pair.server.last.param.sidr_req_rcvd.sgid_attr);
+	KUNIT_EXPECT_NOT_NULL(test, pair.client.last.param.sidr_rep_rcvd.sgid_attr);
+	KUNIT_EXPECT_EQ(test, pair.client.last.param.sidr_rep_rcvd.qkey, 0x11223344u);
+}
+
+/* By its sender's GID a request that comes again is known. */
+static void resolutions_are_told_apart_by_gid(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	cm_mad(&pair.client, &pair.server, IBCM_SIDR_REQ, mad);
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+	cm_settle(&pair);
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+	cm_settle(&pair);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "S");
+	/* The same request id from another: refused by a handler that has one. */
+	cm_inject(&pair.server, &pair.server, mad, sizeof(mad));
+	cm_settle(&pair);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "SS");
+}
+
+static void a_lap_over_ethernet(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+
+	cm_connect(test, &pair);
+	cm_mad(&pair.client, &pair.server, IBCM_LAP, mad);
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+	cm_settle(&pair);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "L");
+	KUNIT_EXPECT_EQ(test, pair.server.path[1].rec_type, SA_PATH_REC_TYPE_ROCE_V2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_APR]), 1);
+}
+
+/* Without one there is nobody to answer. */
+static void messages_without_a_network_header(struct kunit *test)
+{
+	static const enum ibcm_kind kinds[] = {
+		IBCM_REQ, IBCM_SIDR_REQ, IBCM_DREQ, IBCM_REP,
+	};
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = 3 };
+	u8 mad[IB_MGMT_MAD_SIZE];
+	int i, ahs;
+
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	ahs = cm_ahs(&pair.server);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		cm_mad(&pair.client, &pair.server, kinds[i], mad);
+		fake_hca_inject(pair.server.hca, 1, &like, mad, sizeof(mad));
+		cm_settle(&pair);
+	}
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+	KUNIT_EXPECT_NULL(test, pair.server.id);
+	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), ahs);
+	/* They left no names behind that a good one would meet. */
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+}
+
+static void other_source(struct cm_pair *pair, struct ib_cm_req_param *req)
+{
+	union ib_gid *gid = &req->primary_path->sgid;
+
+	gid->raw[15] = 0x99;
+}
+
+static void a_source_that_is_not_there(struct kunit *test)
+{
+	pair.tune_req = other_source;
+	KUNIT_EXPECT_EQ(test, cm_request(&pair), -ENOENT);
+	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
+}
+
+/* The address goes while a connection uses it: its table entry stays with it. */
+static void the_address_goes(struct kunit *test)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR };
+	int mask;
+
+	cm_connect(test, &pair);
+	KUNIT_ASSERT_EQ(test, fake_netdev_del_ipv4(pair.client.ndev, htonl(CLIENT_IP), 24),
+			0);
+	msleep(200);
+	KUNIT_EXPECT_EQ(test, ib_cm_init_qp_attr(pair.client.id, &attr, &mask), 0);
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
+}
+
+/* Ids that outlive their adapter keep nothing of its GID table. */
+static void the_adapter_goes(struct kunit *test, enum cm_stage stage, bool server)
+{
+	struct cm_side *side = server ? &pair.server : &pair.client;
+
+	KUNIT_ASSERT_EQ(test, cm_go_to(&pair, stage), 0);
+	KUNIT_ASSERT_NOT_NULL(test, side->id);
+	ib_unregister_device(&side->hca->ibdev);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&side->hca->alive[FAKE_GID]), 0, "stage %d",
+			    stage);
+	KUNIT_EXPECT_EQ(test, fake_hca_objects(side->hca), 0);
+	KUNIT_EXPECT_NULL_MSG(test, to_ibcm(side->id)->av.ah_attr.grh.sgid_attr,
+			      "stage %d", stage);
+	KUNIT_EXPECT_EQ(test, ib_send_cm_dreq(side->id, NULL, 0), -ENODEV);
+	fake_hca_destroy(side->hca);
+	side->hca = NULL;
+	pair.client.hold = 0;
+	pair.server.hold = 0;
+	cm_pair_exit(&pair);
+	KUNIT_ASSERT_EQ(test, cm_pair_init_roce(test, &pair), 0);
+}
+
+static void ids_outlive_their_adapter(struct kunit *test)
+{
+	enum cm_stage stage;
+
+	for (stage = REQ_HELD; stage < CM_STAGES; stage++) {
+		the_adapter_goes(test, stage, false);
+		if (stage != REQ_HELD)
+			the_adapter_goes(test, stage, true);
+	}
+}
+
+static struct kunit_case roce_cases[] = {
+	KUNIT_CASE(a_connection_over_ethernet),
+	KUNIT_CASE(a_request_is_told_its_gid),
+	KUNIT_CASE(a_service_is_resolved_over_ethernet),
+	KUNIT_CASE(resolutions_are_told_apart_by_gid),
+	KUNIT_CASE(a_lap_over_ethernet),
+	KUNIT_CASE(messages_without_a_network_header),
+	KUNIT_CASE(a_source_that_is_not_there),
+	KUNIT_CASE(the_address_goes),
+	KUNIT_CASE(ids_outlive_their_adapter),
+	{}
+};
+
+struct kunit_suite ibcm_roce_suite = {
+	.name = "ib_cm_roce",
+	.init = roce_test_init,
+	.exit = roce_test_exit,
+	.test_cases = roce_cases,
+};
