@@ -36,8 +36,8 @@ struct iw_test {
 	u8 private_data[256];		/* of the last event */
 
 	/* The provider */
-	int answer[FAKE_IW_VERBS];
 	void (*during[FAKE_IW_VERBS])(struct iw_cm_id *cm_id);
+	int answer[FAKE_IW_VERBS];
 	struct iw_cm_id *held;		/* that it has a reference on */
 	u32 qpn, ord, ird;		/* of the last connect or accept */
 	u8 sent[256];			/* private data of the last verb */
