@@ -357,6 +357,9 @@ static void calls_in_the_wrong_state(struct kunit *test)
 	expect_refusals(test, pair.server.listener, "");
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_EXPECT_EQ(test, cm_request(&pair), -EINVAL);
+	/* No data can have come: nobody has been replied to. */
+	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.client.id, IB_EVENT_COMM_EST), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.server.listener, IB_EVENT_COMM_EST), -EINVAL);
 	expect_refusals(test, pair.client.id, "J");
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
 	expect_refusals(test, pair.server.id, "PJM");

@@ -149,6 +149,26 @@ static void replies_that_cannot_be_made(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_SIDR_REP]), 1);
 }
 
+/* Through a router all have its LID: their GIDs tell them apart. */
+static void askers_behind_a_router(struct kunit *test)
+{
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = 7, .grh = true };
+	u8 mad[IB_MGMT_MAD_SIZE];
+	int i;
+
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	cm_gid(&pair.server, 1, &like.dgid);
+	cm_mad(&pair.client, &pair.server, IBCM_SIDR_REQ, mad);
+	for (i = 0; i < 3; i++) {
+		cm_gid(&pair.client, 1, &like.sgid);
+		like.sgid.raw[15] += i / 2;
+		fake_hca_inject(pair.server.hca, 1, &like, mad, sizeof(mad));
+		cm_settle(&pair);
+	}
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "SS");
+}
+
 /* No handle, no answer: the request may come again and is new then. */
 static void no_way_back(struct kunit *test)
 {
@@ -221,6 +241,7 @@ static struct kunit_case sidr_cases[] = {
 	KUNIT_CASE(a_resolution_asked_twice),
 	KUNIT_CASE(requests_that_cannot_be_made),
 	KUNIT_CASE(replies_that_cannot_be_made),
+	KUNIT_CASE(askers_behind_a_router),
 	KUNIT_CASE(no_way_back),
 	KUNIT_CASE(the_listener_goes_during_a_resolution),
 	KUNIT_CASE(the_listener_goes_during_a_request),
