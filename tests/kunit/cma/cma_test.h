@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_CMA_TEST_H
+#define IBEX_CMA_TEST_H
+
+/*
+ * Two hosts in one: a netdev with an IPv4 and an IPv6 address and an adapter on
+ * it for the client, and the same for the server.  What makes the addresses
+ * local ones is taken out of the routing tables, so that either side finds the
+ * other through its own netdev.  Each side's handler notes what it is told, and
+ * does what the test chose.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <rdma/rdma_cm.h>
+#include <rdma/rdma_cm_ib.h>
+#include "fake_hca.h"
+#include "cm.h"
+#include "cma.h"
+
+#define TEST_PORT	4791
+#define TEST_TIMEOUT	2000	/* ms, of resolutions */
+
+enum cma_answer { CMA_WAIT, CMA_ACCEPT, CMA_REJECT, CMA_FAIL };
+
+struct cma_side {
+	struct net_device *ndev;
+	struct fake_hca *hca;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	int idle[FAKE_OBJECTS];		/* what is alive without a connection */
+	__be32 ip4;
+	struct in6_addr ip6;
+
+	struct rdma_cm_id *id;		/* the connection's */
+	struct rdma_cm_id *listener;
+	enum cma_answer on_request, on_response, on_disconnect;
+	char destroy_on;		/* letter of an event; the handler ends the id */
+	bool destroyed;
+	bool own_qp;			/* the consumer's, of which the CMA knows qpn */
+	u32 qpn;
+	enum ib_qp_type qp_type;
+	struct rdma_conn_param param;	/* to connect or accept with */
+	struct rdma_ucm_ece ece;
+
+	atomic_t nr_events;
+	char events[64];		/* a letter each, see cma_letter() */
+	unsigned long when;		/* jiffies of the last */
+	int call;			/* the result of the last call in a handler */
+	struct rdma_cm_event last;
+	u8 private_data[256];		/* of the last event that had any */
+
+	/* What its adapter sends, by kind; verdicts, so many or all (-1). */
+	atomic_t wire[IBCM_KINDS];
+	int drop[IBCM_KINDS];
+	u16 duplicate, hold;		/* masks of kinds */
+};
+
+struct cma_pair {
+	struct cma_side client, server;
+};
+
+/* How far an id is; of the client but for the last two. */
+enum cma_stage {
+	AT_IDLE, AT_BOUND, AT_ADDR_QUERY, AT_ADDR_RESOLVED, AT_ROUTE_QUERY,
+	AT_ROUTE_RESOLVED, AT_CONNECT, AT_UP, AT_DISCONNECT, AT_LISTEN, AT_REQUEST,
+	CMA_STAGES
+};
+
+/* stage.c */
+extern const char * const cma_stage_names[CMA_STAGES];
+/*
+ * The id that is there, or NULL, with a failure.  At ROUTE_QUERY its handler is
+ * locked, as nothing else keeps it there.
+ */
+struct rdma_cm_id *cma_go_to(struct kunit *test, struct cma_pair *pair,
+			     enum cma_stage stage);
+/* Ends all ids; nothing is held or dropped any more. */
+void cma_leave(struct kunit *test, struct cma_pair *pair);
+
+/* pair.c */
+int cma_pair_init(struct kunit *test, struct cma_pair *pair);
+void cma_pair_exit(struct kunit *test, struct cma_pair *pair);
+int cma_side_start(struct cma_side *side);
+void cma_side_stop(struct kunit *test, struct cma_side *side);
+int cma_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
+struct rdma_cm_id *cma_new_id(struct cma_side *side, enum rdma_ucm_port_space ps,
+			      enum ib_qp_type type);
+int cma_make_qp(struct cma_side *side);
+/* IPv4 listener on the server's address, for connections. */
+int cma_listen(struct cma_pair *pair);
+int cma_listen_at(struct cma_side *side, enum rdma_ucm_port_space ps,
+		  const struct sockaddr *addr);
+/* The client's id gets to ROUTE_RESOLVED, and has a QP unless own_qp. */
+void cma_resolve(struct kunit *test, struct cma_pair *pair);
+void cma_resolve_to(struct kunit *test, struct cma_side *client,
+		    enum rdma_ucm_port_space ps, const struct sockaddr *dst);
+int cma_request(struct cma_side *client);
+/* All of it; events are forgotten after. */
+void cma_connect(struct kunit *test, struct cma_pair *pair);
+void cma_drop_id(struct cma_side *side);
+void cma_drop_listener(struct cma_side *side);
+/* Waits until the side's events are @events exactly; bounded. */
+bool cma_wait(struct cma_side *side, const char *events);
+void cma_forget(struct cma_side *side);
+void cma_settle(struct cma_pair *pair);
+/* Objects of a kind beyond those of an idle adapter. */
+int cma_alive(struct cma_side *side, enum fake_hca_object kind);
+int cma_sent(struct cma_side *side, enum ibcm_kind kind);
+struct cma_id *cma_of(struct rdma_cm_id *id);
+enum rdma_cm_state cma_at(struct rdma_cm_id *id);
+
+/* net.c: what ip(8) would do */
+struct sockaddr *cma_sin(struct sockaddr_storage *at, __be32 ip, u16 port);
+struct sockaddr *cma_sin6(struct sockaddr_storage *at, const struct in6_addr *ip,
+			  u16 port);
+struct net_device *cma_net_create(void);
+struct net_device *cma_net_create_ib(void);
+int cma_net_addr(struct net_device *ndev, bool add, sa_family_t family,
+		 const void *ip, u8 prefix_len);
+int cma_net_route(struct net_device *ndev, bool add, sa_family_t family,
+		  const void *dst, u8 prefix_len, const void *gateway);
+int cma_net_hide_local(struct net_device *ndev, sa_family_t family, const void *ip);
+int cma_net_neigh(struct net_device *ndev, sa_family_t family, const void *ip,
+		  const u8 *lladdr, u8 nud);
+
+extern struct kunit_suite cma_state_suite;
+
+#endif

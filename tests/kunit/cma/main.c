@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <linux/module.h>
+#include "cma_test.h"
+
+kunit_test_suites(&cma_state_suite);
+
+MODULE_DESCRIPTION("KUnit suites of rdma_cm");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
