@@ -124,5 +124,10 @@ int cma_net_neigh(struct net_device *ndev, sa_family_t family, const void *ip,
 		  const u8 *lladdr, u8 nud);
 
 extern struct kunit_suite cma_state_suite;
+extern struct kunit_suite cma_connect_suite;
+extern struct kunit_suite cma_loss_suite;
+extern struct kunit_suite cma_port_suite;
+extern struct kunit_suite cma_listen_suite;
+extern struct kunit_suite cma_dgram_suite;
 
 #endif

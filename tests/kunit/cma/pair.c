@@ -436,10 +436,15 @@ void cma_resolve_to(struct kunit *test, struct cma_side *client,
 		    enum rdma_ucm_port_space ps, const struct sockaddr *dst)
 {
 	struct rdma_cm_id *id = cma_new_id(client, ps, client->qp_type);
+	struct sockaddr_storage addr;
+	struct sockaddr *src;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(id));
 	client->id = id;
-	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(client->id, NULL, dst, TEST_TIMEOUT), 0);
+	/* Both hosts' addresses are this host's; it might choose the peer's. */
+	src = dst->sa_family == AF_INET6 ? cma_sin6(&addr, &client->ip6, 0) :
+					   cma_sin(&addr, client->ip4, 0);
+	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(id, src, dst, TEST_TIMEOUT), 0);
 	KUNIT_ASSERT_TRUE_MSG(test, cma_wait(client, "A"), "%s %d", client->events,
 			      client->last.status);
 	KUNIT_ASSERT_EQ(test, rdma_resolve_route(client->id, TEST_TIMEOUT), 0);
