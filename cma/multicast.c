@@ -305,13 +305,16 @@ static bool cma_mcast_next_change(struct cma_id *idp,
 static int cma_mcast_ah(struct cma_id *idp, struct ib_sa_mcmember_rec *rec,
 			struct rdma_ah_attr *ah)
 {
-	struct net_device *ndev = cma_roce_netdev(idp);
 	enum ib_gid_type type = IB_GID_TYPE_IB;
+	struct net_device *ndev = NULL;
 	int err;
 
-	if (cma_mcast_is_roce(idp))
+	/* On InfiniBand GIDs are the port's, whatever netdev is on it. */
+	if (cma_mcast_is_roce(idp)) {
+		ndev = cma_roce_netdev(idp);
 		type = idp->sgid_attr ? idp->sgid_attr->gid_type :
 					IB_GID_TYPE_ROCE_UDP_ENCAP;
+	}
 	err = ib_init_ah_from_mcmember(idp->id.device, idp->id.port_num, rec,
 				       ndev, type, ah);
 	dev_put(ndev);
