@@ -53,6 +53,12 @@ struct cma_side {
 	atomic_t wire[IBCM_KINDS];
 	int drop[IBCM_KINDS];
 	u16 duplicate, hold;		/* masks of kinds */
+
+	/* InfiniBand only, see ib.c. */
+	enum { SA_ANSWERS, SA_REFUSES, SA_SILENT } sa;
+	atomic_t sa_asked;
+	u8 sa_record[64];		/* the last it was asked for */
+	bool hidden;			/* no netdev is found for its requests */
 };
 
 struct cma_pair {
@@ -80,6 +86,9 @@ void cma_leave(struct kunit *test, struct cma_pair *pair);
 /* pair.c */
 int cma_pair_init(struct kunit *test, struct cma_pair *pair);
 void cma_pair_exit(struct kunit *test, struct cma_pair *pair);
+void cma_pair_addrs(struct cma_pair *pair);
+int cma_side_net(struct cma_side *side);
+int cma_know_peer(struct cma_side *side, const struct cma_side *peer);
 int cma_side_start(struct cma_side *side);
 void cma_side_stop(struct kunit *test, struct cma_side *side);
 int cma_handler(struct rdma_cm_id *id, struct rdma_cm_event *event);
@@ -109,12 +118,21 @@ int cma_sent(struct cma_side *side, enum ibcm_kind kind);
 struct cma_id *cma_of(struct rdma_cm_id *id);
 enum rdma_cm_state cma_at(struct rdma_cm_id *id);
 
+/* ib.c */
+int cma_pair_init_ib(struct kunit *test, struct cma_pair *pair);
+void cma_pair_exit_ib(struct kunit *test, struct cma_pair *pair);
+enum fake_hca_verdict cma_sa_verdict(struct cma_side *side,
+				     struct fake_hca_packet *packet);
+/* The AF_IB address of a side, or of any. */
+void cma_sin_ib(struct sockaddr_storage *at, struct cma_side *side,
+		enum rdma_ucm_port_space ps, u16 port);
+
 /* net.c: what ip(8) would do */
 struct sockaddr *cma_sin(struct sockaddr_storage *at, __be32 ip, u16 port);
 struct sockaddr *cma_sin6(struct sockaddr_storage *at, const struct in6_addr *ip,
 			  u16 port);
 struct net_device *cma_net_create(void);
-struct net_device *cma_net_create_ib(void);
+struct net_device *cma_net_create_ib(const u8 *lladdr);
 int cma_net_addr(struct net_device *ndev, bool add, sa_family_t family,
 		 const void *ip, u8 prefix_len);
 int cma_net_route(struct net_device *ndev, bool add, sa_family_t family,
@@ -129,5 +147,7 @@ extern struct kunit_suite cma_loss_suite;
 extern struct kunit_suite cma_port_suite;
 extern struct kunit_suite cma_listen_suite;
 extern struct kunit_suite cma_dgram_suite;
+extern struct kunit_suite cma_ib_suite;
+extern struct kunit_suite cma_ib_mcast_suite;
 
 #endif

@@ -228,7 +228,7 @@ static void cma_ipoib_setup(struct net_device *ndev)
 	memcpy(ndev->broadcast, cma_ipoib_broadcast, INFINIBAND_ALEN);
 }
 
-static struct net_device *cma_net_new(const char *name,
+static struct net_device *cma_net_new(const char *name, const u8 *lladdr,
 				      void (*setup)(struct net_device *ndev))
 {
 	struct net_device *ndev;
@@ -236,6 +236,8 @@ static struct net_device *cma_net_new(const char *name,
 	ndev = alloc_netdev(0, name, NET_NAME_ENUM, setup);
 	if (!ndev)
 		return NULL;
+	if (lladdr)
+		__dev_addr_set(ndev, lladdr, ndev->addr_len);
 	if (register_netdev(ndev)) {
 		free_netdev(ndev);
 		return NULL;
@@ -248,10 +250,10 @@ static struct net_device *cma_net_new(const char *name,
 
 struct net_device *cma_net_create(void)
 {
-	return cma_net_new("cma%d", cma_net_setup);
+	return cma_net_new("cma%d", NULL, cma_net_setup);
 }
 
-struct net_device *cma_net_create_ib(void)
+struct net_device *cma_net_create_ib(const u8 *lladdr)
 {
-	return cma_net_new("ipoib%d", cma_ipoib_setup);
+	return cma_net_new("ipoib%d", lladdr, cma_ipoib_setup);
 }

@@ -152,6 +152,8 @@ static enum fake_hca_verdict cma_verdict(struct fake_hca *hca,
 	struct cma_side *side = arg;
 	u16 kind = be16_to_cpu(hdr->attr_id) - be16_to_cpu(CM_REQ_ATTR_ID);
 
+	if (packet->dst_qpn == 1 && hdr->mgmt_class == IB_MGMT_CLASS_SUBN_ADM)
+		return cma_sa_verdict(side, packet);
 	if (packet->dst_qpn != 1 || hdr->mgmt_class != IB_MGMT_CLASS_CM ||
 	    kind >= IBCM_KINDS)
 		return FAKE_DELIVER;
@@ -214,7 +216,7 @@ static bool cma_gid_there(struct cma_side *side)
 	return true;
 }
 
-static int cma_side_net(struct cma_side *side)
+int cma_side_net(struct cma_side *side)
 {
 	int ret, i;
 
@@ -252,7 +254,7 @@ static int cma_roce_init(struct cma_side *side)
 	return cma_gid_there(side) ? cma_side_start(side) : -ENODEV;
 }
 
-static int cma_know_peer(struct cma_side *side, const struct cma_side *peer)
+int cma_know_peer(struct cma_side *side, const struct cma_side *peer)
 {
 	int ret;
 
@@ -262,10 +264,9 @@ static int cma_know_peer(struct cma_side *side, const struct cma_side *peer)
 				    peer->ndev->dev_addr, NUD_PERMANENT);
 }
 
-int cma_pair_init(struct kunit *test, struct cma_pair *pair)
+void cma_pair_addrs(struct cma_pair *pair)
 {
 	struct cma_side *client = &pair->client, *server = &pair->server;
-	int ret;
 
 	memset(pair, 0, sizeof(*pair));
 	client->ip4 = htonl(0x0a010001);
@@ -276,12 +277,19 @@ int cma_pair_init(struct kunit *test, struct cma_pair *pair)
 	server->ip6.s6_addr[15] = 2;
 	client->qpn = 0x100;
 	server->qpn = 0x200;
-	ret = cma_roce_init(client);
+}
+
+int cma_pair_init(struct kunit *test, struct cma_pair *pair)
+{
+	int ret;
+
+	cma_pair_addrs(pair);
+	ret = cma_roce_init(&pair->client);
 	if (!ret)
-		ret = cma_roce_init(server);
+		ret = cma_roce_init(&pair->server);
 	if (!ret)
-		ret = cma_know_peer(client, server);
-	return ret ?: cma_know_peer(server, client);
+		ret = cma_know_peer(&pair->client, &pair->server);
+	return ret ?: cma_know_peer(&pair->server, &pair->client);
 }
 
 int cma_alive(struct cma_side *side, enum fake_hca_object kind)
@@ -348,7 +356,8 @@ static void cma_host_exit(struct kunit *test, struct cma_side *side)
 	int i;
 
 	cma_side_stop(test, side);
-	if (side->ndev && side->hca) {
+	if (side->ndev && side->hca &&
+	    side->hca->link_layer == IB_LINK_LAYER_ETHERNET) {
 		cma_net_addr(side->ndev, false, AF_INET, &side->ip4, 24);
 		cma_net_addr(side->ndev, false, AF_INET6, &side->ip6, 64);
 		for (i = 0; i < 100 && atomic_read(&side->hca->alive[FAKE_GID]) >
