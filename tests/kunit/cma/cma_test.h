@@ -149,5 +149,8 @@ extern struct kunit_suite cma_listen_suite;
 extern struct kunit_suite cma_dgram_suite;
 extern struct kunit_suite cma_ib_suite;
 extern struct kunit_suite cma_ib_mcast_suite;
+extern struct kunit_suite cma_iw_suite;
+extern struct kunit_suite cma_netevent_suite;
+extern struct kunit_suite cma_remove_suite;
 
 #endif

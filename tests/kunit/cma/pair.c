@@ -2,6 +2,7 @@
 /* Two hosts, a client and a server, and what their ids are told. */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
+#include <net/ipv6.h>
 #include <rdma/ib_cache.h>
 #include "cma_test.h"
 
@@ -351,20 +352,33 @@ void cma_side_stop(struct kunit *test, struct cma_side *side)
 	}
 }
 
+/* How many GIDs of the side's IP addresses the adapter still has. */
+static int cma_ip_gids(struct cma_side *side)
+{
+	struct fake_hca_port *port = &side->hca->port[1];
+	union ib_gid gid4, gid6;
+	int i, n = 0;
+
+	ipv6_addr_set_v4mapped(side->ip4, (struct in6_addr *)&gid4);
+	memcpy(&gid6, &side->ip6, sizeof(gid6));
+	for (i = 0; i < FAKE_HCA_GIDS; i++)
+		n += port->gid_used[i] &&
+		     (!memcmp(&port->gids[i], &gid4, sizeof(gid4)) ||
+		      !memcmp(&port->gids[i], &gid6, sizeof(gid6)));
+	return n;
+}
+
 static void cma_host_exit(struct kunit *test, struct cma_side *side)
 {
 	int i;
 
 	cma_side_stop(test, side);
-	if (side->ndev && side->hca &&
-	    side->hca->link_layer == IB_LINK_LAYER_ETHERNET) {
+	if (side->ndev && side->hca) {
 		cma_net_addr(side->ndev, false, AF_INET, &side->ip4, 24);
 		cma_net_addr(side->ndev, false, AF_INET6, &side->ip6, 64);
-		for (i = 0; i < 100 && atomic_read(&side->hca->alive[FAKE_GID]) >
-				       side->idle[FAKE_GID] - 4; i++)
+		for (i = 0; i < 100 && cma_ip_gids(side); i++)
 			msleep(20);
-		KUNIT_EXPECT_LE_MSG(test, atomic_read(&side->hca->alive[FAKE_GID]),
-				    side->idle[FAKE_GID] - 4, "GIDs are referenced");
+		KUNIT_EXPECT_EQ_MSG(test, cma_ip_gids(side), 0, "GIDs are referenced");
 	}
 	if (side->hca)
 		fake_hca_destroy(side->hca);
