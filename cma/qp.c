@@ -281,6 +281,10 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ib_pd *pd,
 	}
 
 	mutex_lock(&idp->qp_mutex);
+	if (id->qp) {
+		err = -EINVAL;
+		goto unlock;
+	}
 	qp_init_attr->port_num = id->port_num;
 	qp = ib_create_qp(pd, qp_init_attr);
 	if (IS_ERR(qp)) {
