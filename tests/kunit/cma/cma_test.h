@@ -59,6 +59,8 @@ struct cma_side {
 	atomic_t sa_asked;
 	u8 sa_record[64];		/* the last it was asked for */
 	bool hidden;			/* no netdev is found for its requests */
+	int fail_request;		/* the n-th allocation after that fails */
+	bool spared;			/* there were not so many */
 };
 
 struct cma_pair {
@@ -152,5 +154,9 @@ extern struct kunit_suite cma_ib_mcast_suite;
 extern struct kunit_suite cma_iw_suite;
 extern struct kunit_suite cma_netevent_suite;
 extern struct kunit_suite cma_remove_suite;
+extern struct kunit_suite cma_options_suite;
+extern struct kunit_suite cma_addr_suite;
+extern struct kunit_suite cma_fault_suite;
+extern struct kunit_suite cma_fault_ib_suite;
 
 #endif

@@ -99,6 +99,8 @@ static struct net_device *ib_net_dev(struct ib_device *device, u32 port, u16 pke
 	side = device == &ib_pair->server.hca->ibdev ? &ib_pair->server : &ib_pair->client;
 	if (side->hidden)
 		return NULL;
+	if (side->fail_request)
+		current->fail_nth = side->fail_request;
 	dev_hold(side->ndev);
 	return side->ndev;
 }

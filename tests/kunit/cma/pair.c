@@ -125,6 +125,10 @@ int cma_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	int ret;
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		if (side->fail_request) {
+			side->spared = current->fail_nth;
+			current->fail_nth = 0;
+		}
 		/* A test that expects one connection refuses a second. */
 		if (side->id) {
 			cma_record(side, event);
