@@ -7,5 +7,8 @@
 extern struct kunit_suite ibcore_device_suite;
 extern struct kunit_suite ibcore_cache_suite;
 extern struct kunit_suite ibcore_verbs_suite;
+extern struct kunit_suite ibcore_netlink_suite;
+extern struct kunit_suite ibcore_nldev_dev_suite;
+extern struct kunit_suite ibcore_nldev_link_suite;
 
 #endif
