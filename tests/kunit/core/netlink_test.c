@@ -208,7 +208,7 @@ static void what_needs_a_capability_is_refused_without(struct kunit *test)
 
 static int ask_in_thread(void *arg)
 {
-	struct nl other;
+	static struct nl other;
 
 	if (!nl_open(&other, &init_net)) {
 		nl_call(&other, nl_new(&other, TEST_TYPE(RDMA_NL_LS_OP_RESOLVE),

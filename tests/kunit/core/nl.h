@@ -8,6 +8,7 @@
  * counts, and the reading of files in /sys.
  */
 #include <linux/cred.h>
+#include <linux/delay.h>
 #include <linux/fs.h>
 #include <net/netlink.h>
 #include <rdma/rdma_counter.h>

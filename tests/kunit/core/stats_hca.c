@@ -166,7 +166,6 @@ int test_objects_create(struct test_objects *o, struct fake_hca *hca, int qps,
 			 .max_recv_sge = 1 },
 		.qp_type = type,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.port_num = 1,
 	};
 	struct ib_qp *qp;
 	int ret;
