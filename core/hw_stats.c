@@ -66,8 +66,13 @@ rdma_alloc_hw_stats_struct(const struct rdma_stat_desc *descs,
 	stats->descs = descs;
 	stats->is_disabled = disabled;
 	stats->lifespan = msecs_to_jiffies(lifespan);
-	/* So that the first read asks the driver, whatever jiffies is. */
-	stats->timestamp = jiffies - stats->lifespan - 1;
+	/*
+	 * So that the first read asks the driver, whatever jiffies is and
+	 * whatever lifespan the operator chooses before.
+	 */
+	stats->timestamp = jiffies - 1 -
+			   max(stats->lifespan,
+			       msecs_to_jiffies(HW_LIFESPAN_MAX_MS));
 	mutex_init(&stats->lock);
 	return stats;
 }
