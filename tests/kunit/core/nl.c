@@ -309,3 +309,37 @@ int sys_write(const char *value, const char *format, ...)
 	__fput_sync(file);
 	return min(n, 0);
 }
+
+/* ---- memory ---- */
+
+static int failslab_set(const char *name, const char *value)
+{
+	char path[64];
+	struct file *file;
+	loff_t pos = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/failslab/%s", name);
+	file = filp_open(path, O_WRONLY, 0);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	n = kernel_write(file, value, strlen(value), &pos);
+	__fput_sync(file);
+	return min(n, 0);
+}
+
+int no_memory_begin(void)
+{
+	int ret;
+
+	ret = failslab_set("task-filter", "Y") ?: failslab_set("times", "-1") ?:
+	      failslab_set("probability", "100");
+	current->make_it_fail = !ret;
+	return ret;
+}
+
+void no_memory_end(void)
+{
+	current->make_it_fail = 0;
+	failslab_set("probability", "0");
+}

@@ -93,6 +93,13 @@ void test_ns_end(struct test_ns *ns);
 int sys_read(char *buf, size_t size, const char *format, ...) __printf(3, 4);
 int sys_write(const char *value, const char *format, ...) __printf(2, 3);
 
+/*
+ * Between the two each allocation of the current task fails, also those that an
+ * XArray tries twice, which ibex_each_allocation() cannot fail.
+ */
+int no_memory_begin(void);
+void no_memory_end(void);
+
 /* A millisecond at a time until @cond holds, ten seconds at most. */
 #define wait_until(cond) ({						\
 	int __i;							\
