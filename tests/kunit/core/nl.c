@@ -312,28 +312,23 @@ int sys_write(const char *value, const char *format, ...)
 
 /* ---- memory ---- */
 
-static int failslab_set(const char *name, const char *value)
+/* By a shell: files of debugfs cannot be written from within the kernel. */
+static int failslab_set(const char *probability)
 {
-	char path[64];
-	struct file *file;
-	loff_t pos = 0;
-	ssize_t n;
+	static char *envp[] = { "PATH=/usr/bin:/bin", NULL };
+	char script[128];
+	char *argv[] = { "/bin/sh", "-c", script, NULL };
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/failslab/%s", name);
-	file = filp_open(path, O_WRONLY, 0);
-	if (IS_ERR(file))
-		return PTR_ERR(file);
-	n = kernel_write(file, value, strlen(value), &pos);
-	__fput_sync(file);
-	return min(n, 0);
+	snprintf(script, sizeof(script),
+		 "cd /sys/kernel/debug/failslab && echo Y > task-filter && "
+		 "echo 1000000 > times && echo %s > probability", probability);
+	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
 }
 
 int no_memory_begin(void)
 {
-	int ret;
+	int ret = failslab_set("100");
 
-	ret = failslab_set("task-filter", "Y") ?: failslab_set("times", "-1") ?:
-	      failslab_set("probability", "100");
 	current->make_it_fail = !ret;
 	return ret;
 }
@@ -341,5 +336,5 @@ int no_memory_begin(void)
 void no_memory_end(void)
 {
 	current->make_it_fail = 0;
-	failslab_set("probability", "0");
+	failslab_set("0");
 }
