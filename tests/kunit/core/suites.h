@@ -10,6 +10,7 @@ extern struct kunit_suite ibcore_verbs_suite;
 extern struct kunit_suite ibcore_netlink_suite;
 extern struct kunit_suite ibcore_nldev_dev_suite;
 extern struct kunit_suite ibcore_nldev_link_suite;
+extern struct kunit_suite ibcore_lag_suite;
 extern struct kunit_suite ibcore_client_suite;
 extern struct kunit_suite ibcore_register_suite;
 extern struct kunit_suite ibcore_netns_suite;
