@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RDMA netlink of devices, ports and the system, as rdma(8) uses it. */
+#include "faults.h"
 #include "nl.h"
 #include "suites.h"
 
@@ -383,6 +384,67 @@ static void a_roce_port_tells_its_netdev(struct kunit *test)
 	fake_netdev_destroy(ndev);
 }
 
+/* ---- memory ---- */
+
+static int ask_all_once(struct kunit *test)
+{
+	static const int cmds[] = {
+		RDMA_NLDEV_CMD_GET, RDMA_NLDEV_CMD_PORT_GET, RDMA_NLDEV_CMD_RES_GET,
+		RDMA_NLDEV_CMD_SYS_GET,
+	};
+	static const int dumps[] = {
+		RDMA_NLDEV_CMD_GET, RDMA_NLDEV_CMD_PORT_GET, RDMA_NLDEV_CMD_RES_GET,
+		RDMA_NLDEV_CMD_RES_PD_GET,
+	};
+	int i, ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(cmds) && !ret; i++) {
+		ret = get(cmds[i], 1);
+		if (!ret)
+			KUNIT_EXPECT_EQ(test, nl.n, 1);
+	}
+	for (i = 0; i < ARRAY_SIZE(dumps) && !ret; i++)
+		ret = nl_call(&nl, nl_dev_dump(&nl, dumps[i], hca, 1));
+	/* What an answer that was cut short left in the socket. */
+	if (ret) {
+		bool ended;
+		int result;
+
+		while (nl_receive(&nl, &result, &ended) > 0)
+			;
+	}
+	return ret;
+}
+
+static void questions_survive_each_failed_allocation(struct kunit *test)
+{
+	KUNIT_EXPECT_GT(test, ibex_each_allocation(test, ask_all_once), 10u);
+}
+
+static int rename_once(struct kunit *test)
+{
+	const char *name = strcmp(hca->ibdev.name, "alpha") ? "alpha" : "beta";
+	struct ib_device *found;
+	int left, ret;
+
+	ret = set_name(name, strlen(name) + 1);
+	left = current->fail_nth;
+	current->fail_nth = 0;
+	/* Renamed or not, it has one name. */
+	KUNIT_EXPECT_STREQ(test, hca->ibdev.name, dev_name(&hca->ibdev.dev));
+	found = ib_device_get_by_name(dev_name(&hca->ibdev.dev), RDMA_DRIVER_UNKNOWN);
+	KUNIT_EXPECT_PTR_EQ(test, found, &hca->ibdev);
+	if (found)
+		ib_device_put(found);
+	current->fail_nth = left;
+	return ret;
+}
+
+static void a_rename_survives_each_failed_allocation(struct kunit *test)
+{
+	KUNIT_EXPECT_GT(test, ibex_each_allocation(test, rename_once), 5u);
+}
+
 static struct kunit_case nldev_dev_cases[] = {
 	KUNIT_CASE(a_device_tells_what_it_is),
 	KUNIT_CASE(a_device_tells_its_protocol),
@@ -396,6 +458,8 @@ static struct kunit_case nldev_dev_cases[] = {
 	KUNIT_CASE(all_ports_are_listed),
 	KUNIT_CASE(a_port_that_does_not_answer),
 	KUNIT_CASE(a_roce_port_tells_its_netdev),
+	KUNIT_CASE(questions_survive_each_failed_allocation),
+	KUNIT_CASE(a_rename_survives_each_failed_allocation),
 	{}
 };
 
