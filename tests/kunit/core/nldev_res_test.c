@@ -557,21 +557,40 @@ static void drivers_add_what_they_know(struct kunit *test)
 	test_objects_destroy(&o);
 }
 
+/* @room octets in a message, and what is left of them when the entry is refused. */
+static int left_of(struct kunit *test, unsigned int room, int *ret)
+{
+	struct sk_buff *msg = alloc_skb(room, GFP_KERNEL | __GFP_NOFAIL);
+	int left;
+
+	skb_put(msg, skb_tailroom(msg) - room);
+	*ret = rdma_nl_stat_hwcounter_entry(msg, "frames", 1);
+	left = skb_tailroom(msg);
+	if (room < 8) {
+		KUNIT_EXPECT_EQ(test, rdma_nl_put_driver_u32(msg, "a", 1), -EMSGSIZE);
+		KUNIT_EXPECT_EQ(test, rdma_nl_put_driver_u64_hex(msg, "a", 1), -EMSGSIZE);
+		KUNIT_EXPECT_EQ(test, rdma_nl_put_driver_string(msg, "a", "b"), -EMSGSIZE);
+	}
+	kfree_skb(msg);
+	return left;
+}
+
 static void what_does_not_fit_is_left_out_whole(struct kunit *test)
 {
-	struct sk_buff *msg = alloc_skb(64, GFP_KERNEL);
-	unsigned int len;
+	unsigned int room, fits = 0;
+	int ret, left;
 
-	KUNIT_ASSERT_NOT_NULL(test, msg);
-	while (!rdma_nl_stat_hwcounter_entry(msg, "frames", 1))
-		len = msg->len;
-	KUNIT_EXPECT_EQ(test, msg->len, len);
-	skb_put(msg, skb_tailroom(msg));
-	KUNIT_EXPECT_EQ(test, rdma_nl_stat_hwcounter_entry(msg, "frames", 1), -EMSGSIZE);
-	KUNIT_EXPECT_EQ(test, rdma_nl_put_driver_u32(msg, "a", 1), -EMSGSIZE);
-	KUNIT_EXPECT_EQ(test, rdma_nl_put_driver_u64_hex(msg, "a", 1), -EMSGSIZE);
-	KUNIT_EXPECT_EQ(test, rdma_nl_put_driver_string(msg, "a", "b"), -EMSGSIZE);
-	kfree_skb(msg);
+	for (room = 4; room < 64; room += 4) {
+		left = left_of(test, room, &ret);
+		if (!ret) {
+			fits++;
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, ret, -EMSGSIZE);
+		KUNIT_EXPECT_EQ(test, left, room);
+	}
+	KUNIT_EXPECT_GT(test, fits, 0);
+	KUNIT_EXPECT_LT(test, fits, 12);
 }
 
 /* ---- what is wrong with a request ---- */

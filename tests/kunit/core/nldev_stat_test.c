@@ -357,14 +357,16 @@ static void binding_needs_all_it_binds(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, test_objects_create(&o, hca, 2, false, IB_QPT_RC), 0);
 	KUNIT_ASSERT_EQ(test, test_qp_init(o.qp[0], 1), 0);
+	KUNIT_ASSERT_EQ(test, test_qp_init(o.qp[1], 1), 0);
 	KUNIT_EXPECT_EQ(test, bind_qp(o.qp[0], 1, &id), 0);
 
 	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_SET, 1,
 					    RDMA_NLDEV_ATTR_RES_QP,
 					    RDMA_COUNTER_MODE_MANUAL)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_SET, 1,
-					    RDMA_NLDEV_ATTR_RES_MR,
-					    RDMA_COUNTER_MODE_MANUAL)), -EINVAL);
+	req = stat_req(RDMA_NLDEV_CMD_STAT_SET, 1, RDMA_NLDEV_ATTR_RES_MR,
+		       RDMA_COUNTER_MODE_MANUAL);
+	nla_put_u32(req, RDMA_NLDEV_ATTR_RES_LQPN, o.qp[1]->qp_num);
+	KUNIT_EXPECT_EQ(test, call(req), -EINVAL);
 	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_SET, 1,
 					    RDMA_NLDEV_ATTR_RES_QP, 77)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, unbind_qp(0, 1, id), -EINVAL);

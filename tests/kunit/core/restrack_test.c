@@ -240,12 +240,21 @@ static void drivers_own_qps_count_apart(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_restrack_count(&hca->ibdev, RDMA_RESTRACK_QP, false), 1);
 	rdma_restrack_del(&dd->res);
 	KUNIT_EXPECT_EQ(test, rdma_restrack_count(&hca->ibdev, RDMA_RESTRACK_QP, true), 1);
-	/* A usual QP of the number that the driver's had. */
-	dd = new_qp(test, 0x60, IB_QPT_RC);
-	rdma_restrack_add(&dd->res);
-	KUNIT_EXPECT_EQ(test, rdma_restrack_count(&hca->ibdev, RDMA_RESTRACK_QP, false), 2);
-	rdma_restrack_del(&dd->res);
 	rdma_restrack_del(&qp->res);
+}
+
+static void a_reused_number_need_not_be_a_drivers_own_again(struct kunit *test)
+{
+	struct ib_qp *dd = new_qp(test, 0x62, IB_QPT_DRIVER);
+	struct ib_qp *qp = new_qp(test, 0x62, IB_QPT_RC);
+
+	rdma_restrack_add(&dd->res);
+	rdma_restrack_begin_del(&dd->res);
+	rdma_restrack_add(&qp->res);
+	rdma_restrack_commit_del(&dd->res);
+	KUNIT_EXPECT_EQ(test, rdma_restrack_count(&hca->ibdev, RDMA_RESTRACK_QP, false), 1);
+	rdma_restrack_del(&qp->res);
+	KUNIT_EXPECT_EQ(test, rdma_restrack_count(&hca->ibdev, RDMA_RESTRACK_QP, false), 0);
 }
 
 static void what_is_not_to_be_tracked_is_not(struct kunit *test)
@@ -517,6 +526,7 @@ static struct kunit_case restrack_cases[] = {
 	KUNIT_CASE(a_taken_number_leaves_the_second_untracked),
 	KUNIT_CASE(special_qps_are_numbered_by_port),
 	KUNIT_CASE(drivers_own_qps_count_apart),
+	KUNIT_CASE(a_reused_number_need_not_be_a_drivers_own_again),
 	KUNIT_CASE(what_is_not_to_be_tracked_is_not),
 	KUNIT_CASE(an_object_without_a_device_is_left_out),
 	KUNIT_CASE(an_owner_is_referenced_for_as_long_as_it_is_named),
