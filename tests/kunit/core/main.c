@@ -9,7 +9,8 @@ kunit_test_suites(&ibcore_device_suite, &ibcore_cache_suite,
 		  &ibcore_register_suite, &ibcore_netns_suite,
 		  &ibcore_counters_suite, &ibcore_restrack_suite,
 		  &ibcore_sysfs_suite, &ibcore_nldev_stat_suite,
-		  &ibcore_nldev_res_suite);
+		  &ibcore_nldev_res_suite, &ibcore_addr_suite,
+		  &ibcore_addr_cancel_suite);
 
 MODULE_DESCRIPTION("KUnit suites of ib_core");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -19,5 +19,7 @@ extern struct kunit_suite ibcore_restrack_suite;
 extern struct kunit_suite ibcore_sysfs_suite;
 extern struct kunit_suite ibcore_nldev_stat_suite;
 extern struct kunit_suite ibcore_nldev_res_suite;
+extern struct kunit_suite ibcore_addr_suite;
+extern struct kunit_suite ibcore_addr_cancel_suite;
 
 #endif

@@ -5,8 +5,8 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/mr_pool.h>
 #include <rdma/rw.h>
-#include "fake_hca.h"
 #include "faults.h"
+#include "objects.h"
 #include "suites.h"
 
 static const struct fake_hca_params ib_params = {
@@ -35,12 +35,6 @@ struct qp_move {
 	int mask;
 	bool ok;
 };
-
-#define RC_INIT (IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS)
-#define RC_RTR (IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | \
-		IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER)
-#define RC_RTS (IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | \
-		IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC)
 
 static const struct qp_move qp_moves[] = {
 	{ IB_QPT_RC, IB_QPS_RESET, IB_QPS_INIT, RC_INIT, true },
@@ -88,59 +82,13 @@ static void qp_state_table(struct kunit *test)
 	}
 }
 
-struct objects {
-	struct ib_pd *pd;
-	struct ib_cq *cq;
-	struct ib_qp *qp;
-};
-
-static void put_objects(struct objects *o)
-{
-	if (!IS_ERR_OR_NULL(o->qp))
-		ib_destroy_qp(o->qp);
-	if (!IS_ERR_OR_NULL(o->cq))
-		ib_free_cq(o->cq);
-	if (!IS_ERR_OR_NULL(o->pd))
-		ib_dealloc_pd(o->pd);
-}
-
-static int get_objects(struct objects *o, enum ib_poll_context poll, u32 rw_ctxs)
-{
-	struct ib_qp_init_attr init = {
-		.cap = { .max_send_wr = 64, .max_recv_wr = 64, .max_send_sge = 1,
-			 .max_recv_sge = 1, .max_rdma_ctxs = rw_ctxs },
-		.qp_type = IB_QPT_RC,
-		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.port_num = 1,
-	};
-	int ret = 0;
-
-	memset(o, 0, sizeof(*o));
-	o->pd = ib_alloc_pd(&hca->ibdev, 0);
-	if (IS_ERR(o->pd))
-		return PTR_ERR(o->pd);
-	o->cq = ib_alloc_cq(&hca->ibdev, NULL, 256, 0, poll);
-	if (IS_ERR(o->cq)) {
-		ret = PTR_ERR(o->cq);
-		goto out;
-	}
-	init.send_cq = o->cq;
-	init.recv_cq = o->cq;
-	o->qp = ib_create_qp(o->pd, &init);
-	ret = PTR_ERR_OR_ZERO(o->qp);
-out:
-	if (ret)
-		put_objects(o);
-	return ret;
-}
-
 static int objects_once(struct kunit *test)
 {
 	struct objects o;
-	int ret = get_objects(&o, IB_POLL_WORKQUEUE, 8);
+	int ret = objects_get(&o, hca, IB_POLL_WORKQUEUE, 8, 1, 0);
 
 	if (!ret)
-		put_objects(&o);
+		objects_put(&o);
 	return ret;
 }
 
@@ -162,7 +110,7 @@ static void objects_survive_a_refusing_provider(struct kunit *test)
 		if (kinds[i] == FAKE_MR)
 			continue;
 		atomic_set(&hca->fail_create[kinds[i]], 1);
-		KUNIT_EXPECT_LT(test, get_objects(&o, IB_POLL_SOFTIRQ, 0), 0);
+		KUNIT_EXPECT_LT(test, objects_get(&o, hca, IB_POLL_SOFTIRQ, 0, 1, 0), 0);
 		KUNIT_EXPECT_EQ(test, fake_hca_objects(hca), alive);
 	}
 }
@@ -171,7 +119,7 @@ static void a_pd_in_use_keeps_its_count(struct kunit *test)
 {
 	struct objects o;
 
-	KUNIT_ASSERT_EQ(test, get_objects(&o, IB_POLL_SOFTIRQ, 0), 0);
+	KUNIT_ASSERT_EQ(test, objects_get(&o, hca, IB_POLL_SOFTIRQ, 0, 1, 0), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&o.pd->usecnt), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&o.cq->usecnt), 2);
 	/* A destroy that the provider refuses changes nothing. */
@@ -182,60 +130,13 @@ static void a_pd_in_use_keeps_its_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_destroy_qp_user(o.qp, NULL), 0);
 	o.qp = NULL;
 	KUNIT_EXPECT_EQ(test, atomic_read(&o.pd->usecnt), 0);
-	put_objects(&o);
-}
-
-static int move_to_rts(struct ib_qp *qp, u32 dest)
-{
-	struct ib_qp_attr attr = {};
-	int ret;
-
-	attr.qp_state = IB_QPS_INIT;
-	attr.port_num = 1;
-	ret = ib_modify_qp(qp, &attr, RC_INIT);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTR;
-	attr.dest_qp_num = dest;
-	attr.path_mtu = IB_MTU_1024;
-	attr.ah_attr.type = RDMA_AH_ATTR_TYPE_IB;
-	attr.ah_attr.port_num = 1;
-	rdma_ah_set_dlid(&attr.ah_attr, hca->port[1].lid);
-	ret = ib_modify_qp(qp, &attr, RC_RTR);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTS;
-	return ib_modify_qp(qp, &attr, RC_RTS);
-}
-
-struct counted {
-	struct ib_cqe cqe;
-	atomic_t done, flushed;
-};
-
-static void count_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct counted *c = container_of(wc->wr_cqe, struct counted, cqe);
-
-	atomic_inc(&c->done);
-	if (wc->status == IB_WC_WR_FLUSH_ERR)
-		atomic_inc(&c->flushed);
-}
-
-static bool wait_count(atomic_t *v, int n)
-{
-	int i;
-
-	for (i = 0; i < 500 && atomic_read(v) < n; i++)
-		msleep(10);
-	return atomic_read(v) == n;
+	objects_put(&o);
 }
 
 static void poll_in(struct kunit *test, enum ib_poll_context context)
 {
 	static char buffer[64];
-	struct counted sent = { .cqe.done = count_done };
-	struct counted received = { .cqe.done = count_done };
+	struct counted sent, received;
 	struct ib_sge sge = { .addr = (u64)(uintptr_t)buffer, .length = sizeof(buffer) };
 	struct ib_recv_wr recv = { .wr_cqe = &received.cqe, .sg_list = &sge, .num_sge = 1 };
 	struct ib_send_wr send = {
@@ -245,8 +146,10 @@ static void poll_in(struct kunit *test, enum ib_poll_context context)
 	struct objects o;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, get_objects(&o, context, 0), 0);
-	KUNIT_ASSERT_EQ(test, move_to_rts(o.qp, o.qp->qp_num), 0);
+	counted_init(&sent);
+	counted_init(&received);
+	KUNIT_ASSERT_EQ(test, objects_get(&o, hca, context, 0, 1, 0), 0);
+	KUNIT_ASSERT_EQ(test, objects_to_rts(hca, o.qp), 0);
 	for (i = 0; i < 20; i++)
 		KUNIT_EXPECT_EQ(test, ib_post_recv(o.qp, &recv, NULL), 0);
 	for (i = 0; i < 20; i++)
@@ -259,7 +162,7 @@ static void poll_in(struct kunit *test, enum ib_poll_context context)
 	KUNIT_EXPECT_EQ(test, ib_post_recv(o.qp, &recv, NULL), 0);
 	ib_drain_qp(o.qp);
 	KUNIT_EXPECT_EQ(test, atomic_read(&received.flushed), 1);
-	put_objects(&o);
+	objects_put(&o);
 }
 
 static void poll_softirq(struct kunit *test)
@@ -304,7 +207,7 @@ static void mr_pool_hands_out_and_takes_back(struct kunit *test)
 	struct ib_mr *a, *b, *c;
 	struct objects o;
 
-	KUNIT_ASSERT_EQ(test, get_objects(&o, IB_POLL_SOFTIRQ, 0), 0);
+	KUNIT_ASSERT_EQ(test, objects_get(&o, hca, IB_POLL_SOFTIRQ, 0, 1, 0), 0);
 	KUNIT_ASSERT_EQ(test, ib_mr_pool_init(o.qp, &o.qp->rdma_mrs, 2,
 					      IB_MR_TYPE_MEM_REG, 16, 0), 0);
 	a = ib_mr_pool_get(o.qp, &o.qp->rdma_mrs);
@@ -316,7 +219,7 @@ static void mr_pool_hands_out_and_takes_back(struct kunit *test)
 	ib_mr_pool_put(o.qp, &o.qp->rdma_mrs, a);
 	ib_mr_pool_put(o.qp, &o.qp->rdma_mrs, b);
 	ib_mr_pool_destroy(o.qp, &o.qp->rdma_mrs);
-	put_objects(&o);
+	objects_put(&o);
 }
 
 static void pages_of_a_list(struct kunit *test)
@@ -328,7 +231,7 @@ static void pages_of_a_list(struct kunit *test)
 
 	pages = (void *)__get_free_pages(GFP_KERNEL, 3);
 	KUNIT_ASSERT_NOT_NULL(test, pages);
-	KUNIT_ASSERT_EQ(test, get_objects(&o, IB_POLL_SOFTIRQ, 0), 0);
+	KUNIT_ASSERT_EQ(test, objects_get(&o, hca, IB_POLL_SOFTIRQ, 0, 1, 0), 0);
 	mr = ib_alloc_mr(o.pd, IB_MR_TYPE_MEM_REG, 16);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	sg_init_table(sg, 3);
@@ -341,23 +244,24 @@ static void pages_of_a_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mr->length, 2 * PAGE_SIZE - 100);
 	KUNIT_EXPECT_EQ(test, mr->iova & ~PAGE_MASK, 100);
 	ib_dereg_mr(mr);
-	put_objects(&o);
+	objects_put(&o);
 	free_pages((unsigned long)pages, 3);
 }
 
 static void rw_sizes(struct kunit *test)
 {
 	struct rdma_rw_ctx ctx = {};
-	struct counted done = { .cqe.done = count_done };
+	struct counted done;
 	struct scatterlist sg[4];
 	struct objects o;
 	char *pages;
 	int i, n;
 
+	counted_init(&done);
 	pages = (char *)__get_free_pages(GFP_KERNEL, 2);
 	KUNIT_ASSERT_NOT_NULL(test, pages);
-	KUNIT_ASSERT_EQ(test, get_objects(&o, IB_POLL_SOFTIRQ, 4), 0);
-	KUNIT_ASSERT_EQ(test, move_to_rts(o.qp, o.qp->qp_num), 0);
+	KUNIT_ASSERT_EQ(test, objects_get(&o, hca, IB_POLL_SOFTIRQ, 4, 1, 0), 0);
+	KUNIT_ASSERT_EQ(test, objects_to_rts(hca, o.qp), 0);
 	sg_init_table(sg, 4);
 	for (i = 0; i < 4; i++)
 		sg_set_buf(&sg[i], pages + i * PAGE_SIZE, PAGE_SIZE);
@@ -367,7 +271,7 @@ static void rw_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_rw_ctx_post(&ctx, o.qp, 1, &done.cqe, NULL), 0);
 	KUNIT_EXPECT_TRUE(test, wait_count(&done.done, 1));
 	rdma_rw_ctx_destroy(&ctx, o.qp, 1, sg, 4, DMA_TO_DEVICE);
-	put_objects(&o);
+	objects_put(&o);
 	free_pages((unsigned long)pages, 2);
 }
 
