@@ -165,7 +165,8 @@ static void silence_ends_in_time(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, w.status, -ETIMEDOUT);
 		ms = jiffies_to_msecs(w.when - w.start);
 		KUNIT_EXPECT_GE(test, ms, timeouts[i]);
-		KUNIT_EXPECT_LE(test, ms, timeouts[i] + 30);
+		/* The timer wheel is up to an eighth late. */
+		KUNIT_EXPECT_LE(test, ms, timeouts[i] + 30 + timeouts[i] / 8);
 		KUNIT_EXPECT_EQ(test, w.addr.bound_dev_if, 0);
 	}
 }

@@ -21,5 +21,8 @@ extern struct kunit_suite ibcore_nldev_stat_suite;
 extern struct kunit_suite ibcore_nldev_res_suite;
 extern struct kunit_suite ibcore_addr_suite;
 extern struct kunit_suite ibcore_addr_cancel_suite;
+extern struct kunit_suite ibcore_rw_suite;
+extern struct kunit_suite ibcore_rw_sig_suite;
+extern struct kunit_suite ibcore_mr_suite;
 
 #endif
