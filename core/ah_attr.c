@@ -386,7 +386,8 @@ static int ah_from_ib(struct ib_device *dev, u32 port_num,
  * IBA vol. 1, 11.4.2.1 and 13.5.4.2; RoCE annexes A16 and A17.
  *
  * Context: process; for RoCE sleeps until the neighbour is resolved.
- * Return: 0; -EPROTOTYPE if a RoCE packet has no GRH; -EINVAL, -ENOENT if its
+ * Return: 0; -EPROTOTYPE if a RoCE packet has no GRH; -EINVAL for a port or
+ * network type that does not exist; -ENOENT if the
  * destination is no GID of this port; or the error of address resolution.
  */
 int ib_init_ah_attr_from_wc(struct ib_device *device, u32 port_num,
@@ -398,6 +399,8 @@ int ib_init_ah_attr_from_wc(struct ib_device *device, u32 port_num,
 	int ret;
 
 	might_sleep();
+	if (!rdma_is_port_valid(device, port_num))
+		return -EINVAL;
 	memset(ah_attr, 0, sizeof(*ah_attr));
 	ah_attr->type = rdma_ah_find_type(device, port_num);
 	rdma_ah_set_port_num(ah_attr, port_num);

@@ -44,7 +44,8 @@ static int path_set_dmac(struct ib_device *device, struct sa_path_rec *rec,
  * A RoCE path whose destination MAC address is not known yet is resolved.
  *
  * Context: may sleep.
- * Return: 0; -ENOENT: the port has no such GID; what resolving answers.
+ * Return: 0; -EINVAL: no such port; -ENOENT: it has no such GID; what resolving
+ * answers.
  * IBA volume 1, 15.2.5.16 PathRecord, 11.2.2 address vector.
  */
 int ib_init_ah_attr_from_path(struct ib_device *device, u32 port_num,
@@ -54,6 +55,8 @@ int ib_init_ah_attr_from_path(struct ib_device *device, u32 port_num,
 {
 	int ret;
 
+	if (!rdma_is_port_valid(device, port_num))
+		return -EINVAL;
 	memset(ah_attr, 0, sizeof(*ah_attr));
 	ah_attr->type = rdma_ah_find_type(device, port_num);
 	rdma_ah_set_port_num(ah_attr, port_num);
@@ -103,8 +106,8 @@ EXPORT_SYMBOL(ib_init_ah_attr_from_path);
  * @ah_attr: filled in; holds a reference on its source GID, to be given back with
  *	rdma_destroy_ah_attr()
  *
- * Context: any.
- * Return: 0; -ENOENT: the port has no such GID.
+ * Context: may sleep.
+ * Return: 0; -ENOENT: the port has no such GID; what resolving answers.
  * IBA volume 1, 15.2.5.17 MCMemberRecord.
  */
 int ib_init_ah_from_mcmember(struct ib_device *device, u32 port_num,
@@ -113,6 +116,7 @@ int ib_init_ah_from_mcmember(struct ib_device *device, u32 port_num,
 			     struct rdma_ah_attr *ah_attr)
 {
 	const struct ib_gid_attr *sgid;
+	int ret = 0;
 
 	sgid = rdma_find_gid_by_port(device, &rec->port_gid, gid_type, port_num,
 				     ndev);
@@ -127,9 +131,11 @@ int ib_init_ah_from_mcmember(struct ib_device *device, u32 port_num,
 	rdma_move_grh_sgid_attr(ah_attr, &rec->mgid,
 				be32_to_cpu(rec->flow_label), rec->hop_limit,
 				rec->traffic_class, sgid);
-	/* A multicast MAC address is computed, not asked for. */
+	/* A multicast MAC address is computed, any other asked for. */
 	if (ah_attr->type == RDMA_AH_ATTR_TYPE_ROCE)
-		return ibcore_ah_resolve_dmac(device, ah_attr);
-	return 0;
+		ret = ibcore_ah_resolve_dmac(device, ah_attr);
+	if (ret)
+		rdma_destroy_ah_attr(ah_attr);
+	return ret;
 }
 EXPORT_SYMBOL(ib_init_ah_from_mcmember);
