@@ -24,5 +24,8 @@ extern struct kunit_suite ibcore_addr_cancel_suite;
 extern struct kunit_suite ibcore_rw_suite;
 extern struct kunit_suite ibcore_rw_sig_suite;
 extern struct kunit_suite ibcore_mr_suite;
+extern struct kunit_suite ibcore_ah_suite;
+extern struct kunit_suite ibcore_ah_path_suite;
+extern struct kunit_suite ibcore_ah_roce_suite;
 
 #endif

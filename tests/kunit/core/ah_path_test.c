@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Address attributes made from SA records, of InfiniBand and of RoCE. */
+#include <linux/etherdevice.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_sa.h>
+#include "core.h"
+#include "faults.h"
+#include "objects.h"
+#include "suites.h"
+
+#define PATH_NET	83
+
+static const u8 peer_ha[MAX_ADDR_LEN] = { 2, 0x11, 0x22, 0x33, 0x44, 0x77 };
+static struct fake_hca *hca;
+static struct roce roce;
+static const struct ib_gid_attr *gid;		/* of the IB port */
+static const struct ib_gid_attr *v2;		/* of the RoCE port */
+
+static int path_test_init(struct kunit *test)
+{
+	struct fake_hca_params params = { .link_layer = IB_LINK_LAYER_INFINIBAND };
+	struct in6_addr ip;
+	int ret;
+
+	hca = fake_hca_create(&params);
+	if (!hca)
+		return -ENOMEM;
+	gid = rdma_get_gid_attr(&hca->ibdev, 1, 0);
+	ret = roce_get(&roce, PATH_NET);
+	if (ret)
+		return ret;
+	ip = roce_v4(&roce, 1);
+	v2 = roce_gid(&roce, &ip);
+	return v2 ? 0 : -ENOENT;
+}
+
+static void path_test_exit(struct kunit *test)
+{
+	if (hca) {
+		rdma_put_gid_attr(gid);
+		fake_hca_destroy(hca);
+	}
+	if (v2)
+		rdma_put_gid_attr(v2);
+	roce_put(&roce);
+	v2 = NULL;
+	hca = NULL;
+}
+
+static int refs(const struct ib_gid_attr *attr)
+{
+	return refcount_read(&container_of(attr, struct ibcore_gid_entry, attr)->ref) - 2;
+}
+
+static struct sa_path_rec ib_path(void)
+{
+	struct sa_path_rec rec = {
+		.rec_type = SA_PATH_REC_TYPE_IB,
+		.sgid = gid->gid,
+		.dgid.raw = { 0xfe, 0x80, [15] = 5 },
+		.flow_label = cpu_to_be32(0x11223),
+		.traffic_class = 9,
+		.sl = 3,
+		.rate = IB_RATE_10_GBPS,
+		.hop_limit = 1,
+	};
+
+	sa_path_set_dlid(&rec, 0x44);
+	sa_path_set_slid(&rec, 0x102);
+	return rec;
+}
+
+static int (*query_port)(struct ib_device *dev, u32 port, struct ib_port_attr *attr);
+
+static int query_port_with_lmc(struct ib_device *dev, u32 port, struct ib_port_attr *attr)
+{
+	int ret = query_port(dev, port, attr);
+
+	attr->lmc = 2;
+	return ret;
+}
+
+static void a_path_on_the_subnet_has_no_grh(struct kunit *test)
+{
+	struct sa_path_rec rec = ib_path();
+	struct rdma_ah_attr attr;
+	u8 lmc;
+
+	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, NULL),
+			0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr), 0x44);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_sl(&attr), 3);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_static_rate(&attr), IB_RATE_10_GBPS);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_ah_flags(&attr), 0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_path_bits(&attr), 0);
+	KUNIT_EXPECT_EQ(test, refs(gid), 0);
+
+	/* With an LMC the low bits of the source LID choose the path. */
+	query_port = hca->ibdev.ops.query_port;
+	hca->ibdev.ops.query_port = query_port_with_lmc;
+	fake_hca_port_event(hca, 1, IB_EVENT_LID_CHANGE);
+	KUNIT_ASSERT_TRUE(test, wait_until(!ib_get_cached_lmc(&hca->ibdev, 1, &lmc) &&
+					   lmc == 2));
+	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, NULL),
+			0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_path_bits(&attr), 2);
+}
+
+static void a_path_through_a_router_has_one(struct kunit *test)
+{
+	struct sa_path_rec rec = ib_path();
+	struct rdma_ah_attr attr;
+
+	rec.hop_limit = 5;
+	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, NULL),
+			0);
+	KUNIT_EXPECT_PTR_EQ(test, attr.grh.sgid_attr, gid);
+	KUNIT_EXPECT_EQ(test, attr.grh.flow_label, 0x11223);
+	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 5);
+	KUNIT_EXPECT_EQ(test, attr.grh.traffic_class, 9);
+	KUNIT_EXPECT_MEMEQ(test, &attr.grh.dgid, &rec.dgid, sizeof(rec.dgid));
+	KUNIT_EXPECT_EQ(test, refs(gid), 1);
+	rdma_destroy_ah_attr(&attr);
+
+	/* A GID that the caller has is not looked for. */
+	rec.sgid.raw[0] = 0;
+	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, NULL),
+			-ENOENT);
+	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, gid),
+			0);
+	KUNIT_EXPECT_EQ(test, refs(gid), 1);
+	rdma_destroy_ah_attr(&attr);
+	KUNIT_EXPECT_EQ(test, refs(gid), 0);
+	/* Of a port that does not exist nothing is known. */
+	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 9, &rec, &attr, gid),
+			-EINVAL);
+}
+
+static struct sa_path_rec roce_path(const struct in6_addr *dst)
+{
+	struct sa_path_rec rec = {
+		.rec_type = SA_PATH_REC_TYPE_ROCE_V2,
+		.sgid = v2->gid,
+		.hop_limit = 1,
+	};
+
+	memcpy(rec.dgid.raw, dst, sizeof(*dst));
+	return rec;
+}
+
+static void a_roce_path_leads_to_a_mac(struct kunit *test)
+{
+	static const u8 given[ETH_ALEN] = { 2, 1, 1, 1, 1, 1 };
+	struct in6_addr dst = roce_v4(&roce, 2), silent = roce_v4(&roce, 3);
+	struct sa_path_rec rec = roce_path(&dst);
+	struct rdma_ah_attr attr;
+	int n = refs(v2);
+
+	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, &dst, peer_ha), 0);
+	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&roce.hca->ibdev, 1, &rec, &attr,
+							NULL), 0);
+	KUNIT_EXPECT_EQ(test, attr.type, RDMA_AH_ATTR_TYPE_ROCE);
+	KUNIT_EXPECT_MEMEQ(test, attr.roce.dmac, peer_ha, ETH_ALEN);
+	/* The route's hop limit, also to a neighbour. */
+	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 64);
+	KUNIT_EXPECT_EQ(test, refs(v2), n + 1);
+	rdma_destroy_ah_attr(&attr);
+
+	/* What was resolved before is not asked for again. */
+	sa_path_set_dmac(&rec, (u8 *)given);
+	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&roce.hca->ibdev, 1, &rec, &attr,
+							v2), 0);
+	KUNIT_EXPECT_MEMEQ(test, attr.roce.dmac, given, ETH_ALEN);
+	rdma_destroy_ah_attr(&attr);
+
+	rec = roce_path(&silent);
+	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&roce.hca->ibdev, 1, &rec, &attr,
+							NULL), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, refs(v2), n);
+}
+
+static void a_group_has_an_address(struct kunit *test)
+{
+	struct ib_sa_mcmember_rec rec = {
+		.mgid.raw = { 0xff, 0x12, [15] = 1 },
+		.port_gid = gid->gid,
+		.mlid = cpu_to_be16(0xc001),
+		.sl = 2,
+		.rate = IB_RATE_20_GBPS,
+		.hop_limit = 4,
+	};
+	struct in6_addr group = net_v4(0xe0010203);
+	static const u8 map4[] = { 1, 0, 0x5e, 1, 2, 3 };
+	static const u8 map6[] = { 0x33, 0x33, 0, 0, 0, 1 };
+	struct rdma_ah_attr attr;
+	int n = refs(v2);
+
+	KUNIT_ASSERT_EQ(test, ib_init_ah_from_mcmember(&hca->ibdev, 1, &rec, NULL,
+						       IB_GID_TYPE_IB, &attr), 0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr), 0xc001);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_sl(&attr), 2);
+	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 4);
+	rdma_destroy_ah_attr(&attr);
+	KUNIT_EXPECT_EQ(test, refs(gid), 0);
+
+	rec.port_gid = v2->gid;
+	KUNIT_EXPECT_EQ(test, ib_init_ah_from_mcmember(&hca->ibdev, 1, &rec, NULL,
+						       IB_GID_TYPE_IB, &attr), -ENOENT);
+	KUNIT_ASSERT_EQ(test, ib_init_ah_from_mcmember(&roce.hca->ibdev, 1, &rec, roce.ndev,
+						       v2->gid_type, &attr), 0);
+	KUNIT_EXPECT_MEMEQ(test, attr.roce.dmac, map6, ETH_ALEN);
+	rdma_destroy_ah_attr(&attr);
+	memcpy(rec.mgid.raw, &group, sizeof(group));
+	KUNIT_ASSERT_EQ(test, ib_init_ah_from_mcmember(&roce.hca->ibdev, 1, &rec, roce.ndev,
+						       v2->gid_type, &attr), 0);
+	KUNIT_EXPECT_MEMEQ(test, attr.roce.dmac, map4, ETH_ALEN);
+	rdma_destroy_ah_attr(&attr);
+	KUNIT_EXPECT_EQ(test, refs(v2), n);
+}
+
+/* In-tree number 13: the reference stayed when the address was not found. */
+static void a_group_that_fails_gives_its_gid_back(struct kunit *test)
+{
+	struct in6_addr silent = roce_v4(&roce, 3);
+	struct ib_sa_mcmember_rec rec = { .port_gid = v2->gid };
+	struct rdma_ah_attr attr;
+	int n = refs(v2);
+
+	memcpy(rec.mgid.raw, &silent, sizeof(silent));
+	KUNIT_EXPECT_EQ(test, ib_init_ah_from_mcmember(&roce.hca->ibdev, 1, &rec, roce.ndev,
+						       v2->gid_type, &attr), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, refs(v2), n);
+}
+
+static int path_once(struct kunit *test)
+{
+	struct in6_addr dst = roce_v4(&roce, 2);
+	struct sa_path_rec rec = roce_path(&dst);
+	struct rdma_ah_attr attr;
+	int n = refs(v2), ret;
+
+	ret = ib_init_ah_attr_from_path(&roce.hca->ibdev, 1, &rec, &attr, NULL);
+	if (!ret)
+		rdma_destroy_ah_attr(&attr);
+	KUNIT_EXPECT_EQ(test, refs(v2), n);
+	return ret;
+}
+
+static void paths_survive_each_failed_allocation(struct kunit *test)
+{
+	struct in6_addr dst = roce_v4(&roce, 2);
+
+	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, &dst, peer_ha), 0);
+	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, path_once), 1u);
+}
+
+static struct kunit_case path_cases[] = {
+	KUNIT_CASE(a_path_on_the_subnet_has_no_grh),
+	KUNIT_CASE(a_path_through_a_router_has_one),
+	KUNIT_CASE(a_roce_path_leads_to_a_mac),
+	KUNIT_CASE(a_group_has_an_address),
+	KUNIT_CASE(a_group_that_fails_gives_its_gid_back),
+	KUNIT_CASE(paths_survive_each_failed_allocation),
+	{}
+};
+
+struct kunit_suite ibcore_ah_path_suite = {
+	.name = "ib_core_ah_path",
+	.init = path_test_init,
+	.exit = path_test_exit,
+	.test_cases = path_cases,
+};
