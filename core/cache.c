@@ -125,6 +125,28 @@ int ib_get_cached_pkey(struct ib_device *device, u32 port_num, int index,
 }
 EXPORT_SYMBOL(ib_get_cached_pkey);
 
+/* The index of the first P_Key from @pkey on that equals it in the bits of @mask. */
+static int pkey_find(struct ib_device *dev, u32 port, u16 pkey, u16 mask,
+		     u16 *index)
+{
+	const struct pkey_index *found;
+	struct pkey_table *table;
+	int ret = -EINVAL;
+
+	rcu_read_lock();
+	table = pkey_table(dev, port);
+	if (table) {
+		found = pkey_lower_bound(table, pkey);
+		ret = -ENOENT;
+		if (found && !((found->pkey ^ pkey) & mask)) {
+			*index = found->index;
+			ret = 0;
+		}
+	}
+	rcu_read_unlock();
+	return ret;
+}
+
 /**
  * ib_find_cached_pkey - the index of a P_Key of either membership
  * @device: the device
@@ -139,22 +161,9 @@ EXPORT_SYMBOL(ib_get_cached_pkey);
 int ib_find_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey,
 			u16 *index)
 {
-	const struct pkey_index *found;
-	struct pkey_table *table;
-	int ret = -EINVAL;
-
-	rcu_read_lock();
-	table = pkey_table(device, port_num);
-	if (table) {
-		found = pkey_lower_bound(table, pkey | PKEY_FULL_MEMBER);
-		ret = -ENOENT;
-		if (found && PKEY_BASE(found->pkey) == PKEY_BASE(pkey)) {
-			*index = found->index;
-			ret = 0;
-		}
-	}
-	rcu_read_unlock();
-	return ret;
+	/* Full members come first. */
+	return pkey_find(device, port_num, pkey | PKEY_FULL_MEMBER,
+			 PKEY_BASE(U16_MAX), index);
 }
 EXPORT_SYMBOL(ib_find_cached_pkey);
 
@@ -171,22 +180,7 @@ EXPORT_SYMBOL(ib_find_cached_pkey);
 int ib_find_exact_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey,
 			      u16 *index)
 {
-	const struct pkey_index *found;
-	struct pkey_table *table;
-	int ret = -EINVAL;
-
-	rcu_read_lock();
-	table = pkey_table(device, port_num);
-	if (table) {
-		found = pkey_lower_bound(table, pkey);
-		ret = -ENOENT;
-		if (found && found->pkey == pkey) {
-			*index = found->index;
-			ret = 0;
-		}
-	}
-	rcu_read_unlock();
-	return ret;
+	return pkey_find(device, port_num, pkey, U16_MAX, index);
 }
 EXPORT_SYMBOL(ib_find_exact_cached_pkey);
 
