@@ -4,6 +4,7 @@
  * lock or sleeps; RCU keeps an entry readable, and what is handed out is
  * referred to.
  */
+#include <kunit/visibility.h>
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/nospec.h>
@@ -258,6 +259,7 @@ rdma_find_gid_by_filter(struct ib_device *device, const union ib_gid *gid,
 	rcu_read_unlock();
 	return found;
 }
+EXPORT_SYMBOL_IF_KUNIT(rdma_find_gid_by_filter);
 
 /**
  * ib_find_gid - port and index of a GID of an InfiniBand port

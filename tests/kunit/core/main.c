@@ -12,7 +12,10 @@ kunit_test_suites(&ibcore_device_suite, &ibcore_cache_suite,
 		  &ibcore_nldev_res_suite, &ibcore_addr_suite,
 		  &ibcore_addr_cancel_suite, &ibcore_rw_suite,
 		  &ibcore_rw_sig_suite, &ibcore_mr_suite, &ibcore_ah_suite,
-		  &ibcore_ah_path_suite, &ibcore_ah_roce_suite);
+		  &ibcore_ah_path_suite, &ibcore_ah_roce_suite,
+		  &ibcore_pack_suite, &ibcore_gid_suite, &ibcore_roce_suite,
+		  &ibcore_bond_suite);
 
 MODULE_DESCRIPTION("KUnit suites of ib_core");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);

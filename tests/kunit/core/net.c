@@ -192,6 +192,16 @@ int net_bond_active(struct net_device *bond, struct net_device *slave)
 	return skb ? nl_talk(skb) : -ENOMEM;
 }
 
+int net_rename(struct net_device *ndev, const char *name)
+{
+	struct ifinfomsg ifi = { .ifi_index = ndev->ifindex };
+	struct sk_buff *skb = nl_new(RTM_NEWLINK, 0, &ifi, sizeof(ifi));
+
+	if (!skb || nla_put_string(skb, IFLA_IFNAME, name))
+		return -ENOMEM;
+	return nl_talk(skb);
+}
+
 void net_unlink(struct net_device *ndev)
 {
 	struct ifinfomsg ifi = { .ifi_index = ndev->ifindex };

@@ -55,6 +55,7 @@ int net_route6(struct net_device *ndev, bool add, const struct in6_addr *dst, in
 struct net_device *net_link(const char *kind, const char *name,
 			    struct net_device *lower, int arg);
 int net_bond_active(struct net_device *bond, struct net_device *slave);
+int net_rename(struct net_device *ndev, const char *name);
 void net_unlink(struct net_device *ndev);
 int net_up(struct net_device *ndev, bool up);
 int net_arp(struct net_device *ndev, bool on);

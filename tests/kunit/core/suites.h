@@ -27,5 +27,9 @@ extern struct kunit_suite ibcore_mr_suite;
 extern struct kunit_suite ibcore_ah_suite;
 extern struct kunit_suite ibcore_ah_path_suite;
 extern struct kunit_suite ibcore_ah_roce_suite;
+extern struct kunit_suite ibcore_pack_suite;
+extern struct kunit_suite ibcore_gid_suite;
+extern struct kunit_suite ibcore_roce_suite;
+extern struct kunit_suite ibcore_bond_suite;
 
 #endif
