@@ -31,5 +31,9 @@ extern struct kunit_suite ibcore_pack_suite;
 extern struct kunit_suite ibcore_gid_suite;
 extern struct kunit_suite ibcore_roce_suite;
 extern struct kunit_suite ibcore_bond_suite;
+extern struct kunit_suite ibcore_port_suite;
+extern struct kunit_suite ibcore_qp_suite;
+extern struct kunit_suite ibcore_xrcd_suite;
+extern struct kunit_suite ibcore_srq_suite;
 
 #endif
