@@ -20,6 +20,17 @@
 
 #define CQ_ARM_FLAGS	(IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS)
 
+/* What a CQ is polled with; cq->wc points to its array. */
+struct cq_batch {
+	spinlock_t tail;	/* held by a softirq poll from its completion on */
+	struct ib_wc wc[CQ_BATCH];
+};
+
+static struct cq_batch *cq_batch(struct ib_cq *cq)
+{
+	return container_of(cq->wc, struct cq_batch, wc[0]);
+}
+
 /* Moderation steps for DIM: from lowest latency to fewest events. */
 static const struct dim_cq_moder cq_dim_profiles[] = {
 	{ .usec = 1,  .comps = 1 },
@@ -130,20 +141,32 @@ static void cq_direct_event(struct ib_cq *cq, void *private)
 	WARN_ONCE(1, "completion event on direct-polled CQ %u\n", cq->res.id);
 }
 
+/*
+ * Once it is complete irq_poll_disable() no longer waits for the poll, which has
+ * yet to arm the CQ: the lock is what keeps that from being freed.
+ */
+static void cq_softirq_end(struct ib_cq *cq)
+{
+	spinlock_t *tail = &cq_batch(cq)->tail;
+
+	spin_lock(tail);
+	irq_poll_complete(&cq->iop);
+	if (ib_req_notify_cq(cq, CQ_ARM_FLAGS) > 0) {
+		trace_cq_reschedule(cq);
+		irq_poll_sched(&cq->iop);
+	}
+	spin_unlock(tail);
+}
+
 static int cq_softirq_poll(struct irq_poll *iop, int budget)
 {
 	struct ib_cq *cq = container_of(iop, struct ib_cq, iop);
 	int done = cq_process(cq, budget, cq->wc, CQ_BATCH);
 
-	if (done < budget) {
-		irq_poll_complete(iop);
-		if (ib_req_notify_cq(cq, CQ_ARM_FLAGS) > 0) {
-			trace_cq_reschedule(cq);
-			irq_poll_sched(iop);
-		}
-	}
 	if (cq->dim)
 		rdma_dim(cq->dim, done);
+	if (done < budget)
+		cq_softirq_end(cq);
 	return done;
 }
 
@@ -158,10 +181,17 @@ static void cq_softirq_init(struct ib_cq *cq)
 	irq_poll_init(&cq->iop, CQ_BUDGET_SOFTIRQ, cq_softirq_poll);
 }
 
-/* From then on the poll stays marked as scheduled, so no event schedules it. */
+/*
+ * From then on the poll stays marked as scheduled, so no event schedules it, and
+ * one that had completed before has let go of the CQ.
+ */
 static void cq_softirq_stop(struct ib_cq *cq)
 {
+	spinlock_t *tail = &cq_batch(cq)->tail;
+
 	irq_poll_disable(&cq->iop);
+	spin_lock_bh(tail);
+	spin_unlock_bh(tail);
 }
 
 static void cq_softirq_flush(struct ib_cq *cq)
@@ -273,11 +303,17 @@ static struct ib_cq *cq_new(struct ib_device *dev, void *context,
 	return cq;
 }
 
+static void cq_free(struct ib_cq *cq)
+{
+	if (cq_is_polled_by_core(cq))
+		kfree(cq_batch(cq));
+	kfree(cq);
+}
+
 static void cq_abandon(struct ib_cq *cq)
 {
 	rdma_restrack_put(&cq->res);
-	kfree(cq->wc);
-	kfree(cq);
+	cq_free(cq);
 }
 
 /**
@@ -324,9 +360,12 @@ EXPORT_SYMBOL(__ib_create_cq);
 static int cq_alloc_prepare(struct ib_cq *cq, enum ib_poll_context poll_ctx,
 			    u32 comp_vector)
 {
-	cq->wc = kmalloc_array(CQ_BATCH, sizeof(*cq->wc), GFP_KERNEL);
-	if (!cq->wc)
+	struct cq_batch *batch = kmalloc(sizeof(*batch), GFP_KERNEL);
+
+	if (!batch)
 		return -ENOMEM;
+	spin_lock_init(&batch->tail);
+	cq->wc = batch->wc;
 
 	/* Before the provider has the CQ, and with it may raise an event. */
 	cq->poll_ctx = poll_ctx;
@@ -474,8 +513,7 @@ static int cq_destroy(struct ib_cq *cq, struct ib_udata *udata)
 		return ret;
 	}
 	rdma_restrack_commit_del(&cq->res);
-	kfree(cq->wc);
-	kfree(cq);
+	cq_free(cq);
 	return 0;
 }
 
