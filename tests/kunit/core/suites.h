@@ -35,5 +35,8 @@ extern struct kunit_suite ibcore_port_suite;
 extern struct kunit_suite ibcore_qp_suite;
 extern struct kunit_suite ibcore_xrcd_suite;
 extern struct kunit_suite ibcore_srq_suite;
+extern struct kunit_suite ibcore_cq_suite;
+extern struct kunit_suite ibcore_drain_suite;
+extern struct kunit_suite ibcore_umap_suite;
 
 #endif
