@@ -3,6 +3,7 @@
 #include <linux/scatterlist.h>
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
+#include <rdma/mr_pool.h>
 #include "objects.h"
 #include "suites.h"
 
@@ -57,6 +58,19 @@ static void a_region_without_a_mapper_maps_nothing(struct kunit *test)
 	hca->ibdev.ops.map_mr_sg = NULL;
 	KUNIT_EXPECT_EQ(test, ib_map_mr_sg(mr, sg, 1, NULL, PAGE_SIZE), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, ib_dereg_mr(mr), 0);
+}
+
+static void a_pool_that_fills_in_part_is_emptied(struct kunit *test)
+{
+	int i;
+
+	for (i = 1; i <= 3; i++) {
+		atomic_set(&hca->fail_create[FAKE_MR], i);
+		KUNIT_EXPECT_EQ(test, ib_mr_pool_init(o.qp, &o.qp->rdma_mrs, 3,
+						      IB_MR_TYPE_MEM_REG, 16, 0), -ENOMEM);
+		KUNIT_EXPECT_TRUE(test, list_empty(&o.qp->rdma_mrs));
+		KUNIT_EXPECT_EQ(test, fake_hca_objects(hca), 3);
+	}
 }
 
 static struct ib_mr *reg_user(struct ib_pd *pd, u64 start, u64 length, u64 virt,
@@ -262,6 +276,7 @@ static void lists_are_walked_in_blocks(struct kunit *test)
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_region_uses_its_domain),
 	KUNIT_CASE(a_region_without_a_mapper_maps_nothing),
+	KUNIT_CASE(a_pool_that_fills_in_part_is_emptied),
 	KUNIT_CASE(user_memory_is_registered_for_a_ulp),
 	KUNIT_CASE(advice_goes_to_the_provider),
 	KUNIT_CASE(lists_are_cut_into_pages),

@@ -247,7 +247,13 @@ static void fields_of_any_place_and_width(struct kunit *test)
 
 static void rates_there_and_back(struct kunit *test)
 {
-	int rate, mult, n = 0;
+	/* Lanes of 2.5, 5 and 10 Gb/s are that exactly. */
+	static const enum ib_rate exact[] = {
+		IB_RATE_2_5_GBPS, IB_RATE_5_GBPS, IB_RATE_10_GBPS, IB_RATE_20_GBPS,
+		IB_RATE_30_GBPS, IB_RATE_40_GBPS, IB_RATE_60_GBPS, IB_RATE_80_GBPS,
+		IB_RATE_120_GBPS,
+	};
+	int i, rate, mult, n = 0;
 
 	for (rate = 0; rate < 64; rate++) {
 		mult = ib_rate_to_mult(rate);
@@ -262,6 +268,9 @@ static void rates_there_and_back(struct kunit *test)
 				2500 * mult / 12);
 	}
 	KUNIT_EXPECT_EQ(test, n, 22);
+	for (i = 0; i < ARRAY_SIZE(exact); i++)
+		KUNIT_EXPECT_EQ(test, ib_rate_to_mbps(exact[i]),
+				2500 * ib_rate_to_mult(exact[i]));
 	KUNIT_EXPECT_EQ(test, mult_to_ib_rate(0), IB_RATE_PORT_CURRENT);
 	KUNIT_EXPECT_EQ(test, mult_to_ib_rate(7), IB_RATE_PORT_CURRENT);
 }
