@@ -145,7 +145,7 @@ static void after_a_cancel_the_address_is_free_for_another(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, &dst, peer_ha), 0);
 	KUNIT_ASSERT_EQ(test, addr_start(&w, NULL, &silent, 300), 0);
-	msleep(10);
+	msleep(20);
 	rdma_addr_cancel(&w.addr);
 	KUNIT_ASSERT_EQ(test, addr_start(&w, NULL, &dst, 1000), 0);
 	KUNIT_EXPECT_TRUE(test, addr_wait(&w));

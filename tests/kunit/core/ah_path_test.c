@@ -3,7 +3,6 @@
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
-#include "core.h"
 #include "faults.h"
 #include "objects.h"
 #include "suites.h"
@@ -47,11 +46,6 @@ static void path_test_exit(struct kunit *test)
 	hca = NULL;
 }
 
-static int refs(const struct ib_gid_attr *attr)
-{
-	return refcount_read(&container_of(attr, struct ibcore_gid_entry, attr)->ref) - 2;
-}
-
 static struct sa_path_rec ib_path(void)
 {
 	struct sa_path_rec rec = {
@@ -93,7 +87,7 @@ static void a_path_on_the_subnet_has_no_grh(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_static_rate(&attr), IB_RATE_10_GBPS);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_ah_flags(&attr), 0);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_path_bits(&attr), 0);
-	KUNIT_EXPECT_EQ(test, refs(gid), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid), 0);
 
 	/* With an LMC the low bits of the source LID choose the path. */
 	query_port = hca->ibdev.ops.query_port;
@@ -119,7 +113,7 @@ static void a_path_through_a_router_has_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 5);
 	KUNIT_EXPECT_EQ(test, attr.grh.traffic_class, 9);
 	KUNIT_EXPECT_MEMEQ(test, &attr.grh.dgid, &rec.dgid, sizeof(rec.dgid));
-	KUNIT_EXPECT_EQ(test, refs(gid), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid), 1);
 	rdma_destroy_ah_attr(&attr);
 
 	/* A GID that the caller has is not looked for. */
@@ -128,9 +122,9 @@ static void a_path_through_a_router_has_one(struct kunit *test)
 			-ENOENT);
 	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, gid),
 			0);
-	KUNIT_EXPECT_EQ(test, refs(gid), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid), 1);
 	rdma_destroy_ah_attr(&attr);
-	KUNIT_EXPECT_EQ(test, refs(gid), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid), 0);
 	/* Of a port that does not exist nothing is known. */
 	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 9, &rec, &attr, gid),
 			-EINVAL);
@@ -154,7 +148,7 @@ static void a_roce_path_leads_to_a_mac(struct kunit *test)
 	struct in6_addr dst = roce_v4(&roce, 2), silent = roce_v4(&roce, 3);
 	struct sa_path_rec rec = roce_path(&dst);
 	struct rdma_ah_attr attr;
-	int n = refs(v2);
+	int n = gid_refs(v2);
 
 	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, &dst, peer_ha), 0);
 	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&roce.hca->ibdev, 1, &rec, &attr,
@@ -163,7 +157,7 @@ static void a_roce_path_leads_to_a_mac(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, attr.roce.dmac, peer_ha, ETH_ALEN);
 	/* The route's hop limit, also to a neighbour. */
 	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 64);
-	KUNIT_EXPECT_EQ(test, refs(v2), n + 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(v2), n + 1);
 	rdma_destroy_ah_attr(&attr);
 
 	/* What was resolved before is not asked for again. */
@@ -176,7 +170,7 @@ static void a_roce_path_leads_to_a_mac(struct kunit *test)
 	rec = roce_path(&silent);
 	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&roce.hca->ibdev, 1, &rec, &attr,
 							NULL), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, refs(v2), n);
+	KUNIT_EXPECT_EQ(test, gid_refs(v2), n);
 }
 
 static void a_group_has_an_address(struct kunit *test)
@@ -193,7 +187,7 @@ static void a_group_has_an_address(struct kunit *test)
 	static const u8 map4[] = { 1, 0, 0x5e, 1, 2, 3 };
 	static const u8 map6[] = { 0x33, 0x33, 0, 0, 0, 1 };
 	struct rdma_ah_attr attr;
-	int n = refs(v2);
+	int n = gid_refs(v2);
 
 	KUNIT_ASSERT_EQ(test, ib_init_ah_from_mcmember(&hca->ibdev, 1, &rec, NULL,
 						       IB_GID_TYPE_IB, &attr), 0);
@@ -201,7 +195,7 @@ static void a_group_has_an_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_sl(&attr), 2);
 	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 4);
 	rdma_destroy_ah_attr(&attr);
-	KUNIT_EXPECT_EQ(test, refs(gid), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid), 0);
 
 	rec.port_gid = v2->gid;
 	KUNIT_EXPECT_EQ(test, ib_init_ah_from_mcmember(&hca->ibdev, 1, &rec, NULL,
@@ -215,7 +209,7 @@ static void a_group_has_an_address(struct kunit *test)
 						       v2->gid_type, &attr), 0);
 	KUNIT_EXPECT_MEMEQ(test, attr.roce.dmac, map4, ETH_ALEN);
 	rdma_destroy_ah_attr(&attr);
-	KUNIT_EXPECT_EQ(test, refs(v2), n);
+	KUNIT_EXPECT_EQ(test, gid_refs(v2), n);
 }
 
 /* In-tree number 13: the reference stayed when the address was not found. */
@@ -224,12 +218,12 @@ static void a_group_that_fails_gives_its_gid_back(struct kunit *test)
 	struct in6_addr silent = roce_v4(&roce, 3);
 	struct ib_sa_mcmember_rec rec = { .port_gid = v2->gid };
 	struct rdma_ah_attr attr;
-	int n = refs(v2);
+	int n = gid_refs(v2);
 
 	memcpy(rec.mgid.raw, &silent, sizeof(silent));
 	KUNIT_EXPECT_EQ(test, ib_init_ah_from_mcmember(&roce.hca->ibdev, 1, &rec, roce.ndev,
 						       v2->gid_type, &attr), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, refs(v2), n);
+	KUNIT_EXPECT_EQ(test, gid_refs(v2), n);
 }
 
 static int path_once(struct kunit *test)
@@ -237,12 +231,12 @@ static int path_once(struct kunit *test)
 	struct in6_addr dst = roce_v4(&roce, 2);
 	struct sa_path_rec rec = roce_path(&dst);
 	struct rdma_ah_attr attr;
-	int n = refs(v2), ret;
+	int n = gid_refs(v2), ret;
 
 	ret = ib_init_ah_attr_from_path(&roce.hca->ibdev, 1, &rec, &attr, NULL);
 	if (!ret)
 		rdma_destroy_ah_attr(&attr);
-	KUNIT_EXPECT_EQ(test, refs(v2), n);
+	KUNIT_EXPECT_EQ(test, gid_refs(v2), n);
 	return ret;
 }
 

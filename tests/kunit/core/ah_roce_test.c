@@ -6,7 +6,6 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/uverbs_ioctl.h>
-#include "core.h"
 #include "objects.h"
 #include "suites.h"
 
@@ -43,11 +42,6 @@ static void roce_ah_exit(struct kunit *test)
 	roce_put(&roce);
 }
 
-static int refs(const struct ib_gid_attr *attr)
-{
-	return refcount_read(&container_of(attr, struct ibcore_gid_entry, attr)->ref);
-}
-
 static int user_ah(const struct ib_gid_attr *sgid, const struct in6_addr *dst)
 {
 	struct rdma_ah_attr attr = { .type = RDMA_AH_ATTR_TYPE_ROCE, .port_num = 1 };
@@ -69,7 +63,7 @@ static void a_process_has_its_mac_resolved(struct kunit *test)
 	int n;
 
 	KUNIT_ASSERT_NOT_NULL(test, v2);
-	n = refs(v2);
+	n = gid_refs(v2);
 	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, &dst, peer_ha), 0);
 	KUNIT_EXPECT_EQ(test, user_ah(v2, &dst), 0);
 	KUNIT_EXPECT_MEMEQ(test, seen.roce.dmac, peer_ha, ETH_ALEN);
@@ -79,7 +73,7 @@ static void a_process_has_its_mac_resolved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, user_ah(v2, &silent), -ETIMEDOUT);
 	atomic_set(&roce.hca->fail_create[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, user_ah(v2, &dst), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, refs(v2), n);
+	KUNIT_EXPECT_EQ(test, gid_refs(v2), n);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->usecnt), 0);
 	rdma_put_gid_attr(v2);
 }
@@ -222,7 +216,7 @@ static void a_reply_that_finds_no_way_keeps_nothing(struct kunit *test)
 	int n;
 
 	KUNIT_ASSERT_NOT_NULL(test, gid);
-	n = refs(gid);
+	n = gid_refs(gid);
 	put_ipv4(&hdr, &silent, &a4);
 	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &a4, &silent), -ETIMEDOUT);
 	put_ipv4(&hdr, &b4, &alien);
@@ -232,7 +226,7 @@ static void a_reply_that_finds_no_way_keeps_nothing(struct kunit *test)
 	wc.vlan_id = 7;
 	put_ipv4(&hdr, &b4, &a4);
 	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &a4, &b4), -ENOENT);
-	KUNIT_EXPECT_EQ(test, refs(gid), n);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid), n);
 	rdma_put_gid_attr(gid);
 }
 

@@ -2,7 +2,6 @@
 /* Address handles, and who holds the source GIDs of address attributes. */
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
-#include "core.h"
 #include "faults.h"
 #include "objects.h"
 #include "suites.h"
@@ -58,12 +57,6 @@ static void ah_test_exit(struct kunit *test)
 	hca = NULL;
 }
 
-/* References on an entry beside the table's and the suite's. */
-static int refs(const struct ib_gid_attr *attr)
-{
-	return refcount_read(&container_of(attr, struct ibcore_gid_entry, attr)->ref) - 2;
-}
-
 static struct rdma_ah_attr attr_of(int index)
 {
 	struct rdma_ah_attr attr = { .type = RDMA_AH_ATTR_TYPE_IB, .port_num = 1 };
@@ -82,7 +75,7 @@ static void a_handle_holds_its_gid_and_domain(struct kunit *test)
 	ah = rdma_create_ah(pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
 	KUNIT_EXPECT_PTR_EQ(test, ah->sgid_attr, gid[0]);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->usecnt), 1);
 	/* The caller's attributes are its own. */
 	KUNIT_EXPECT_NULL(test, attr.grh.sgid_attr);
@@ -90,15 +83,15 @@ static void a_handle_holds_its_gid_and_domain(struct kunit *test)
 	atomic = rdma_create_ah(pd, &attr, 0);
 	rcu_read_unlock();
 	KUNIT_ASSERT_FALSE(test, IS_ERR(atomic));
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 2);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 2);
 	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(atomic, 0, NULL), 0);
 
 	atomic_set(&hca->fail_destroy[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, RDMA_DESTROY_AH_SLEEPABLE, NULL), -EIO);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->usecnt), 1);
 	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, RDMA_DESTROY_AH_SLEEPABLE, NULL), 0);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->usecnt), 0);
 }
 
@@ -109,10 +102,10 @@ static void a_handle_that_fails_gives_its_gid_back(struct kunit *test)
 
 	atomic_set(&hca->fail_create[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
 	hca->ibdev.ops.create_ah = NULL;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -EOPNOTSUPP);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->usecnt), 0);
 }
 
@@ -123,7 +116,7 @@ static int ah_once(struct kunit *test)
 
 	if (!IS_ERR(ah))
 		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
 	return PTR_ERR_OR_ZERO(ah);
 }
 
@@ -156,8 +149,8 @@ static void addresses_that_cannot_be_are_refused(struct kunit *test)
 	/* RoCE has no address without a GRH. */
 	attr = (struct rdma_ah_attr){ .type = RDMA_AH_ATTR_TYPE_ROCE, .port_num = 1 };
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 0);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
 }
 
 static void a_modified_handle_holds_the_other_gid(struct kunit *test)
@@ -172,20 +165,20 @@ static void a_modified_handle_holds_the_other_gid(struct kunit *test)
 	modify_result = -EIO;
 	KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), -EIO);
 	KUNIT_EXPECT_PTR_EQ(test, ah->sgid_attr, gid[0]);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 1);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
 	modify_result = 0;
 	KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), 0);
 	KUNIT_EXPECT_PTR_EQ(test, ah->sgid_attr, gid[1]);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 0);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
 	attr = attr_of(5);
 	KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), -ENODATA);
 	/* Without a GRH it holds none. */
 	attr.ah_flags = 0;
 	KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), 0);
 	KUNIT_EXPECT_NULL(test, ah->sgid_attr);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
 	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, 0, NULL), 0);
 }
 
@@ -217,12 +210,12 @@ static void attributes_own_what_they_name(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.grh.hop_limit, 6);
 	KUNIT_EXPECT_EQ(test, a.grh.traffic_class, 7);
 	KUNIT_EXPECT_MEMEQ(test, &a.grh.dgid, &dgid, sizeof(dgid));
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
 
 	rdma_copy_ah_attr(&b, &a);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 2);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 2);
 	rdma_move_ah_attr(&b, &a);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
 	KUNIT_EXPECT_NULL(test, a.grh.sgid_attr);
 	KUNIT_EXPECT_PTR_EQ(test, b.grh.sgid_attr, gid[1]);
 
@@ -233,16 +226,16 @@ static void attributes_own_what_they_name(struct kunit *test)
 	rdma_move_grh_sgid_attr(&c, NULL, 0, 0, 0, gid[0]);
 	KUNIT_EXPECT_EQ(test, c.grh.dgid.raw[0], 0x55);
 	rdma_replace_ah_attr(&b, &c);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 0);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 2);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 2);
 	rdma_replace_ah_attr(&b, &c);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 2);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 2);
 	rdma_replace_ah_attr(&b, &a);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 1);
 	rdma_destroy_ah_attr(&c);
 	rdma_destroy_ah_attr(&c);
 	rdma_destroy_ah_attr(&b);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
 }
 
 /* What a received datagram says of its sender: IBA 11.4.2.1, 13.5.4.2. */
@@ -271,17 +264,17 @@ static void a_reply_goes_where_the_datagram_came_from(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.grh.flow_label, 0xfedcb);
 	KUNIT_EXPECT_EQ(test, attr.grh.traffic_class, 0xab);
 	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 0xff);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
 	rdma_destroy_ah_attr(&attr);
 
 	ah = ib_create_ah_from_wc(pd, &wc, &grh, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
 	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, 0, NULL), 0);
 	atomic_set(&hca->fail_create[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ib_create_ah_from_wc(pd, &wc, &grh, 1)),
 			-ENOMEM);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
 
 	/* To a GID that is not ours there is no answer, but for the SA's name. */
 	grh.dgid.raw[15] ^= 0x11;
@@ -291,7 +284,7 @@ static void a_reply_goes_where_the_datagram_came_from(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_wc(&hca->ibdev, 1, &wc, &grh, &attr), 0);
 	KUNIT_EXPECT_PTR_EQ(test, attr.grh.sgid_attr, gid[0]);
 	rdma_destroy_ah_attr(&attr);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
 	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_wc(&hca->ibdev, 3, &wc, &grh, &attr),
 			-EINVAL);
 }

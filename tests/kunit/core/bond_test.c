@@ -10,7 +10,6 @@
  */
 #include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
-#include <net/addrconf.h>
 #include <net/bonding.h>
 #include <rdma/ib_cache.h>
 #include <rdma/lag.h>
@@ -79,14 +78,6 @@ static bool has(int i, const struct in6_addr *ip)
 	return roce_has_gid(hca[i], ip, V2);
 }
 
-static struct in6_addr link_local(struct net_device *ndev)
-{
-	struct in6_addr ip = { .s6_addr = { 0xfe, 0x80 } };
-
-	addrconf_ifid_eui48(&ip.s6_addr[8], ndev);
-	return ip;
-}
-
 /* Whether the default GID of port @i is on @ndev. */
 static bool default_is(int i, struct net_device *ndev)
 {
@@ -119,7 +110,7 @@ static void a_bonds_gids_are_at_its_active_slave(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(default_is(0, bond)));
 	KUNIT_EXPECT_TRUE(test, wait_until(default_is(1, NULL)));
 	KUNIT_EXPECT_FALSE(test, has(1, &ip) || has(1, &on_vlan));
-	ll = link_local(bond);
+	ll = net_link_local(bond);
 	KUNIT_EXPECT_TRUE(test, has(0, &ll));
 
 	/* They move when the other becomes it. */

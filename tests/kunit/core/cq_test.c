@@ -375,7 +375,7 @@ static void moderation_follows_the_load(struct kunit *test)
 		for (n = 0; n < 64 * 6; n++) {
 			atomic_set(&ready, 4 << n / 64);
 			raise_event(cq);
-			msleep(10);
+			msleep(20);
 		}
 		KUNIT_EXPECT_GT(test, steps, 0);
 		/* Perhaps with a step that waits: that is cancelled. */

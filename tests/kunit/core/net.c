@@ -6,6 +6,7 @@
 #include <linux/if_vlan.h>
 #include <linux/net.h>
 #include <linux/rtnetlink.h>
+#include <net/addrconf.h>
 #include <net/arp.h>
 #include <net/ipv6_stubs.h>
 #include <net/ndisc.h>
@@ -26,7 +27,7 @@ static struct sk_buff *nl_new(u16 type, u16 flags, const void *header, int len)
 	return skb;
 }
 
-/* Takes effect at once; returns what the acknowledgement says. */
+/* Takes effect at once; returns what the answer says. */
 static int nl_talk(struct sk_buff *skb)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
@@ -253,6 +254,14 @@ struct in6_addr roce_v4(const struct roce *r, u32 host)
 struct in6_addr roce_v6(const struct roce *r, u32 host)
 {
 	return net_v6(r->net << 16 | host);
+}
+
+struct in6_addr net_link_local(struct net_device *ndev)
+{
+	struct in6_addr ip = { .s6_addr = { 0xfe, 0x80 } };
+
+	addrconf_ifid_eui48(&ip.s6_addr[8], ndev);
+	return ip;
 }
 
 int roce_get(struct roce *r, u32 net)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Verbs objects and completions that several suites use. */
+#include "core.h"
 #include "objects.h"
 
 void objects_put(struct objects *o)
@@ -68,6 +69,11 @@ int objects_to_rts(struct fake_hca *hca, struct ib_qp *qp)
 		return ret;
 	attr.qp_state = IB_QPS_RTS;
 	return ib_modify_qp(qp, &attr, RC_RTS);
+}
+
+int gid_refs(const struct ib_gid_attr *attr)
+{
+	return refcount_read(&container_of(attr, struct ibcore_gid_entry, attr)->ref) - 2;
 }
 
 static void count_done(struct ib_cq *cq, struct ib_wc *wc)

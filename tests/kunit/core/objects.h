@@ -29,6 +29,9 @@ void objects_put(struct objects *o);
 /* A QP that is connected to itself. */
 int objects_to_rts(struct fake_hca *hca, struct ib_qp *qp);
 
+/* References on a GID's entry beside the table's and one of the suite's. */
+int gid_refs(const struct ib_gid_attr *attr);
+
 struct counted {
 	struct ib_cqe cqe;
 	atomic_t done, flushed;
@@ -39,10 +42,12 @@ void counted_init(struct counted *c);
 bool wait_count(atomic_t *v, int n);
 #define wait_until(cond)					\
 ({								\
+	bool __met;						\
 	int __i;						\
-	for (__i = 0; __i < 500 && !(cond); __i++)		\
-		msleep(10);					\
-	(cond);							\
+								\
+	for (__i = 0; !(__met = (cond)) && __i < 250; __i++)	\
+		msleep(20);					\
+	__met;							\
 })
 
 /* ---- net.c ---- */
@@ -63,6 +68,7 @@ int net_arp(struct net_device *ndev, bool on);
 int net_neighbour(struct net_device *ndev, const struct in6_addr *ip, const u8 *ha);
 struct in6_addr net_v4(u32 addr);	/* host order; IPv4 mapped */
 struct in6_addr net_v6(u32 last);	/* fd77::last */
+struct in6_addr net_link_local(struct net_device *ndev);	/* from its MAC */
 
 /* A RoCE adapter on a net_device with ARP that has 10.N.0.1/24 and fd77::N:1/112. */
 struct roce {

@@ -20,10 +20,27 @@ static void fill_transport(struct ib_ud_header *h)
 }
 
 /* BTH and DETH of the above; the opcode and the pad count come first. */
-#define TRANSPORT(opcode, flags)					\
-	opcode, flags, 0xff, 0xff, 0x00, 0x00, 0x00, 0x01,		\
-	0x80, 0xab, 0xcd, 0xef,						\
-	0x80, 0x01, 0x00, 0x00, 0x00, 0x01, 0x02, 0x03
+static const u8 transport[] = {
+	0xff, 0xff, 0x00, 0x00, 0x00, 0x01,
+	0x80, 0xab, 0xcd, 0xef,
+	0x80, 0x01, 0x00, 0x00, 0x00, 0x01, 0x02, 0x03,
+};
+
+static const u8 immediate[] = { 0xde, 0xad, 0xbe, 0xef };
+
+/* The whole packet's headers, of which @link are the first. */
+static int put_wire(u8 *wire, const u8 *link, int len, u8 opcode, u8 flags)
+{
+	memcpy(wire, link, len);
+	wire[len++] = opcode;
+	wire[len++] = flags;
+	memcpy(wire + len, transport, sizeof(transport));
+	len += sizeof(transport);
+	if (opcode != IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE)
+		return len;
+	memcpy(wire + len, immediate, sizeof(immediate));
+	return len + sizeof(immediate);
+}
 
 static void expect_wire(struct kunit *test, struct ib_ud_header *h, const u8 *wire,
 			int len)
@@ -39,13 +56,13 @@ static void expect_wire(struct kunit *test, struct ib_ud_header *h, const u8 *wi
 /* IBA volume 1, 7.7, 9.2, 9.3. */
 static void ib_local(struct kunit *test)
 {
-	static const u8 wire[] = {
+	static const u8 link[] = {
 		/* VL 5, SL 3, LNH BTH, DLID, 72 words, SLID */
 		0x50, 0x32, 0x01, 0x02, 0x00, 0x48, 0x03, 0x04,
-		TRANSPORT(0x64, 0x40 | 3 << 4),
 	};
 	struct ib_ud_header h, back;
-	u8 copy[sizeof(wire)];
+	u8 wire[WIRE_MAX];
+	int len = put_wire(wire, link, sizeof(link), 0x64, 0x40 | 3 << 4);
 
 	/* 253 bytes and 3 to pad. */
 	KUNIT_ASSERT_EQ(test, ib_ud_header_init(253, 1, 0, 0, 0, 0, 0, 0, &h), 0);
@@ -54,11 +71,10 @@ static void ib_local(struct kunit *test)
 	h.lrh.destination_lid = cpu_to_be16(0x0102);
 	h.lrh.source_lid = cpu_to_be16(0x0304);
 	fill_transport(&h);
-	expect_wire(test, &h, wire, sizeof(wire));
+	expect_wire(test, &h, wire, len);
 
-	memcpy(copy, wire, sizeof(wire));
 	memset(&back, 0, sizeof(back));
-	KUNIT_ASSERT_EQ(test, ib_ud_header_unpack(copy, &back), 0);
+	KUNIT_ASSERT_EQ(test, ib_ud_header_unpack(wire, &back), 0);
 	KUNIT_EXPECT_MEMEQ(test, &back.lrh, &h.lrh, sizeof(h.lrh));
 	KUNIT_EXPECT_MEMEQ(test, &back.bth, &h.bth, sizeof(h.bth));
 	KUNIT_EXPECT_MEMEQ(test, &back.deth, &h.deth, sizeof(h.deth));
@@ -69,17 +85,16 @@ static void ib_local(struct kunit *test)
 /* 8.3; with immediate data, 9.2.1. */
 static void ib_global(struct kunit *test)
 {
-	static const u8 wire[] = {
+	static const u8 link[] = {
 		0x00, 0x03, 0x00, 0x07, 0x00, 0x15, 0x00, 0x08,
 		/* IPVer 6, TClass, flow label, length, NxtHdr, HopLmt, GIDs */
 		0x6a, 0xb1, 0x23, 0x45, 0x00, 0x24, 0x1b, 0x40,
 		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x01,
 		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02,
-		TRANSPORT(0x65, 0x40),
-		0xde, 0xad, 0xbe, 0xef,
 	};
 	struct ib_ud_header h, back;
-	u8 copy[sizeof(wire)];
+	u8 wire[WIRE_MAX];
+	int len = put_wire(wire, link, sizeof(link), 0x65, 0x40);
 
 	/* (8 + 40 + 36) / 4 is 0x15 with 8 bytes of payload. */
 	KUNIT_ASSERT_EQ(test, ib_ud_header_init(8, 1, 0, 0, 1, 0, 0, 1, &h), 0);
@@ -95,11 +110,10 @@ static void ib_global(struct kunit *test)
 	h.grh.destination_gid.raw[15] = 2;
 	h.immediate_data = cpu_to_be32(0xdeadbeef);
 	fill_transport(&h);
-	expect_wire(test, &h, wire, sizeof(wire));
+	expect_wire(test, &h, wire, len);
 
-	memcpy(copy, wire, sizeof(wire));
 	memset(&back, 0, sizeof(back));
-	KUNIT_ASSERT_EQ(test, ib_ud_header_unpack(copy, &back), 0);
+	KUNIT_ASSERT_EQ(test, ib_ud_header_unpack(wire, &back), 0);
 	KUNIT_EXPECT_EQ(test, back.grh_present, 1);
 	KUNIT_EXPECT_MEMEQ(test, &back.grh, &h.grh, sizeof(h.grh));
 	KUNIT_EXPECT_EQ(test, back.immediate_present, 1);
@@ -109,16 +123,17 @@ static void ib_global(struct kunit *test)
 /* RoCE annex A17. */
 static void roce_v2_of_ipv4(struct kunit *test)
 {
-	static const u8 wire[] = {
+	static const u8 link[] = {
 		1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0x81, 0x00,
 		0x20, 0x07, 0x08, 0x00,
 		/* 20 + 8 + 24 + 256 bytes and the checksum */
 		0x45, 0x28, 0x01, 0x34, 0x12, 0x34, 0x40, 0x00, 0x40, 0x11, 0x13, 0x5b,
 		10, 0, 0, 1, 10, 0, 0, 2,
 		0xc0, 0x01, 0x12, 0xb7, 0x01, 0x20, 0x00, 0x00,
-		TRANSPORT(0x64, 0x40),
 	};
 	struct ib_ud_header h;
+	u8 wire[WIRE_MAX];
+	int len = put_wire(wire, link, sizeof(link), 0x64, 0x40);
 
 	KUNIT_ASSERT_EQ(test, ib_ud_header_init(256, 0, 1, 1, 1, 4, 1, 0, &h), 0);
 	KUNIT_EXPECT_EQ(test, h.grh_present, 0);
@@ -139,7 +154,7 @@ static void roce_v2_of_ipv4(struct kunit *test)
 	h.udp.sport = cpu_to_be16(0xc001);
 	h.udp.dport = cpu_to_be16(4791);
 	fill_transport(&h);
-	expect_wire(test, &h, wire, sizeof(wire));
+	expect_wire(test, &h, wire, len);
 }
 
 static void roce_v2_of_ipv6(struct kunit *test)
@@ -205,20 +220,20 @@ struct bits {
 	u8 bytes[12];
 };
 
-#define BITS_FIELD(member, word, bit, n) {				\
-	.struct_offset_bytes = offsetof(struct bits, member),		\
-	.struct_size_bytes = sizeof_field(struct bits, member),		\
-	.field_name = #member,						\
+#define BITS_FIELD(word, bit, n, ...) {					\
+	.struct_offset_bytes = offsetof(struct bits, __VA_ARGS__),	\
+	.struct_size_bytes = sizeof_field(struct bits, __VA_ARGS__),	\
+	.field_name = #__VA_ARGS__,					\
 	.offset_words = (word), .offset_bits = (bit), .size_bits = (n), \
 }
 
 static void fields_of_any_place_and_width(struct kunit *test)
 {
 	static const struct ib_field desc[] = {
-		BITS_FIELD(three, 0, 2, 3),
-		BITS_FIELD(nine, 0, 5, 9),
-		BITS_FIELD(wide, 0, 20, 52),
-		BITS_FIELD(bytes, 3, 8, 96),
+		BITS_FIELD(0, 2, 3, three),
+		BITS_FIELD(0, 5, 9, nine),
+		BITS_FIELD(0, 20, 52, wide),
+		BITS_FIELD(3, 8, 96, bytes),
 		{ .struct_size_bytes = 0, .field_name = "reserved",
 		  .offset_words = 7, .offset_bits = 0, .size_bits = 96 },
 	};

@@ -3,7 +3,6 @@
 #include <linux/kthread.h>
 #include <rdma/ib_cache.h>
 #include <rdma/restrack.h>
-#include "core.h"
 #include "faults.h"
 #include "objects.h"
 #include "suites.h"
@@ -45,11 +44,6 @@ static void qp_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(hca), 0);
 	fake_hca_destroy(hca);
 	hca = NULL;
-}
-
-static int refs(const struct ib_gid_attr *attr)
-{
-	return refcount_read(&container_of(attr, struct ibcore_gid_entry, attr)->ref) - 2;
 }
 
 static void a_queue_uses_what_it_was_made_from(struct kunit *test)
@@ -144,8 +138,8 @@ static void a_path_is_held_until_the_next(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, attr.alt_ah_attr.grh.sgid_attr);
 	KUNIT_EXPECT_PTR_EQ(test, o.qp->av_sgid_attr, gid[0]);
 	KUNIT_EXPECT_PTR_EQ(test, o.qp->alt_path_sgid_attr, gid[1]);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 1);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
 	/* A PSN has 24 bits. */
 	KUNIT_EXPECT_EQ(test, attr.rq_psn, 0x345678);
 
@@ -157,11 +151,11 @@ static void a_path_is_held_until_the_next(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_modify_qp(o.qp, &attr, IB_QP_STATE), 0);
 	attr.ah_attr = path(1);
 	KUNIT_ASSERT_EQ(test, ib_modify_qp(o.qp, &attr, IB_QP_STATE | IB_QP_AV), 0);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 0);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 2);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 2);
 	KUNIT_EXPECT_EQ(test, ib_destroy_qp_user(o.qp, NULL), 0);
 	o.qp = NULL;
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
 }
 
 static void a_change_that_fails_leaves_the_queue(struct kunit *test)
@@ -184,8 +178,8 @@ static void a_change_that_fails_leaves_the_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(o.qp, &attr, mask), -ENODATA);
 	attr.port_num = 3;
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(o.qp, &attr, IB_QP_PORT), -EINVAL);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]), 0);
-	KUNIT_EXPECT_EQ(test, refs(gid[1]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
 	hca->ibdev.ops.modify_qp = NULL;
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(o.qp, &attr, IB_QP_STATE), -EOPNOTSUPP);
 }
@@ -315,16 +309,16 @@ static void a_process_has_the_mac_of_its_path_resolved(struct kunit *test)
 	rdma_ah_set_grh(&attr.ah_attr, (union ib_gid *)&silent, 0, sgid->index, 1, 0);
 	KUNIT_EXPECT_EQ(test, ib_modify_qp_with_udata(r.qp, &attr, RC_RTR, &udata),
 			-ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, refs(sgid), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(sgid), 0);
 	rdma_ah_set_grh(&attr.ah_attr, (union ib_gid *)&peer, 0, sgid->index, 1, 0);
 	KUNIT_EXPECT_EQ(test, ib_modify_qp_with_udata(r.qp, &attr, RC_RTR, &udata), 0);
 	KUNIT_EXPECT_MEMEQ(test, attr.ah_attr.roce.dmac, peer_ha, ETH_ALEN);
-	KUNIT_EXPECT_EQ(test, refs(sgid), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(sgid), 1);
 	/* Path migration is InfiniBand's. */
 	attr.qp_state = IB_QPS_RTS;
 	attr.alt_ah_attr = attr.ah_attr;
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(r.qp, &attr, RC_RTS | IB_QP_ALT_PATH), -EINVAL);
-	KUNIT_EXPECT_EQ(test, refs(sgid), 1);
+	KUNIT_EXPECT_EQ(test, gid_refs(sgid), 1);
 out:
 	objects_put(&r);
 	if (sgid)
@@ -347,7 +341,7 @@ static int qp_once(struct kunit *test)
 	ret = to_init() ?: ib_modify_qp(o.qp, &attr, RC_RTR | IB_QP_ALT_PATH);
 	o.qp = before;
 	objects_put(&mine);
-	KUNIT_EXPECT_EQ(test, refs(gid[0]) + refs(gid[1]), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]) + gid_refs(gid[1]), 0);
 	return ret;
 }
 

@@ -2,7 +2,6 @@
 /* RoCE GIDs follow the network: links, addresses, VLANs, registration. */
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
-#include <net/addrconf.h>
 #include <rdma/ib_cache.h>
 #include "core.h"
 #include "faults.h"
@@ -27,14 +26,6 @@ static int roce_test_init(struct kunit *test)
 static void roce_test_exit(struct kunit *test)
 {
 	roce_put(&roce);
-}
-
-static struct in6_addr link_local(const struct net_device *ndev)
-{
-	struct in6_addr ip = { .s6_addr = { 0xfe, 0x80 } };
-
-	addrconf_ifid_eui48(&ip.s6_addr[8], (struct net_device *)ndev);
-	return ip;
 }
 
 static int index_of(const struct in6_addr *ip, enum ib_gid_type type)
@@ -75,7 +66,7 @@ static int set_mac(struct net_device *ndev, u8 last)
 
 static void the_defaults_follow_the_mac(struct kunit *test)
 {
-	struct in6_addr old = link_local(roce.ndev), new, v4 = roce_v4(&roce, 1);
+	struct in6_addr old = net_link_local(roce.ndev), new, v4 = roce_v4(&roce, 1);
 	int at;
 
 	KUNIT_EXPECT_EQ(test, index_of(&old, V1), 0);
@@ -83,7 +74,7 @@ static void the_defaults_follow_the_mac(struct kunit *test)
 	at = index_of(&v4, V2);
 	KUNIT_EXPECT_GE(test, at, 2);
 	KUNIT_ASSERT_EQ(test, set_mac(roce.ndev, 0x55), 0);
-	new = link_local(roce.ndev);
+	new = net_link_local(roce.ndev);
 	KUNIT_EXPECT_TRUE(test, wait_until(index_of(&new, V2) == 1));
 	KUNIT_EXPECT_EQ(test, index_of(&new, V1), 0);
 	/* The others stay in their places. */
@@ -112,7 +103,7 @@ static void addresses_come_and_go(struct kunit *test)
 static void a_link_goes_down_and_up(struct kunit *test)
 {
 	struct in6_addr v4 = roce_v4(&roce, 1), v6 = roce_v6(&roce, 1);
-	struct in6_addr ll = link_local(roce.ndev);
+	struct in6_addr ll = net_link_local(roce.ndev);
 	int at = index_of(&v4, V2);
 
 	KUNIT_ASSERT_TRUE(test, has(&v6));
@@ -342,7 +333,7 @@ static int event_once(struct kunit *test)
 	struct in6_addr ll;
 	int ret = set_mac(roce.ndev, ++next_mac);
 
-	ll = link_local(roce.ndev);
+	ll = net_link_local(roce.ndev);
 	if (!ret)
 		KUNIT_EXPECT_TRUE(test, wait_until(has(&ll)));
 	return ret;

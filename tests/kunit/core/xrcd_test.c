@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* XRC domains and the handles of their target queue pairs. */
 #include <linux/kthread.h>
-#include "core.h"
+#include <ibex/qp.h>
 #include "faults.h"
 #include "objects.h"
 #include "suites.h"
