@@ -17,6 +17,20 @@
 
 #include "core.h"
 
+/* Enters a mapping in its file's list; @umaps->lock is held. */
+static void umap_enter(struct rdma_umaps *umaps, struct rdma_umap_priv *priv,
+		       struct vm_area_struct *vma,
+		       struct rdma_user_mmap_entry *entry)
+{
+	lockdep_assert_held(&umaps->lock);
+	priv->vma = vma;
+	priv->entry = entry;
+	if (entry)
+		kref_get(&entry->ref);
+	vma->vm_private_data = priv;
+	list_add(&priv->list, &umaps->list);
+}
+
 /**
  * rdma_umap_priv_init() - enter a mapping in its uverbs file's list
  * @priv: record of the mapping, owned by it from now on; freed on its close
@@ -31,14 +45,8 @@ void rdma_umap_priv_init(struct rdma_umap_priv *priv,
 {
 	struct rdma_umaps *umaps = rdma_umaps_of(vma->vm_file->private_data);
 
-	priv->vma = vma;
-	priv->entry = entry;
-	if (entry)
-		kref_get(&entry->ref);
-	vma->vm_private_data = priv;
-
 	mutex_lock(&umaps->lock);
-	list_add(&priv->list, &umaps->list);
+	umap_enter(umaps, priv, vma, entry);
 	mutex_unlock(&umaps->lock);
 }
 EXPORT_SYMBOL(rdma_umap_priv_init);
@@ -72,7 +80,9 @@ int rdma_user_mmap_io(struct ib_ucontext *ucontext, struct vm_area_struct *vma,
 		      unsigned long pfn, unsigned long size, pgprot_t prot,
 		      struct rdma_user_mmap_entry *entry)
 {
+	struct rdma_umaps *umaps = rdma_umaps_of(ucontext->ufile);
 	struct rdma_umap_priv *priv;
+	int ret;
 
 	if (!umap_fits(ucontext, vma, size))
 		return -EINVAL;
@@ -81,10 +91,14 @@ int rdma_user_mmap_io(struct ib_ucontext *ucontext, struct vm_area_struct *vma,
 		return -ENOMEM;
 
 	vma->vm_page_prot = prot;
-	if (!io_remap_pfn_range(vma, vma->vm_start, pfn, size, prot)) {
-		rdma_umap_priv_init(priv, vma, entry);
+	/* In one hold of the lock: a revocation sees the pages or comes before. */
+	mutex_lock(&umaps->lock);
+	ret = io_remap_pfn_range(vma, vma->vm_start, pfn, size, prot);
+	if (!ret)
+		umap_enter(umaps, priv, vma, entry);
+	mutex_unlock(&umaps->lock);
+	if (!ret)
 		return 0;
-	}
 	kfree(priv);
 	return -EAGAIN;
 }
