@@ -4,11 +4,54 @@
 
 /*
  * What the files of ib_uverbs share.
+ *
+ * Lock order, outermost first:
+ *	uverbs_device.lock		the files of one device (device.c)
+ *	  mm->mmap_lock			of any process that maps one
+ *	    rdma_umaps.lock		the mappings of one file (umap.c)
+ *	dma_buf.resv			one dma-buf (umem_dmabuf.c); exporters call
+ *					move_notify under it
+ *	mm->mmap_lock
+ *	  ib_umem_odp.umem_mutex	pages of one region (umem_odp.c); taken in MMU
+ *					notifiers: nothing that reclaims under it
+ * The three groups do not nest in each other.
  */
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mm_types.h>
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
+#include <ibex/mmap.h>
 
-struct ib_uverbs_file;
+/* ---- device.c: what ib_uverbs keeps beside each device, and its open files ---- */
+struct uverbs_device {
+	struct kref ref;		/* the client's, and one a file */
+	struct mutex lock;		/* files */
+	struct list_head files;		/* of ib_uverbs_file.on_device */
+};
+
+struct ib_uverbs_file {
+	struct rdma_umaps umaps;	/* first: core finds it there */
+	struct uverbs_device *device;	/* a reference */
+	struct list_head on_device;	/* protected by device->lock */
+	/* What revoked mappings show; set once, under umaps.lock. */
+	struct page *sink;
+};
+
+int uverbs_devices_init(void);
+void uverbs_devices_exit(void);
+/* Enters a file, zeroed by the caller, into its device's list: 0 or -ENODEV. */
+int uverbs_file_open(struct ib_uverbs_file *file, struct ib_device *device);
+/* The file's last mapping is gone; it is the caller's to free. */
+void uverbs_file_close(struct ib_uverbs_file *file);
+
+/* ---- umap.c: mappings of device memory ---- */
+/* The file's mmap method sets them before it calls the driver's. */
+extern const struct vm_operations_struct uverbs_umap_ops;
+
+/* Ends all mappings of a file now, in all processes; they show the sink instead. */
+void uverbs_umaps_revoke(struct ib_uverbs_file *file);
 
 /* ---- call.c: one call of a method ---- */
 struct uverbs_spill;
