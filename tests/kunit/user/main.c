@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#include <linux/module.h>
+#include "uverbs_test.h"
+
+kunit_test_suites(&uverbs_umem_suite, &uverbs_pgsz_suite, &uverbs_odp_suite,
+		  &uverbs_dmabuf_suite, &uverbs_umap_suite, &uverbs_attr_suite,
+		  &uverbs_marshal_suite, &uverbs_flow_suite);
+
+MODULE_DESCRIPTION("KUnit suites of ib_uverbs");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+MODULE_IMPORT_NS(DMA_BUF);

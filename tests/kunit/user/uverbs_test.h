@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_UVERBS_TEST_H
+#define IBEX_UVERBS_TEST_H
+
+/*
+ * A case's thread stands for a user process: its first mapping gives it an address
+ * space, which ends with the thread.
+ */
+#include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/mman.h>
+#include "fake_hca.h"
+#include "uverbs.h"
+
+#define TEST_RW (PROT_READ | PROT_WRITE)
+
+/* Maps @file, or memory if it is NULL; asserts that it worked. */
+unsigned long user_mmap(struct kunit *test, struct file *file, unsigned int npages,
+			unsigned long prot, unsigned long flags);
+/* Untouched private memory of the process. */
+unsigned long user_pages(struct kunit *test, unsigned int npages, unsigned long prot);
+/* The first byte of each page is @seed, @seed + 1, ... */
+void user_fill(struct kunit *test, unsigned long addr, unsigned int npages, u8 seed);
+u8 user_read(struct kunit *test, unsigned long addr);
+void user_write(struct kunit *test, unsigned long addr, u8 value);
+long user_pinned(void);
+
+/* Without CAP_IPC_LOCK from here on, or with it again. */
+const struct cred *user_drop_ipc_lock(struct kunit *test);
+void user_restore(const struct cred *cred);
+
+/* Calls @fn in a thread of its own, whose address space ends with it. */
+struct user_thread {
+	void (*fn)(struct kunit *test, void *arg);
+	struct kunit *test;
+	void *arg;
+	struct task_struct *task;
+	bool done;
+};
+
+int user_thread_start(struct user_thread *thread);
+void user_thread_join(struct user_thread *thread);
+/* A minute of virtual time. */
+bool user_wait(bool (*cond)(void *arg), void *arg);
+
+extern struct kunit_suite uverbs_umem_suite;
+extern struct kunit_suite uverbs_pgsz_suite;
+extern struct kunit_suite uverbs_odp_suite;
+extern struct kunit_suite uverbs_dmabuf_suite;
+extern struct kunit_suite uverbs_umap_suite;
+extern struct kunit_suite uverbs_attr_suite;
+extern struct kunit_suite uverbs_marshal_suite;
+extern struct kunit_suite uverbs_flow_suite;
+
+#endif
