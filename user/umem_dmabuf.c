@@ -357,11 +357,11 @@ dmabuf_get_pinned_and_lock(struct ib_device *device, struct device *dma_device,
 		return umem_dmabuf;
 
 	ib_umem_dmabuf_revoke_lock(umem_dmabuf);
-	/* The exporter may have taken it back since it was attached. */
-	ret = umem_dmabuf->revoked ? -EINVAL : dma_buf_pin(umem_dmabuf->attach);
+	ret = dma_buf_pin(umem_dmabuf->attach);
 	if (ret)
 		goto release;
 	umem_dmabuf->pinned = 1;
+	/* The exporter may have taken it back since it was attached. */
 	ret = ib_umem_dmabuf_map_pages(umem_dmabuf);
 	if (!ret)
 		return umem_dmabuf;
