@@ -6,7 +6,7 @@
 
 #define NR_ATTRS 4
 #define ARENA 256
-#define DRIVER_ATTR (1u << UVERBS_ID_NS_SHIFT)
+#define DRIVER_ATTR UVERBS_API_NS_FLAG
 
 static struct uverbs_call *call;
 static size_t call_size;
@@ -229,9 +229,13 @@ static void a_constant_must_fit_its_type(struct kunit *test)
 
 static void a_constant_not_given_is_the_default(struct kunit *test)
 {
+	s64 wide = 1;
 	s32 value = 1;
 	u32 other = 1;
 
+	KUNIT_EXPECT_EQ(test, _uverbs_get_const_signed(&wide, &call->bundle, 0, 0, 9, NULL),
+			-ENOENT);
+	KUNIT_EXPECT_EQ(test, wide, 0ll);
 	KUNIT_EXPECT_EQ(test, uverbs_get_const(&value, &call->bundle, 0), -ENOENT);
 	KUNIT_EXPECT_EQ(test, value, 0);
 	KUNIT_EXPECT_EQ(test, uverbs_get_const(&other, &call->bundle, 0), -ENOENT);

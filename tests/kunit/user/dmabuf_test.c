@@ -25,12 +25,14 @@ static struct device *dma_device;
 static struct exporter exp;
 static bool exported;
 static int nr_moves, nr_revokes;
+static bool revoked_in_time;
 static bool once_pinned;
 
 static int dmabuf_test_init(struct kunit *test)
 {
 	nr_moves = 0;
 	nr_revokes = 0;
+	revoked_in_time = false;
 	hca = fake_hca_alloc(&ib_params);
 	if (!hca)
 		return -ENOMEM;
@@ -75,6 +77,13 @@ static struct ib_umem_dmabuf *get(unsigned long offset, size_t size)
 static struct ib_umem_dmabuf *get_pinned(unsigned long offset, size_t size)
 {
 	return ib_umem_dmabuf_get_pinned(&hca->ibdev, offset, size, exp.fd, 0);
+}
+
+/* With the reservation lock on success. */
+static struct ib_umem_dmabuf *get_locked(unsigned long offset, size_t size, int fd)
+{
+	return ib_umem_dmabuf_get_pinned_revocable_and_lock(&hca->ibdev, offset, size,
+							    fd, 0);
 }
 
 static int map(struct ib_umem_dmabuf *region)
@@ -196,8 +205,7 @@ static void a_buffer_and_a_device_are_needed(struct kunit *test)
 	hca->ibdev.dma_device = NULL;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(0, 1)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get_pinned(0, 1)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(ib_umem_dmabuf_get_pinned_revocable_and_lock(
-					&hca->ibdev, 0, 1, exp.fd, 0)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(get_locked(0, 1, exp.fd)), -EINVAL);
 	exporter_expect_idle(test, &exp);
 }
 
@@ -287,17 +295,16 @@ static void an_exporters_refusal_leaves_nothing(struct kunit *test)
 static void revoke(void *priv)
 {
 	dma_resv_assert_held(exp.dmabuf->resv);
-	/* The pages are the device's until it says otherwise. */
-	if (priv == &nr_revokes && exp.mapped && exp.pinned)
-		nr_revokes++;
+	nr_revokes++;
+	/* The pages are the device's until it has answered. */
+	revoked_in_time = priv == &nr_revokes && exp.mapped && exp.pinned;
 }
 
 static struct ib_umem_dmabuf *get_revocable(struct kunit *test)
 {
 	struct ib_umem_dmabuf *region;
 
-	region = ib_umem_dmabuf_get_pinned_revocable_and_lock(&hca->ibdev, PAGE_SIZE,
-							      EXPORT_SEG, exp.fd, 0);
+	region = get_locked(PAGE_SIZE, EXPORT_SEG, exp.fd);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(region));
 	KUNIT_EXPECT_TRUE(test, dma_resv_is_locked(exp.dmabuf->resv));
 	expect_pages(test, region);
@@ -312,6 +319,7 @@ static void an_exporter_takes_a_revocable_region_back_once(struct kunit *test)
 
 	exporter_move(&exp);
 	KUNIT_EXPECT_EQ(test, nr_revokes, 1);
+	KUNIT_EXPECT_TRUE(test, revoked_in_time);
 	KUNIT_EXPECT_EQ(test, exp.mapped, 0);
 	KUNIT_EXPECT_EQ(test, exp.pinned, 0);
 	KUNIT_EXPECT_TRUE(test, region->revoked);
@@ -360,9 +368,7 @@ static void a_region_revoked_before_it_is_pinned_is_not_got(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, exporter_open(&fixed, false), 0);
 	fixed.move_while_mapping = true;
-	region = ib_umem_dmabuf_get_pinned_revocable_and_lock(&hca->ibdev, 0, 1, fixed.fd,
-							      0);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(region), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(get_locked(0, 1, fixed.fd)), -EINVAL);
 	exporter_expect_idle(test, &fixed);
 	/* Otherwise it serves a buffer that cannot move as well. */
 	fixed.move_while_mapping = false;
@@ -388,7 +394,7 @@ static const struct dma_fence_ops fence_ops = {
 
 struct move {
 	struct dma_fence fence;
-	spinlock_t lock;
+	spinlock_t lock;		/* the fence's */
 	struct delayed_work done;
 };
 

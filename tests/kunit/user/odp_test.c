@@ -369,9 +369,18 @@ static void a_fault_that_saw_an_old_page_looks_again(struct kunit *test)
 	struct race race = { .odp = get(addr, PAGE_SIZE, ON_DEMAND_RW), .addr = addr };
 	struct user_thread mapper = { .fn = map_in_thread, .test = test, .arg = &race };
 	struct user_thread holder = { .fn = hold_in_thread, .test = test, .arg = &race };
+	struct page *old;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(race.odp));
 	user_write(test, addr, 1);
+	/* Held, so that it does not become the new page too. */
+	KUNIT_EXPECT_EQ(test, map(race.odp, addr, PAGE_SIZE, ODP_RW), 1);
+	old = virt_to_page(device_page(race.odp, 0));
+	get_page(old);
+	mutex_lock(&race.odp->umem_mutex);
+	ib_umem_odp_unmap_dma_pages(race.odp, addr, addr + PAGE_SIZE);
+	mutex_unlock(&race.odp->umem_mutex);
+
 	KUNIT_ASSERT_EQ(test, user_thread_start(&holder), 0);
 	KUNIT_EXPECT_TRUE(test, user_wait(race_locked, &race));
 	KUNIT_ASSERT_EQ(test, user_thread_start(&mapper), 0);
@@ -392,6 +401,7 @@ static void a_fault_that_saw_an_old_page_looks_again(struct kunit *test)
 	*device_page(race.odp, 0) = 3;
 	KUNIT_EXPECT_EQ(test, user_read(test, addr), 3);
 	ib_umem_odp_release(race.odp);
+	put_page(old);
 }
 
 static void a_child_covers_a_part_of_an_implicit_region(struct kunit *test)

@@ -35,6 +35,14 @@ static struct ib_umem *get(unsigned long addr, size_t size, int access)
 	return ib_umem_get(&hca->ibdev, addr, size, access);
 }
 
+/* Expects a region, and releases it. */
+static void expect_region(struct kunit *test, struct ib_umem *umem)
+{
+	KUNIT_EXPECT_FALSE(test, IS_ERR(umem));
+	if (!IS_ERR(umem))
+		ib_umem_release(umem);
+}
+
 /* Page @i of a region as its device sees it. */
 static u8 *device_page(struct ib_umem *umem, unsigned int i)
 {
@@ -133,22 +141,16 @@ static void the_memlock_limit_holds_over_all_regions(struct kunit *test)
 	limit->rlim_cur = 3 * PAGE_SIZE;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(addr, 4 * PAGE_SIZE, 0)), -ENOMEM);
 	umem = get(addr, 2 * PAGE_SIZE, 0);
-	KUNIT_EXPECT_FALSE(test, IS_ERR(umem));
 	/* One byte too many, for it is in a page more. */
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(addr + PAGE_SIZE - 1, 2, 0)), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, user_pinned(), 2l);
-	ib_umem_release(umem);
-
-	umem = get(addr, 3 * PAGE_SIZE, 0);
-	KUNIT_EXPECT_FALSE(test, IS_ERR(umem));
-	ib_umem_release(umem);
+	expect_region(test, umem);
+	expect_region(test, get(addr, 3 * PAGE_SIZE, 0));
 	limit->rlim_cur = 0;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(addr, 1, 0)), -EPERM);
 	user_restore(cred);
 	/* The capability lifts the limit. */
-	umem = get(addr, 4 * PAGE_SIZE, 0);
-	KUNIT_EXPECT_FALSE(test, IS_ERR(umem));
-	ib_umem_release(umem);
+	expect_region(test, get(addr, 4 * PAGE_SIZE, 0));
 	*limit = old;
 	KUNIT_EXPECT_EQ(test, user_pinned(), 0l);
 }
@@ -267,8 +269,17 @@ static int umem_once(struct kunit *test)
 
 static void a_region_survives_each_failed_allocation(struct kunit *test)
 {
+	struct ib_umem *umem;
+	u8 *first, *last;
+
 	umem_addr = user_pages(test, MANY_PAGES, TEST_RW);
 	user_fill(test, umem_addr, MANY_PAGES, 0);
+	umem = get(umem_addr, MANY_PAGES * PAGE_SIZE, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(umem));
+	first = device_page(umem, 0);
+	last = device_page(umem, MANY_PAGES - 1);
+	ib_umem_release(umem);
+
 	/* The region, the batch, the table. */
 	umem_npages = 3;
 	KUNIT_EXPECT_EQ(test, ibex_each_allocation(test, umem_once), 3u);
@@ -276,6 +287,8 @@ static void a_region_survives_each_failed_allocation(struct kunit *test)
 	umem_npages = MANY_PAGES;
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, umem_once), 2u);
 	KUNIT_EXPECT_EQ(test, user_pinned(), 0l);
+	KUNIT_EXPECT_FALSE(test, is_pinned(first));
+	KUNIT_EXPECT_FALSE(test, is_pinned(last));
 }
 
 static struct kunit_case umem_cases[] = {
