@@ -10,9 +10,8 @@
 
 #include "uverbs.h"
 
-/* Tells the user that an output attribute was written. */
-static int attr_mark_written(const struct uverbs_attr_bundle *bundle,
-			     const struct uverbs_attr *attr)
+int uverbs_attr_written(const struct uverbs_attr_bundle *bundle,
+			const struct uverbs_attr *attr)
 {
 	const struct uverbs_call *call = uverbs_call_of(bundle);
 	unsigned int i = attr->ptr_attr.uattr_idx;
@@ -46,7 +45,7 @@ int uverbs_copy_to(const struct uverbs_attr_bundle *bundle, size_t idx,
 	if (copy_to_user(u64_to_user_ptr(attr->ptr_attr.data), from,
 			 min_t(size_t, size, attr->ptr_attr.len)))
 		return -EFAULT;
-	return attr_mark_written(bundle, attr);
+	return uverbs_attr_written(bundle, attr);
 }
 EXPORT_SYMBOL(uverbs_copy_to);
 

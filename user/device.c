@@ -3,8 +3,10 @@
  * ib_uverbs as a client of ib_core: what it keeps beside each device, and the files
  * that user processes have open on it.
  *
- * A struct uverbs_device has one reference of the client, from add to remove, and
- * one of each file.  A file may outlive its device: its mappings then show the sink.
+ * A struct uverbs_device has one reference of the client, from add to remove, and one
+ * of each file.  Whatever calls the driver for a process does so within a section of
+ * the device: removal lets none begin, waits for those there are, and then tears down
+ * each file.  A file that outlives its device is empty.
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
@@ -25,39 +27,133 @@ static void uverbs_device_free(struct kref *ref)
 {
 	struct uverbs_device *udev = container_of(ref, struct uverbs_device, ref);
 
+	WARN_ON(!list_empty(&udev->files));
+	uverbs_api_free(udev->api);
+	cleanup_srcu_struct(&udev->srcu);
 	mutex_destroy(&udev->lock);
 	kfree(udev);
 }
 
+void uverbs_device_put(struct uverbs_device *udev)
+{
+	kref_put(&udev->ref, uverbs_device_free);
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_device_put);
+
+/* With a reference, or NULL; the caller keeps @ibdev registered during the call. */
+struct uverbs_device *uverbs_device_get(struct ib_device *ibdev)
+{
+	struct uverbs_device *udev = ib_get_client_data(ibdev, &uverbs_client);
+
+	if (udev)
+		kref_get(&udev->ref);
+	return udev;
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_device_get);
+
 static int uverbs_add_device(struct ib_device *ibdev)
 {
-	struct uverbs_device *udev = kzalloc(sizeof(*udev), GFP_KERNEL);
+	/* Methods of ib_uverbs itself are yet to come. */
+	static const struct uapi_definition none = {};
+	struct uverbs_device *udev;
+	int ret;
 
+	udev = kzalloc(sizeof(*udev), GFP_KERNEL);
 	if (!udev)
 		return -ENOMEM;
+	udev->api = uverbs_api_create(ibdev, &none);
+	if (IS_ERR(udev->api)) {
+		ret = PTR_ERR(udev->api);
+		goto err;
+	}
+	ret = init_srcu_struct(&udev->srcu);
+	if (ret)
+		goto err_api;
 	kref_init(&udev->ref);
 	mutex_init(&udev->lock);
 	INIT_LIST_HEAD(&udev->files);
+	udev->ibdev = ibdev;
 	ib_set_client_data(ibdev, &uverbs_client, udev);
 	return 0;
+
+err_api:
+	uverbs_api_free(udev->api);
+err:
+	kfree(udev);
+	return ret;
 }
 
-static void uverbs_revoke_files(struct uverbs_device *udev)
-{
-	struct ib_uverbs_file *file;
-
-	mutex_lock(&udev->lock);
-	list_for_each_entry(file, &udev->files, on_device)
-		uverbs_umaps_revoke(file);
-	mutex_unlock(&udev->lock);
-}
-
+/*
+ * Why the driver is not called any more for a process:
+ * (1) gone is set and the sections that did not see it are over: no method, no page
+ *     fault and no mmap calls it.
+ * (2) Every file was torn down; one that is being closed at the same time is on the
+ *     list until its own teardown is over, and is waited for by its teardown_sem.
+ * (3) gone keeps new files off the list.
+ */
 static void uverbs_remove_device(struct ib_device *ibdev, void *data)
 {
 	struct uverbs_device *udev = data;
+	struct ib_uverbs_file *file;
 
-	uverbs_revoke_files(udev);
-	kref_put(&udev->ref, uverbs_device_free);
+	mutex_lock(&udev->lock);
+	WRITE_ONCE(udev->gone, true);
+	mutex_unlock(&udev->lock);
+	synchronize_srcu(&udev->srcu);
+
+	mutex_lock(&udev->lock);
+	list_for_each_entry(file, &udev->files, on_device)
+		uverbs_file_teardown(file, RDMA_REMOVE_DRIVER_REMOVE);
+	mutex_unlock(&udev->lock);
+	uverbs_device_put(udev);
+}
+
+/* Between the two the device stays; -EIO if it has gone. */
+int uverbs_section_begin(struct ib_uverbs_file *file)
+{
+	struct uverbs_device *udev = file->device;
+	int idx = srcu_read_lock(&udev->srcu);
+
+	if (READ_ONCE(udev->gone)) {
+		srcu_read_unlock(&udev->srcu, idx);
+		return -EIO;
+	}
+	/* For sparse: the section ends in another function. */
+	__release(&udev->srcu);
+	return idx;
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_section_begin);
+
+void uverbs_section_end(struct ib_uverbs_file *file, int idx)
+{
+	__acquire(&file->device->srcu);
+	srcu_read_unlock(&file->device->srcu, idx);
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_section_end);
+
+/* Takes a reference on @udev for @file; false if the device is gone. */
+bool uverbs_device_add_file(struct uverbs_device *udev,
+			    struct ib_uverbs_file *file)
+{
+	bool added = false;
+
+	mutex_lock(&udev->lock);
+	if (!udev->gone) {
+		kref_get(&udev->ref);
+		list_add_tail(&file->on_device, &udev->files);
+		added = true;
+	}
+	mutex_unlock(&udev->lock);
+	return added;
+}
+
+void uverbs_device_del_file(struct ib_uverbs_file *file)
+{
+	struct uverbs_device *udev = file->device;
+
+	mutex_lock(&udev->lock);
+	list_del(&file->on_device);
+	mutex_unlock(&udev->lock);
 }
 
 /**
@@ -74,51 +170,16 @@ static void uverbs_remove_device(struct ib_device *ibdev, void *data)
 void rdma_user_mmap_disassociate(struct ib_device *device)
 {
 	struct uverbs_device *udev = ib_get_client_data(device, &uverbs_client);
-
-	if (udev)
-		uverbs_revoke_files(udev);
-}
-EXPORT_SYMBOL(rdma_user_mmap_disassociate);
-
-/* The caller keeps @device registered during the call. */
-int uverbs_file_open(struct ib_uverbs_file *file, struct ib_device *device)
-{
-	struct uverbs_device *udev = ib_get_client_data(device, &uverbs_client);
+	struct ib_uverbs_file *file;
 
 	if (!udev)
-		return -ENODEV;
-	kref_get(&udev->ref);
-	file->device = udev;
-	mutex_init(&file->umaps.lock);
-	INIT_LIST_HEAD(&file->umaps.list);
-
+		return;
 	mutex_lock(&udev->lock);
-	list_add_tail(&file->on_device, &udev->files);
+	list_for_each_entry(file, &udev->files, on_device)
+		uverbs_umaps_revoke(file);
 	mutex_unlock(&udev->lock);
-	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(uverbs_file_open);
-
-/*
- * No reference to the file remains: (1) its mappings each held the struct file, and
- * its last put brought us here; (2) off the device's list, under its lock, no
- * revocation finds it.
- */
-void uverbs_file_close(struct ib_uverbs_file *file)
-{
-	struct uverbs_device *udev = file->device;
-
-	mutex_lock(&udev->lock);
-	list_del(&file->on_device);
-	mutex_unlock(&udev->lock);
-
-	WARN_ON(!list_empty(&file->umaps.list));
-	if (file->sink)
-		put_page(file->sink);
-	mutex_destroy(&file->umaps.lock);
-	kref_put(&udev->ref, uverbs_device_free);
-}
-EXPORT_SYMBOL_IF_KUNIT(uverbs_file_close);
+EXPORT_SYMBOL(rdma_user_mmap_disassociate);
 
 int uverbs_devices_init(void)
 {

@@ -7,8 +7,10 @@
  *
  * Lock order, outermost first:
  *	uverbs_device.lock		the files of one device (device.c)
- *	  mm->mmap_lock			of any process that maps one
- *	    rdma_umaps.lock		the mappings of one file (umap.c)
+ *	  ib_uverbs_file.teardown_sem	its objects, against their end (file.c)
+ *	    mm->mmap_lock		of any process that maps one
+ *	      rdma_umaps.lock		the mappings of one file (umap.c)
+ *	    ib_uverbs_file.objects_lock, the lock of its handles
  *	dma_buf.resv			one dma-buf (umem_dmabuf.c); exporters call
  *					move_notify under it
  *	mm->mmap_lock
@@ -20,31 +22,74 @@
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
+#include <linux/rwsem.h>
+#include <linux/spinlock.h>
+#include <linux/srcu.h>
+#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
-#include <rdma/uverbs_ioctl.h>
+#include <rdma/uverbs_std_types.h>
 #include <ibex/mmap.h>
 
 /* ---- device.c: what ib_uverbs keeps beside each device, and its open files ---- */
 struct uverbs_device {
+	struct ib_device *ibdev;	/* valid within a section */
+	struct uverbs_api *api;		/* likewise */
 	struct kref ref;		/* the client's, and one a file */
+	struct srcu_struct srcu;	/* sections: calls of the driver for a process */
+	bool gone;			/* written under lock; READ_ONCE() in sections */
 	struct mutex lock;		/* files */
 	struct list_head files;		/* of ib_uverbs_file.on_device */
 };
 
+struct ib_uverbs_file;
+
+int uverbs_devices_init(void);
+void uverbs_devices_exit(void);
+struct uverbs_device *uverbs_device_get(struct ib_device *ibdev);
+void uverbs_device_put(struct uverbs_device *udev);
+bool uverbs_device_add_file(struct uverbs_device *udev,
+			    struct ib_uverbs_file *file);
+void uverbs_device_del_file(struct ib_uverbs_file *file);
+int uverbs_section_begin(struct ib_uverbs_file *file);
+void uverbs_section_end(struct ib_uverbs_file *file, int idx);
+
+/* ---- file.c: an open file, and its end ---- */
 struct ib_uverbs_file {
 	struct rdma_umaps umaps;	/* first: core finds it there */
+	struct kref ref;		/* the open file's, and one a descriptor object */
 	struct uverbs_device *device;	/* a reference */
 	struct list_head on_device;	/* protected by device->lock */
 	/* What revoked mappings show; set once, under umaps.lock. */
 	struct page *sink;
+
+	/* For writing: teardown.  For reading: the release of a descriptor object. */
+	struct rw_semaphore teardown_sem;
+	struct ib_ucontext *context;	/* set once in a section; teardown_sem after */
+	int context_begun;		/* someone makes the context, or has; cmpxchg() */
+	struct xarray handles;		/* struct ib_uobject by id; lookups under RCU */
+	spinlock_t objects_lock;	/* objects, but for teardown */
+	struct list_head objects;	/* ib_uobject.list, committed; newest first */
 };
 
-int uverbs_devices_init(void);
-void uverbs_devices_exit(void);
-/* Enters a file, zeroed by the caller, into its device's list: 0 or -ENODEV. */
-int uverbs_file_open(struct ib_uverbs_file *file, struct ib_device *device);
-/* The file's last mapping is gone; it is the caller's to free. */
+struct ib_uverbs_file *uverbs_file_create(struct uverbs_device *udev);
 void uverbs_file_close(struct ib_uverbs_file *file);
+void uverbs_file_get(struct ib_uverbs_file *file);
+void uverbs_file_put(struct ib_uverbs_file *file);
+void uverbs_file_teardown(struct ib_uverbs_file *file,
+			  enum rdma_remove_reason why);
+
+/* ---- context.c: the file's user context ---- */
+int uverbs_context_begin(struct uverbs_attr_bundle *attrs);
+void uverbs_context_commit(struct uverbs_attr_bundle *attrs);
+void uverbs_context_abort(struct uverbs_attr_bundle *attrs);
+void uverbs_context_teardown(struct ib_uverbs_file *file);
+
+/* ---- uobject.c, uobject_idr.c, uobject_fd.c: see <rdma/uverbs_types.h>, too ---- */
+struct ib_uobject *uverbs_uobject_new(const struct uverbs_api_object *obj,
+				      struct uverbs_attr_bundle *attrs);
+void uverbs_uobject_closed(struct ib_uobject *uobj);
+void uverbs_objects_teardown(struct ib_uverbs_file *file,
+			     enum rdma_remove_reason why);
 
 /* ---- umap.c: mappings of device memory ---- */
 /* The file's mmap method sets them before it calls the driver's. */
@@ -69,6 +114,8 @@ struct uverbs_call {
 	/* Arena of _uverbs_alloc(): what is left of the buffer, and what was not. */
 	void *room, *room_end;
 	struct uverbs_spill *spills;
+	/* New objects that are complete: by place in the bundle. */
+	DECLARE_BITMAP(finalized, UVERBS_API_ATTR_BKEY_LEN);
 	struct uverbs_attr_bundle bundle;	/* last: its attributes follow */
 };
 
@@ -86,5 +133,64 @@ struct uverbs_call *uverbs_call_init(void *buf, size_t size,
 				     struct ib_uverbs_file *file);
 /* Frees all that was allocated for the call, but not the buffer. */
 void uverbs_call_finish(struct uverbs_call *call);
+
+/* ---- attr.c ---- */
+/* Flags an output attribute as written, in the user's array. */
+int uverbs_attr_written(const struct uverbs_attr_bundle *bundle,
+			const struct uverbs_attr *attr);
+
+/* ---- api.c: what a process may ask of a device ---- */
+#define UVERBS_NR_TYPES		BIT(UVERBS_API_OBJ_KEY_BITS)
+#define UVERBS_NR_METHODS	(UVERBS_API_METHOD_IS_WRITE >> UVERBS_API_METHOD_KEY_SHIFT)
+
+/* A method that is called by ioctl. */
+struct uverbs_method {
+	int (*handler)(struct uverbs_attr_bundle *attrs);
+	bool driver;			/* the driver has a part in it */
+	bool destroys;			/* one attribute is an object to destroy */
+	u8 nr_attrs;
+	DECLARE_BITMAP(mandatory, UVERBS_API_ATTR_BKEY_LEN);
+	const struct uverbs_attr_spec *attrs[];	/* by place in the bundle; or NULL */
+};
+
+struct uverbs_api_type {
+	struct uverbs_api_object object;	/* type_class NULL: methods alone */
+	struct uverbs_method *methods[UVERBS_NR_METHODS];
+};
+
+/* A command that is called by write. */
+struct uverbs_write_method {
+	int (*handler)(struct uverbs_attr_bundle *attrs);
+	const struct uverbs_api_type *type;	/* the object it is about */
+	bool disabled;
+	bool has_udata;
+	bool has_resp;
+	u8 req_size;
+	u8 resp_size;
+};
+
+/* Not changed once it is made. */
+struct uverbs_api {
+	u32 driver_id;
+	struct uverbs_api_type *types[UVERBS_NR_TYPES];
+	struct uverbs_write_method writes[2][UVERBS_API_WRITE_KEY_NUM]; /* [extended] */
+};
+
+struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
+				     const struct uapi_definition *core);
+void uverbs_api_free(struct uverbs_api *api);
+const struct uverbs_api_object *uverbs_api_object(const struct uverbs_api *api,
+						  u16 id);
+const struct uverbs_method *uverbs_api_method(const struct uverbs_api *api,
+					      u16 object_id, u16 method_id);
+const struct uverbs_attr_spec *
+uverbs_method_attr(const struct uverbs_method *method, u16 id, unsigned int *bkey);
+const struct uverbs_write_method *
+uverbs_api_write(const struct uverbs_api *api, unsigned int command, bool ex);
+
+/* ---- ioctl.c ---- */
+int uverbs_call_ioctl(struct ib_uverbs_file *file,
+		      const struct ib_uverbs_ioctl_hdr *hdr,
+		      struct ib_uverbs_attr __user *user_attrs);
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #include <linux/module.h>
+#include "things.h"
 #include "uverbs_test.h"
 
 kunit_test_suites(&uverbs_umem_suite, &uverbs_pgsz_suite, &uverbs_odp_suite,
 		  &uverbs_dmabuf_suite, &uverbs_umap_suite, &uverbs_attr_suite,
-		  &uverbs_marshal_suite, &uverbs_flow_suite);
+		  &uverbs_marshal_suite, &uverbs_flow_suite,
+		  &uverbs_uobject_suite, &uverbs_fd_suite, &uverbs_ioctl_suite);
 
 MODULE_DESCRIPTION("KUnit suites of ib_uverbs");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -14,12 +14,13 @@ static const struct fake_hca_params ib_params = {
 
 static struct fake_hca *hca;
 /* One open file on the device, and the pages of the device that it maps. */
-static struct ib_uverbs_file ufile;
+static struct uverbs_device *udev;
+static struct ib_uverbs_file *ufile;
 static struct ib_ucontext ucontext;
 static struct rdma_user_mmap_entry entry;
 static struct file *filp;
 static u8 *doorbells;
-static bool entry_freed, file_open;
+static bool entry_freed;
 
 static void umap_mmap_free(struct rdma_user_mmap_entry *gone)
 {
@@ -51,17 +52,19 @@ static int umap_test_init(struct kunit *test)
 		return -ENOMEM;
 	ib_set_device_ops(&hca->ibdev, &umap_dev_ops);
 	doorbells = alloc_pages_exact(DOORBELLS * PAGE_SIZE, GFP_KERNEL | __GFP_ZERO);
-	memset(&ufile, 0, sizeof(ufile));
 	memset(&ucontext, 0, sizeof(ucontext));
 	memset(&entry, 0, sizeof(entry));
 	entry_freed = false;
-	file_open = doorbells && !uverbs_file_open(&ufile, &hca->ibdev);
-	if (!file_open)
+	udev = uverbs_device_get(&hca->ibdev);
+	if (!doorbells || !udev)
 		return -ENOMEM;
+	ufile = uverbs_file_create(udev);
+	if (IS_ERR(ufile))
+		return PTR_ERR(ufile);
 	ucontext.device = &hca->ibdev;
-	ucontext.ufile = &ufile;
+	ucontext.ufile = ufile;
 	xa_init_flags(&ucontext.mmap_xa, XA_FLAGS_ALLOC);
-	filp = anon_inode_getfile("[umap]", &umap_fops, &ufile, O_RDWR);
+	filp = anon_inode_getfile("[umap]", &umap_fops, ufile, O_RDWR);
 	if (IS_ERR(filp))
 		return PTR_ERR(filp);
 	return rdma_user_mmap_entry_insert(&ucontext, &entry, DOORBELLS * PAGE_SIZE);
@@ -77,9 +80,12 @@ static void umap_test_exit(struct kunit *test)
 		flush_delayed_fput();
 	}
 	filp = NULL;
-	if (file_open)
-		uverbs_file_close(&ufile);
-	file_open = false;
+	if (!IS_ERR_OR_NULL(ufile))
+		uverbs_file_close(ufile);
+	ufile = NULL;
+	if (udev)
+		uverbs_device_put(udev);
+	udev = NULL;
 	if (doorbells)
 		free_pages_exact(doorbells, DOORBELLS * PAGE_SIZE);
 	doorbells = NULL;
@@ -100,7 +106,7 @@ static u8 *doorbell(unsigned int page)
 
 static int live_mappings(void)
 {
-	return list_count_nodes(&ufile.umaps.list);
+	return list_count_nodes(&ufile->umaps.list);
 }
 
 static void a_mapping_shows_the_device_until_it_is_unmapped(struct kunit *test)
@@ -134,7 +140,7 @@ static void a_mapping_taken_away_swallows_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *doorbell(0), 1);
 	/* The same page everywhere, with nothing of the device in it. */
 	KUNIT_EXPECT_EQ(test, user_read(test, addr + PAGE_SIZE), 2);
-	KUNIT_EXPECT_NOT_NULL(test, ufile.sink);
+	KUNIT_EXPECT_NOT_NULL(test, ufile->sink);
 	/* Nothing of the driver's is held. */
 	KUNIT_EXPECT_EQ(test, kref_read(&entry.ref), 1u);
 	rdma_user_mmap_disassociate(&hca->ibdev);
@@ -231,7 +237,7 @@ static void all_processes_lose_the_device(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, user_wait(other_mapped, &other));
 	KUNIT_EXPECT_EQ(test, *doorbell(0), 1);
 	KUNIT_EXPECT_EQ(test, live_mappings(), 2);
-	uverbs_umaps_revoke(&ufile);
+	uverbs_umaps_revoke(ufile);
 	KUNIT_EXPECT_EQ(test, live_mappings(), 0);
 	user_write(test, addr, 3);
 	WRITE_ONCE(other.told, true);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_USER_METHODS_H
+#define IBEX_USER_METHODS_H
+
+/* Methods that a driver adds: one of each kind of attribute. */
+#include <rdma/uverbs_ioctl.h>
+
+#define NS ((u32)BIT(UVERBS_ID_NS_SHIFT))
+
+enum { THING_OBJECT = NS, THING_FD_OBJECT, THING_LACKED_OBJECT };
+enum { THING_CREATE = NS, THING_QUERY, THING_DESTROY, THING_OPEN };
+
+enum {
+	CREATE_HANDLE = UVERBS_ID_DRIVER_NS_WITH_UHW,
+	CREATE_VALUE,
+	CREATE_STRUCT,
+	CREATE_COPY,
+	CREATE_OUT,
+	CREATE_KIND,
+	CREATE_SHORT,
+};
+
+enum { QUERY_HANDLE = NS, QUERY_MANY, QUERY_FD, QUERY_RAW_FD, QUERY_OUT };
+enum { DESTROY_HANDLE = NS };
+enum { OPEN_FD = NS };
+
+struct thing_struct {
+	u64 a;
+	u64 b;
+	u64 c;		/* newer than the rest */
+};
+
+/* So short that it is inline, unless a newer program's is longer. */
+struct thing_short {
+	u32 a;
+};
+
+/* What the handlers do, and what they saw; one test runs at a time. */
+struct methods_seen {
+	int ret;			/* of the handler */
+	bool finalize;
+	bool fail_copy;			/* answer what copying said */
+	unsigned int calls;
+	u64 value;
+	struct thing_struct st;
+	struct thing_short sh;
+	u8 copy[32];
+	int copy_len;
+	int kind;
+	int nr_many;
+	int raw_fd;
+	size_t inlen, outlen;
+	bool destroyed_before;		/* the object was gone when it ran */
+};
+
+extern struct methods_seen methods_seen;
+extern const struct uapi_definition methods_defs[];
+
+#endif
