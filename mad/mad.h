@@ -27,7 +27,8 @@
  *    released when that request has completed.  A send that expects a response
  *    holds one more, released when the response arrives, the wait times out or
  *    it is cancelled.  An RMPP transfer is a work request of its own here (it
- *    ends with the last ACK); each of its segments in flight holds another.
+ *    ends with the last ACK, and not before its segments); each of its segments
+ *    in flight holds another.
  *  - A completed send and a received MAD go to the agent's inbox while a
  *    reference is held, so no reference means nothing more can enter the inbox.
  *  - Deregistration closes the agent to new sends, cancels those that wait for
@@ -567,6 +568,8 @@ int ibmad_rmpp_send_init(struct ibmad_send *send, gfp_t gfp);
 void ibmad_rmpp_send_free(struct ibmad_send *send);
 /* The next two under agent->lock. */
 int ibmad_rmpp_send_start(struct ibmad_send *send);
-void ibmad_rmpp_send_stop(struct ibmad_send *send);
+/* Returns the references on the agent to release after the lock. */
+unsigned int ibmad_rmpp_send_withdraw(struct ibmad_agent *agent,
+				      struct ibmad_send *send);
 
 #endif

@@ -12,8 +12,10 @@
  * each that the ACKs stop at until all that was out by then has arrived.
  *
  * To the send's state machine a transfer is one work request: it completes with
- * the last ACK, or with the error that ended the transfer.  Everything here is
- * protected by agent->lock.
+ * the last ACK, or with the error that ended the transfer, but not before each
+ * segment on the port has: those refer to the client's address handle, which is
+ * the client's to destroy once its send is complete.  Everything here is protected
+ * by agent->lock.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -33,6 +35,9 @@ struct ibmad_rmpp_send {
 	u16 retries_left;	/* without progress */
 	u8 inflight;		/* segments on the port */
 	bool active;
+	/* How it ended; valid while not active and segments are in flight. */
+	enum ib_wc_status status;
+	u32 vendor_err;
 };
 
 /* ---- buffers ---- */
@@ -204,11 +209,30 @@ int ibmad_rmpp_send_start(struct ibmad_send *send)
 	return 0;
 }
 
-void ibmad_rmpp_send_stop(struct ibmad_send *send)
+/* It is over; returns the references to release after the lock. */
+static unsigned int rmpp_stop(struct ibmad_agent *agent, struct ibmad_send *send,
+			      enum ib_wc_status status, u32 vendor_err)
 {
-	lockdep_assert_held(&send_agent(send)->lock);
-	send->rmpp->active = false;
+	struct ibmad_rmpp_send *rmpp = send->rmpp;
+
+	lockdep_assert_held(&agent->lock);
+	rmpp->active = false;
+	rmpp->status = status;
+	rmpp->vendor_err = vendor_err;
 	ibmad_send_disarm(send);
+	if (rmpp->inflight)
+		return 0;	/* the last of them ends it */
+	return ibmad_send_sent(agent, send, status, vendor_err);
+}
+
+/* Nobody wants the rest any more: the response is there, or it was cancelled. */
+unsigned int ibmad_rmpp_send_withdraw(struct ibmad_agent *agent,
+				      struct ibmad_send *send)
+{
+	lockdep_assert_held(&agent->lock);
+	if (!send->rmpp->active)
+		return 0;
+	return rmpp_stop(agent, send, IB_WC_WR_FLUSH_ERR, 0);
 }
 
 /* A segment's work request completed; no lock held. */
@@ -229,6 +253,9 @@ void ibmad_rmpp_segment_done(struct ibmad_send *seg, enum ib_wc_status status,
 						    vendor_err);
 		else
 			rmpp_pump(agent, parent);
+	} else if (!rmpp->inflight) {
+		puts += ibmad_send_sent(agent, parent, rmpp->status,
+					rmpp->vendor_err);
 	}
 	spin_unlock_irqrestore(&agent->lock, flags);
 	ibmad_send_put(parent);
@@ -238,10 +265,7 @@ void ibmad_rmpp_segment_done(struct ibmad_send *seg, enum ib_wc_status status,
 
 /* ---- ACK, STOP, ABORT, silence ---- */
 
-/*
- * Ends the transfer, which to the send is the end of its work request.  Under
- * agent->lock; returns the references to release after it.
- */
+/* Ends the transfer.  Under agent->lock; returns what to release after it. */
 unsigned int ibmad_rmpp_send_end(struct ibmad_agent *agent,
 				 struct ibmad_send *send,
 				 enum ib_wc_status status, u32 vendor_err)
@@ -249,9 +273,8 @@ unsigned int ibmad_rmpp_send_end(struct ibmad_agent *agent,
 	lockdep_assert_held(&agent->lock);
 	if (!send->rmpp->active)
 		return 0;
-	ibmad_rmpp_send_stop(send);
 	ibmad_count(agent->port, status ? IBMAD_RMPP_ABORTED : IBMAD_RMPP_SENT);
-	return ibmad_send_sent(agent, send, status, vendor_err);
+	return rmpp_stop(agent, send, status, vendor_err);
 }
 
 /* The timer fired while the transfer was on its way. */

@@ -121,17 +121,10 @@ static unsigned int send_event(struct ibmad_agent *agent,
 static unsigned int send_withdraw(struct ibmad_agent *agent,
 				  struct ibmad_send *send)
 {
-	switch (send->route) {
-	case IBMAD_RMPP:
-		ibmad_rmpp_send_stop(send);
-		break;
-	case IBMAD_WIRE:
-		if (ibmad_sendq_withdraw(send))
-			break;
-		fallthrough;
-	default:
+	if (send->route == IBMAD_RMPP)
+		return ibmad_rmpp_send_withdraw(agent, send);
+	if (send->route == IBMAD_LOCAL || !ibmad_sendq_withdraw(send))
 		return 0;
-	}
 	return 1 + send_event(agent, send, IBMAD_EV_FAILED,
 			      IB_WC_WR_FLUSH_ERR, 0);
 }
