@@ -72,6 +72,7 @@ struct ibmad_send;
 /* ---- main.c ---- */
 extern unsigned int ibmad_send_depth;
 extern unsigned int ibmad_recv_depth;
+extern unsigned long ibmad_rmpp_max_bytes;
 extern struct workqueue_struct *ibmad_wq;	/* deliveries, recoveries */
 
 /* ---- stats.c: per-port counters ---- */
@@ -153,6 +154,7 @@ struct ibmad_recv {
 	bool local;			/* looped back, never on the wire */
 	bool solicited;			/* answers a request of the agent's */
 	struct ib_mad_send_buf *send_buf; /* that request, for its handler */
+	u32 rmpp_bytes;			/* of the transfer, in agent->rmpp_bytes */
 	struct ibmad_pool *pool;
 	u64 dma_addr;			/* valid while posted */
 
@@ -462,8 +464,9 @@ struct ibmad_agent {
 	struct list_head rmpp_done;	/* likewise */
 	struct delayed_work rmpp_reap;
 	unsigned int rmpp_nr;
-	unsigned int rmpp_held;		/* segments in them */
 	bool rmpp_closed;
+	/* In reassemblies and in the inbox; the inbox gives back without it. */
+	atomic_long_t rmpp_bytes;
 };
 
 static inline struct ibmad_agent *to_agent(const struct ib_mad_agent *pub)

@@ -15,6 +15,12 @@ unsigned int ibmad_recv_depth = 512;
 module_param_named(recv_queue_size, ibmad_recv_depth, uint, 0444);
 MODULE_PARM_DESC(recv_queue_size, "Receive buffers posted to a special QP");
 
+unsigned long ibmad_rmpp_max_bytes = 16 << 20;
+EXPORT_SYMBOL_IF_KUNIT(ibmad_rmpp_max_bytes);
+module_param_named(rmpp_recv_bytes, ibmad_rmpp_max_bytes, ulong, 0644);
+MODULE_PARM_DESC(rmpp_recv_bytes,
+		 "Bytes of RMPP transfers that an agent may hold unread; half of it for requests");
+
 struct workqueue_struct *ibmad_wq;
 
 static int __init ibmad_init(void)

@@ -79,6 +79,7 @@ struct ibmad_recv *ibmad_recv_alloc(struct ibmad_pool *pool, gfp_t gfp)
 	recv->local = false;
 	recv->solicited = false;
 	recv->send_buf = NULL;
+	recv->rmpp_bytes = 0;
 	return recv;
 }
 

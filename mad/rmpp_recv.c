@@ -7,7 +7,9 @@
  * request it answers is outstanding; anything else is dropped unanswered.
  * Segments that come in order are chained to the first, those that overtook
  * others wait in an xarray.  Memory is bounded by the window of each transfer, by
- * the number of transfers and by the segments held, all per agent.
+ * the number of transfers, and by the bytes that are in reassemblies or that the
+ * agent's client has yet to read, all per agent.  What nobody asked for may take
+ * half of it at most.
  *
  * A finished reassembly lingers without its segments, to acknowledge again what
  * the sender repeats because our ACK was lost.  Both lists are in the order of the
@@ -21,7 +23,6 @@
 
 #define IBMAD_RMPP_WINDOW	64	/* segments granted beyond the last ACKed */
 #define IBMAD_RMPP_MAX_RECVS	1024	/* reassemblies of an agent */
-#define IBMAD_RMPP_MAX_HELD	65536	/* segments in them */
 #define IBMAD_RMPP_MAX_SEGS	32768	/* segments of a transfer: 6 MiB */
 #define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is given up */
 #define IBMAD_RMPP_LINGER_MS	10000	/* a finished one is forgotten */
@@ -46,10 +47,11 @@ struct ibmad_rmpp_recv {
 	struct xarray early;		/* out of order, by segment number */
 	unsigned long seen;		/* jiffies of the last MAD of the transfer */
 	u32 expected;			/* the next in order */
+	u32 high;			/* the highest that came */
 	u32 window;			/* the last segment granted */
 	u32 last;			/* the number of segments; 0: not known */
 	u32 gap;			/* the missing one that an ACK told of */
-	u32 held;			/* segments in first's chain and early */
+	u32 bytes;			/* first's chain and early, counted in agent */
 	bool solicited;
 	bool done;
 };
@@ -93,8 +95,8 @@ static void rmpp_free_segments(struct ibmad_rmpp_recv *rr)
 	if (rr->first)
 		ib_free_recv_mad(&rr->first->recv_wc);
 	rr->first = NULL;
-	rr->agent->rmpp_held -= rr->held;
-	rr->held = 0;
+	atomic_long_sub(rr->bytes, &rr->agent->rmpp_bytes);
+	rr->bytes = 0;
 }
 
 static void rmpp_destroy(struct ibmad_rmpp_recv *rr)
@@ -152,14 +154,33 @@ static void rmpp_reap_work(struct work_struct *work)
 	mutex_unlock(&agent->rmpp_mutex);
 }
 
+/* Room for one more reassembly; those that are finished give way. */
+static bool rmpp_make_room(struct ibmad_agent *agent, bool solicited)
+{
+	unsigned int max = IBMAD_RMPP_MAX_RECVS / (solicited ? 1 : 2);
+	struct ibmad_rmpp_recv *rr;
+
+	while (agent->rmpp_nr >= max) {
+		rr = list_first_entry_or_null(&agent->rmpp_done,
+					      struct ibmad_rmpp_recv, link);
+		if (!rr)
+			return false;
+		rmpp_destroy(rr);
+	}
+	return true;
+}
+
 static struct ibmad_rmpp_recv *rmpp_create(struct ibmad_agent *agent,
 					   const struct ibmad_recv *recv,
 					   const struct ibmad_rmpp_key *key)
 {
+	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
 	struct ibmad_rmpp_recv *rr;
 
-	if (agent->rmpp_nr >= IBMAD_RMPP_MAX_RECVS)
+	if (!rmpp_make_room(agent, solicited)) {
+		ibmad_count(agent->port, IBMAD_RECV_OVERFLOW);
 		return NULL;
+	}
 	rr = kzalloc(sizeof(*rr), GFP_KERNEL);
 	if (!rr)
 		return NULL;
@@ -168,7 +189,7 @@ static struct ibmad_rmpp_recv *rmpp_create(struct ibmad_agent *agent,
 		goto err_free;
 	rr->key = *key;
 	rr->agent = agent;
-	rr->solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
+	rr->solicited = solicited;
 	rr->seen = jiffies;
 	rr->expected = 1;
 	rr->window = 1;
@@ -230,6 +251,15 @@ void ibmad_rmpp_agent_free(struct ibmad_agent *agent)
 
 /* ---- DATA ---- */
 
+static bool rmpp_out_of_memory(const struct ibmad_rmpp_recv *rr, u32 seg)
+{
+	unsigned long max = READ_ONCE(ibmad_rmpp_max_bytes);
+
+	return seg > IBMAD_RMPP_MAX_SEGS ||
+	       atomic_long_read(&rr->agent->rmpp_bytes) >=
+	       (rr->solicited ? max : max / 2);
+}
+
 /* Why a segment cannot be true (13.6.5.2): an RMPP status, or SUCCESS. */
 static u8 rmpp_check_data(const struct ibmad_rmpp_recv *rr,
 			  const struct ib_rmpp_hdr *hdr)
@@ -247,9 +277,12 @@ static u8 rmpp_check_data(const struct ibmad_rmpp_recv *rr,
 		return IB_MGMT_RMPP_STATUS_BAD_SEG;
 	if (rr->last && (is_last ? seg != rr->last : seg >= rr->last))
 		return IB_MGMT_RMPP_STATUS_BAD_SEG;
-	if (seg > IBMAD_RMPP_MAX_SEGS ||
-	    rr->agent->rmpp_held >= IBMAD_RMPP_MAX_HELD)
+	if (is_last && seg < rr->high)
+		return IB_MGMT_RMPP_STATUS_BAD_SEG;
+	if (rmpp_out_of_memory(rr, seg)) {
+		ibmad_count(rr->agent->port, IBMAD_RECV_OVERFLOW);
 		return IB_MGMT_RMPP_STATUS_RESX;
+	}
 	return IB_MGMT_RMPP_STATUS_SUCCESS;
 }
 
@@ -274,8 +307,9 @@ static bool rmpp_store(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 		rmpp_chain(rr, recv);
 	else if (xa_insert(&rr->early, seg, recv, GFP_KERNEL))
 		return false;
-	rr->held++;
-	rr->agent->rmpp_held++;
+	rr->high = max(rr->high, seg);
+	rr->bytes += recv->pool->mad_size;
+	atomic_long_add(recv->pool->mad_size, &rr->agent->rmpp_bytes);
 
 	while ((recv = xa_erase(&rr->early, rr->expected)))
 		rmpp_chain(rr, recv);
@@ -316,10 +350,11 @@ static void rmpp_finish(struct ibmad_rmpp_recv *rr)
 	ibmad_rmpp_send_ack(agent, first, rr->rah, rr->last, rr->last);
 	ibmad_count(agent->port, IBMAD_RMPP_RECEIVED);
 	first->recv_wc.mad_len = len;
+	first->rmpp_bytes = rr->bytes;
 
 	rr->first = NULL;
+	rr->bytes = 0;
 	rr->done = true;
-	rmpp_free_segments(rr);
 	rmpp_touch(rr);
 
 	if (rr->solicited)
@@ -329,6 +364,7 @@ static void rmpp_finish(struct ibmad_rmpp_recv *rr)
 	if (!delivered) {
 		ibmad_count(agent->port, rr->solicited ? IBMAD_RECV_UNMATCHED :
 							 IBMAD_RECV_OVERFLOW);
+		atomic_long_sub(first->rmpp_bytes, &agent->rmpp_bytes);
 		ib_free_recv_mad(&first->recv_wc);
 	}
 }
@@ -398,6 +434,12 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	/* Each segment of a response prolongs the wait for the rest. */
 	wanted = !solicited || ibmad_send_refresh(agent, recv);
 	rr = rmpp_get(agent, recv, wanted);
+	if (rr && rr->done && rr->solicited && wanted &&
+	    rmpp_mad(recv)->rmpp_hdr.seg_num == cpu_to_be32(1)) {
+		/* What this answered is complete: the TID was used again. */
+		rmpp_destroy(rr);
+		rr = rmpp_get(agent, recv, true);
+	}
 	if (!rr)
 		return false;
 	if (rr->done) {
