@@ -7,11 +7,13 @@
  * multicast groups joined through it.
  *
  * Lock order: port->groups_lock -> group->lock.  port->lock nests in neither.
+ * All are taken with interrupts off: queries and joins are started under locks
+ * of their callers' that interrupt handlers take.
  * No callback of a client runs under any of them.
  */
 #include <linux/completion.h>
+#include <linux/hashtable.h>
 #include <linux/kref.h>
-#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -31,17 +33,20 @@ struct sa_port {
 	struct ib_mad_agent *agent;	/* NULL: no InfiniBand on this port */
 	spinlock_t lock;		/* irq safe */
 	struct sa_sm_ah *sm_ah;		/* protected by lock */
-	struct work_struct update;	/* reads the SM's address anew */
-	struct mutex groups_lock;
-	struct list_head groups;	/* protected by groups_lock */
+	struct delayed_work update;	/* reads the SM's address anew */
+	spinlock_t groups_lock;		/* irq safe */
+	struct list_head groups;	/* all; groups_lock */
+	DECLARE_HASHTABLE(by_mgid, 6);	/* those that have one; groups_lock */
 	refcount_t users;		/* the device's, and one a group */
 	struct completion unused;
+	bool closing;			/* no request for a group any more */
 };
 
 struct sa_device {
 	struct ib_device *device;
 	struct ib_event_handler events;
-	struct sa_port port[];
+	u32 first_port, nr_ports;
+	struct sa_port port[] __counted_by(nr_ports);
 };
 
 /*
@@ -55,6 +60,7 @@ struct ib_sa_query {
 	struct sa_sm_ah *sm_ah;		/* reference */
 	struct ib_mad_send_buf *buf;
 	int id;
+	bool opa;			/* a path, asked for as an OPA record */
 	/* Exactly once: @mad the response, or NULL with an error. */
 	void (*done)(struct ib_sa_query *query, int status,
 		     const struct ib_sa_mad *mad);
@@ -75,9 +81,43 @@ int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 		   u16 attr_id, ib_sa_comp_mask comp_mask, const void *record,
 		   size_t len, unsigned long timeout_ms, gfp_t gfp,
 		   struct ib_sa_query *query, struct ib_sa_query **out);
+/* Cancels every query of a port. */
+void ibmad_sa_cancel_all(struct sa_port *port);
 
-/* sa_mcast.c */
-void ibmad_sa_mcast_reset(struct sa_port *port);
+/* ---- sa_mcrec.c ---- */
+/* IBA volume 1, 15.2.5.17 */
+struct sa_mcmember_wire {
+	union ib_gid mgid;
+	union ib_gid port_gid;
+	__be32 qkey;
+	__be16 mlid;
+	u8 mtu;			/* selector 2, 6 */
+	u8 traffic_class;
+	__be16 pkey;
+	u8 rate;		/* selector 2, 6 */
+	u8 life_time;		/* selector 2, 6 */
+	__be32 sl_flow_hop;	/* 4, 20, 8 */
+	u8 scope_join;		/* 4, 4 */
+	u8 proxy;		/* 1, 7 reserved */
+	__be16 reserved;
+} __packed;
+
+static_assert(sizeof(struct sa_mcmember_wire) == 52);
+
+void ibmad_sa_mcrec_pack(const struct ib_sa_mcmember_rec *rec,
+			 struct sa_mcmember_wire *wire);
+void ibmad_sa_mcrec_unpack(const struct sa_mcmember_wire *wire,
+			   struct ib_sa_mcmember_rec *rec);
+bool ibmad_sa_mcrec_fits(const struct ib_sa_mcmember_rec *group,
+			 const struct ib_sa_mcmember_rec *want,
+			 ib_sa_comp_mask mask);
+
+/* ---- sa_mcast.c ---- */
+/*
+ * The memberships of a port are lost: all, or with @pkey those in a partition
+ * whose P_Key has moved in the table or left it.
+ */
+void ibmad_sa_mcast_reset(struct sa_port *port, bool pkey);
 void ibmad_sa_mcast_close(struct sa_port *port);
 int ibmad_sa_mcast_init(void);
 void ibmad_sa_mcast_exit(void);

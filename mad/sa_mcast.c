@@ -10,31 +10,13 @@
  * References on a group: each member, the work item while queued or running, and
  * the request on its way.  A group with none leaves its port's list.
  */
-#include <linux/mutex.h>
+#include <linux/jhash.h>
 #include <rdma/ib_cache.h>
 #include "sa.h"
 
 #define SA_MCAST_TIMEOUT_MS	10000
+#define SA_MCAST_CLOSE_MS	2000	/* for the last leaves of a device that goes */
 #define SA_MCAST_STATES		(BIT(NUM_JOIN_MEMBERSHIP_TYPES) - 1)
-
-/* IBA volume 1, 15.2.5.17 */
-struct sa_mcmember_wire {
-	union ib_gid mgid;
-	union ib_gid port_gid;
-	__be32 qkey;
-	__be16 mlid;
-	u8 mtu;			/* selector 2, 6 */
-	u8 traffic_class;
-	__be16 pkey;
-	u8 rate;		/* selector 2, 6 */
-	u8 life_time;		/* selector 2, 6 */
-	__be32 sl_flow_hop;	/* 4, 20, 8 */
-	u8 scope_join;		/* 4, 4 */
-	u8 proxy;		/* 1, 7 reserved */
-	__be16 reserved;
-} __packed;
-
-static_assert(sizeof(struct sa_mcmember_wire) == 52);
 
 struct sa_group;
 
@@ -53,15 +35,18 @@ struct sa_member {
 struct sa_group {
 	struct sa_port *port;		/* counted in port->users */
 	struct list_head on_port;	/* port->groups_lock */
-	union ib_gid mgid;		/* zero: to be given by the SA, not shared */
+	struct hlist_node by_mgid;	/* port->by_mgid, if it has one; groups_lock */
+	union ib_gid mgid;		/* zero: the SA is to give one; groups_lock */
 	refcount_t ref;
 	struct work_struct work;
 	spinlock_t lock;		/* what says so below; irq safe */
 	struct ib_sa_mcmember_rec rec;	/* of the group; valid while joined; lock */
+	u16 pkey_index;			/* of rec.pkey when it was joined; lock */
 	u8 joined;			/* states joined with the SA; lock */
 	u8 asked;			/* states in the request on its way; lock */
 	bool busy;			/* a request is on its way; lock */
 	bool leaving;			/* and it is a leave; lock */
+	bool stale;			/* and its answer means nothing now; lock */
 	unsigned int members[NUM_JOIN_MEMBERSHIP_TYPES];	/* lock */
 	struct list_head pending, active, reset;		/* lock */
 	struct sa_member *joining;	/* whom the request is for; lock */
@@ -69,68 +54,30 @@ struct sa_group {
 
 static struct workqueue_struct *sa_mcast_wq;
 
-static void wire_pack(const struct ib_sa_mcmember_rec *rec,
-		      struct sa_mcmember_wire *wire)
+static u32 mgid_hash(const union ib_gid *mgid)
 {
-	memset(wire, 0, sizeof(*wire));
-	wire->mgid = rec->mgid;
-	wire->port_gid = rec->port_gid;
-	wire->qkey = rec->qkey;
-	wire->mlid = rec->mlid;
-	wire->mtu = rec->mtu_selector << 6 | rec->mtu;
-	wire->traffic_class = rec->traffic_class;
-	wire->pkey = rec->pkey;
-	wire->rate = rec->rate_selector << 6 | rec->rate;
-	wire->life_time = rec->packet_life_time_selector << 6 |
-			  rec->packet_life_time;
-	wire->sl_flow_hop = cpu_to_be32(rec->sl << 28 |
-					(be32_to_cpu(rec->flow_label) & 0xfffff) << 8 |
-					rec->hop_limit);
-	wire->scope_join = rec->scope << 4 | (rec->join_state & 0xf);
-	wire->proxy = rec->proxy_join << 7;
-}
-
-static void wire_unpack(const struct sa_mcmember_wire *wire,
-			struct ib_sa_mcmember_rec *rec)
-{
-	u32 sl_flow_hop = be32_to_cpu(wire->sl_flow_hop);
-
-	rec->mgid = wire->mgid;
-	rec->port_gid = wire->port_gid;
-	rec->qkey = wire->qkey;
-	rec->mlid = wire->mlid;
-	rec->mtu_selector = wire->mtu >> 6;
-	rec->mtu = wire->mtu & 0x3f;
-	rec->traffic_class = wire->traffic_class;
-	rec->pkey = wire->pkey;
-	rec->rate_selector = wire->rate >> 6;
-	rec->rate = wire->rate & 0x3f;
-	rec->packet_life_time_selector = wire->life_time >> 6;
-	rec->packet_life_time = wire->life_time & 0x3f;
-	rec->sl = sl_flow_hop >> 28;
-	rec->flow_label = cpu_to_be32(sl_flow_hop >> 8 & 0xfffff);
-	rec->hop_limit = sl_flow_hop;
-	rec->scope = wire->scope_join >> 4;
-	rec->join_state = wire->scope_join & 0xf;
-	rec->proxy_join = wire->proxy >> 7;
+	return jhash(mgid, sizeof(*mgid), 0);
 }
 
 static void group_put(struct sa_group *group)
 {
 	struct sa_port *port = group->port;
+	unsigned long flags;
 
-	if (!refcount_dec_and_mutex_lock(&group->ref, &port->groups_lock))
+	if (!refcount_dec_and_lock_irqsave(&group->ref, &port->groups_lock,
+					   &flags))
 		return;
 	list_del(&group->on_port);
-	mutex_unlock(&port->groups_lock);
+	hash_del(&group->by_mgid);
+	spin_unlock_irqrestore(&port->groups_lock, flags);
 	kfree(group);
 	if (refcount_dec_and_test(&port->users))
 		complete(&port->unused);
 }
 
+/* Takes over the caller's reference. */
 static void group_kick(struct sa_group *group)
 {
-	refcount_inc(&group->ref);
 	if (!queue_work(sa_mcast_wq, &group->work))
 		group_put(group);
 }
@@ -163,33 +110,6 @@ static u8 wanted_states(struct sa_group *group)
 	return states;
 }
 
-/* A field that the member gave must be as the group has it. */
-static bool fits(const struct ib_sa_mcmember_rec *group, const struct sa_member *m)
-{
-	const struct ib_sa_mcmember_rec *want = &m->mc.rec;
-	ib_sa_comp_mask mask = m->mc.comp_mask;
-
-	if (mask & IB_SA_MCMEMBER_REC_QKEY && want->qkey != group->qkey)
-		return false;
-	if (mask & IB_SA_MCMEMBER_REC_MLID && want->mlid != group->mlid)
-		return false;
-	if (mask & IB_SA_MCMEMBER_REC_PKEY && want->pkey != group->pkey)
-		return false;
-	if (mask & IB_SA_MCMEMBER_REC_TRAFFIC_CLASS &&
-	    want->traffic_class != group->traffic_class)
-		return false;
-	if (mask & IB_SA_MCMEMBER_REC_SL && want->sl != group->sl)
-		return false;
-	if (mask & IB_SA_MCMEMBER_REC_FLOW_LABEL &&
-	    want->flow_label != group->flow_label)
-		return false;
-	if (mask & IB_SA_MCMEMBER_REC_MTU &&
-	    mask & IB_SA_MCMEMBER_REC_MTU_SELECTOR &&
-	    want->mtu_selector == IB_SA_EQ && want->mtu != group->mtu)
-		return false;
-	return true;
-}
-
 /* Takes @m out of its group for good; a callback may still be running. */
 static void member_leave(struct sa_member *m)
 {
@@ -203,6 +123,7 @@ static void member_leave(struct sa_member *m)
 	if (group->joining == m)
 		group->joining = NULL;
 	spin_unlock_irq(&group->lock);
+	refcount_inc(&group->ref);
 	group_kick(group);
 }
 
@@ -231,30 +152,70 @@ static void member_tell(struct sa_member *m, int status)
 	}
 }
 
-static void group_answer(struct ib_sa_query *query, int status,
-			 const struct ib_sa_mad *mad)
+/* The SA gave the group its MGID: from now on others may share it. */
+static void group_named(struct sa_group *group, const union ib_gid *mgid)
 {
-	struct sa_group *group = query->context;
-	bool leaving;
+	struct sa_port *port = group->port;
 
-	spin_lock_irq(&group->lock);
-	leaving = group->leaving;
+	spin_lock_irq(&port->groups_lock);
+	if (rdma_is_zero_gid(&group->mgid) && !rdma_is_zero_gid(mgid)) {
+		group->mgid = *mgid;
+		hash_add(port->by_mgid, &group->by_mgid, mgid_hash(mgid));
+	}
+	spin_unlock_irq(&port->groups_lock);
+}
+
+/* Where the group's P_Key is in the port's table; U16_MAX: it is not. */
+static u16 group_find_pkey(const struct sa_group *group)
+{
+	const struct sa_port *port = group->port;
+	u16 index;
+
+	if (ib_find_cached_pkey(port->device, port->num,
+				be16_to_cpu(group->rec.pkey), &index))
+		return U16_MAX;
+	return index;
+}
+
+static void group_joined(struct sa_group *group, const struct ib_sa_mad *mad)
+{
+	lockdep_assert_held(&group->lock);
+	ibmad_sa_mcrec_unpack((const void *)mad->data, &group->rec);
+	group->pkey_index = group_find_pkey(group);
+	group->joined |= group->asked;
+}
+
+/* The request that was on its way has ended; group->busy is cleared. */
+static void group_ended(struct sa_group *group, int status,
+			const struct ib_sa_mad *mad)
+{
+	lockdep_assert_held(&group->lock);
 	/* A leave that failed: the SA forgets ports that it cannot reach. */
-	if (leaving)
+	if (group->leaving)
 		group->joined &= ~group->asked;
-	else if (!status)
-		group->joined |= group->asked;
-	if (!leaving && !status)
-		wire_unpack((const void *)mad->data, &group->rec);
-	if (group->joining && status) {
+	else if (!status && !group->stale)
+		group_joined(group, mad);
+	/* An answer older than a reset counts for nothing: it is asked again. */
+	if (group->joining && status && !group->stale) {
 		group->joining->answered = true;
 		group->joining->result = status;
 	}
 	group->joining = NULL;
 	group->busy = false;
+}
+
+static void group_answer(struct ib_sa_query *query, int status,
+			 const struct ib_sa_mad *mad)
+{
+	struct sa_group *group = query->context;
+	union ib_gid mgid;
+
+	spin_lock_irq(&group->lock);
+	group_ended(group, status, mad);
+	mgid = group->rec.mgid;
 	spin_unlock_irq(&group->lock);
-	group_kick(group);
-	group_put(group);
+	group_named(group, &mgid);
+	group_kick(group);	/* with the request's reference */
 }
 
 /* Sends a request for @states; group->busy is set and keeps others away. */
@@ -265,12 +226,14 @@ static int group_ask(struct sa_group *group, struct ib_sa_mcmember_rec *rec,
 	struct ib_sa_query *query, *started;
 	int ret;
 
+	if (READ_ONCE(group->port->closing))
+		return -ENODEV;
 	query = kzalloc(sizeof(*query), GFP_KERNEL);
 	if (!query)
 		return -ENOMEM;
 	query->done = group_answer;
 	query->context = group;
-	wire_pack(rec, &wire);
+	ibmad_sa_mcrec_pack(rec, &wire);
 	refcount_inc(&group->ref);
 	ret = ibmad_sa_query(NULL, group->port,
 			     leave ? IB_SA_METHOD_DELETE : IB_MGMT_METHOD_SET,
@@ -279,6 +242,16 @@ static int group_ask(struct sa_group *group, struct ib_sa_mcmember_rec *rec,
 	if (ret < 0)
 		group_put(group);
 	return ret < 0 ? ret : 0;
+}
+
+/* It could not even be sent. */
+static void group_unasked(struct sa_group *group, int status)
+{
+	spin_lock_irq(&group->lock);
+	group_ended(group, status, NULL);
+	spin_unlock_irq(&group->lock);
+	refcount_inc(&group->ref);
+	group_kick(group);
 }
 
 /* The next request is a join for @m; unlocks. */
@@ -291,21 +264,13 @@ static void group_join(struct sa_group *group, struct sa_member *m)
 
 	group->busy = true;
 	group->leaving = false;
+	group->stale = false;
 	group->joining = m;
 	group->asked = rec.join_state & SA_MCAST_STATES;
 	spin_unlock_irq(&group->lock);
 	ret = group_ask(group, &rec, mask, false);
-	if (!ret)
-		return;
-	spin_lock_irq(&group->lock);
-	if (group->joining) {
-		group->joining->answered = true;
-		group->joining->result = ret;
-		group->joining = NULL;
-	}
-	group->busy = false;
-	spin_unlock_irq(&group->lock);
-	group_kick(group);
+	if (ret)
+		group_unasked(group, ret);
 }
 
 /* The next request leaves @states; unlocks. */
@@ -313,21 +278,19 @@ static void group_leave(struct sa_group *group, u8 states)
 	__releases(&group->lock)
 {
 	struct ib_sa_mcmember_rec rec = group->rec;
+	int ret;
 
 	rec.join_state = states;
 	group->busy = true;
 	group->leaving = true;
+	group->stale = false;
 	group->asked = states;
 	spin_unlock_irq(&group->lock);
-	if (!group_ask(group, &rec, IB_SA_MCMEMBER_REC_MGID |
-				    IB_SA_MCMEMBER_REC_PORT_GID |
-				    IB_SA_MCMEMBER_REC_JOIN_STATE, true))
-		return;
-	spin_lock_irq(&group->lock);
-	group->joined &= ~states;
-	group->busy = false;
-	spin_unlock_irq(&group->lock);
-	group_kick(group);
+	ret = group_ask(group, &rec, IB_SA_MCMEMBER_REC_MGID |
+				     IB_SA_MCMEMBER_REC_PORT_GID |
+				     IB_SA_MCMEMBER_REC_JOIN_STATE, true);
+	if (ret)
+		group_unasked(group, ret);
 }
 
 /* Moves a pending member on; answers what to tell it. */
@@ -337,7 +300,8 @@ static int member_settle(struct sa_group *group, struct sa_member *m)
 	u8 states = m->mc.rec.join_state & SA_MCAST_STATES;
 
 	lockdep_assert_held(&group->lock);
-	if (!status && !fits(&group->rec, m))
+	if (!status &&
+	    !ibmad_sa_mcrec_fits(&group->rec, &m->mc.rec, m->mc.comp_mask))
 		status = -EINVAL;
 	list_del_init(&m->on_group);
 	if (status)
@@ -393,33 +357,78 @@ out:
 	group_put(group);
 }
 
-static struct sa_group *group_get(struct sa_port *port, const union ib_gid *mgid)
+/* With a reference, or NULL. */
+static struct sa_group *group_find(struct sa_port *port,
+				   const union ib_gid *mgid)
 {
 	struct sa_group *group;
 
-	mutex_lock(&port->groups_lock);
-	list_for_each_entry(group, &port->groups, on_port) {
-		if (!rdma_is_zero_gid(mgid) &&
-		    !memcmp(&group->mgid, mgid, sizeof(*mgid)) &&
+	lockdep_assert_held(&port->groups_lock);
+	if (rdma_is_zero_gid(mgid))
+		return NULL;
+	hash_for_each_possible(port->by_mgid, group, by_mgid, mgid_hash(mgid))
+		if (!memcmp(&group->mgid, mgid, sizeof(*mgid)) &&
 		    refcount_inc_not_zero(&group->ref))
-			goto out;
-	}
-	group = kzalloc(sizeof(*group), GFP_KERNEL);
+			return group;
+	return NULL;
+}
+
+static struct sa_group *group_alloc(struct sa_port *port,
+				    const union ib_gid *mgid, gfp_t gfp)
+{
+	struct sa_group *group = kzalloc(sizeof(*group), gfp);
+
 	if (!group)
-		goto out;
+		return NULL;
 	group->port = port;
 	group->mgid = *mgid;
 	refcount_set(&group->ref, 1);
 	INIT_WORK(&group->work, group_work);
+	INIT_HLIST_NODE(&group->by_mgid);
 	spin_lock_init(&group->lock);
 	INIT_LIST_HEAD(&group->pending);
 	INIT_LIST_HEAD(&group->active);
 	INIT_LIST_HEAD(&group->reset);
-	refcount_inc(&port->users);
-	list_add(&group->on_port, &port->groups);
-out:
-	mutex_unlock(&port->groups_lock);
 	return group;
+}
+
+static struct sa_group *group_get(struct sa_port *port,
+				  const union ib_gid *mgid, gfp_t gfp)
+{
+	struct sa_group *fresh = group_alloc(port, mgid, gfp);
+	struct sa_group *group;
+	unsigned long flags;
+
+	spin_lock_irqsave(&port->groups_lock, flags);
+	group = group_find(port, mgid);
+	if (!group && fresh) {
+		refcount_inc(&port->users);
+		list_add(&fresh->on_port, &port->groups);
+		if (!rdma_is_zero_gid(mgid))
+			hash_add(port->by_mgid, &fresh->by_mgid,
+				 mgid_hash(mgid));
+		swap(group, fresh);
+	}
+	spin_unlock_irqrestore(&port->groups_lock, flags);
+	kfree(fresh);
+	return group;
+}
+
+static struct sa_member *member_alloc(struct sa_port *port,
+				      const union ib_gid *mgid, gfp_t gfp)
+{
+	struct sa_member *m = kzalloc(sizeof(*m), gfp);
+
+	if (!m)
+		return NULL;
+	m->group = group_get(port, mgid, gfp);
+	if (!m->group) {
+		kfree(m);
+		return NULL;
+	}
+	refcount_set(&m->ref, 1);
+	init_completion(&m->gone);
+	return m;
 }
 
 /**
@@ -429,14 +438,17 @@ out:
  * @port_num: that port, an InfiniBand one
  * @rec: what is known of the group; its join_state is wanted
  * @comp_mask: IB_SA_MCMEMBER_REC_*: which fields of @rec are known
- * @gfp_mask: must allow sleeping
+ * @gfp_mask: for the allocations
  * @callback: called in process context with 0 and the group's record; or with
- *	-ETIMEDOUT, -EIO, -EINVAL (the group's record is another); later perhaps with
- *	-ENETRESET, when the membership was lost.  Non-zero from it frees the
+ *	-ETIMEDOUT, -EIO, -EAGAIN (no subnet administration is known now), -EINVAL
+ *	(the answer is an error, or the group's record is another); later perhaps
+ *	with -ENETRESET, when the membership was lost.  Non-zero from it frees the
  *	membership
  * @context: kept in the result
  *
- * Context: may sleep.
+ * The callback may have run, and freed the membership, before this returns.
+ *
+ * Context: as @gfp_mask.
  * Return: the membership, for ib_sa_free_multicast(), or an ERR_PTR: -ENODEV: the
  * port has no subnet administration; -EINVAL: no join state; -ENOMEM.
  * IBA volume 1, 15.2.5.17.
@@ -451,34 +463,33 @@ struct ib_sa_multicast *ib_sa_join_multicast(struct ib_sa_client *client,
 							     struct ib_sa_multicast *mc),
 					     void *context)
 {
+	struct sa_group *group;
 	struct sa_member *m;
 	struct sa_port *port;
+	unsigned long flags;
 
 	port = ibmad_sa_port(device, port_num);
 	if (!port)
 		return ERR_PTR(-ENODEV);
 	if (!(rec->join_state & SA_MCAST_STATES))
 		return ERR_PTR(-EINVAL);
-	m = kzalloc(sizeof(*m), gfp_mask);
+	m = member_alloc(port, &rec->mgid, gfp_mask);
 	if (!m)
 		return ERR_PTR(-ENOMEM);
-	m->group = group_get(port, &rec->mgid);
-	if (!m->group) {
-		kfree(m);
-		return ERR_PTR(-ENOMEM);
-	}
 	m->mc.rec = *rec;
 	m->mc.comp_mask = comp_mask;
 	m->mc.callback = callback;
 	m->mc.context = context;
 	m->client = client;
 	atomic_inc(&client->users);
-	refcount_set(&m->ref, 1);
-	init_completion(&m->gone);
-	spin_lock_irq(&m->group->lock);
-	list_add_tail(&m->on_group, &m->group->pending);
-	spin_unlock_irq(&m->group->lock);
-	group_kick(m->group);
+
+	/* Once it is listed, a callback may free it. */
+	group = m->group;
+	refcount_inc(&group->ref);
+	spin_lock_irqsave(&group->lock, flags);
+	list_add_tail(&m->on_group, &group->pending);
+	spin_unlock_irqrestore(&group->lock, flags);
+	group_kick(group);
 	return &m->mc;
 }
 EXPORT_SYMBOL(ib_sa_join_multicast);
@@ -510,7 +521,7 @@ EXPORT_SYMBOL(ib_sa_free_multicast);
  * @mgid: the group's MGID
  * @rec: set to its record
  *
- * Context: may sleep.
+ * Context: any.
  * Return: 0; -ENODEV: the port has no subnet administration; -EADDRNOTAVAIL: it
  * has not joined such a group.
  */
@@ -520,57 +531,96 @@ int ib_sa_get_mcmember_rec(struct ib_device *device, u32 port_num,
 	struct sa_port *port = ibmad_sa_port(device, port_num);
 	struct sa_group *group;
 	int ret = -EADDRNOTAVAIL;
+	unsigned long flags;
 
 	if (!port)
 		return -ENODEV;
-	mutex_lock(&port->groups_lock);
-	list_for_each_entry(group, &port->groups, on_port) {
-		if (memcmp(&group->mgid, mgid, sizeof(*mgid)))
-			continue;
-		spin_lock_irq(&group->lock);
-		if (group->joined) {
-			*rec = group->rec;
-			ret = 0;
-		}
-		spin_unlock_irq(&group->lock);
+	spin_lock_irqsave(&port->groups_lock, flags);
+	group = group_find(port, mgid);
+	spin_unlock_irqrestore(&port->groups_lock, flags);
+	if (!group)
+		return ret;
+	spin_lock_irqsave(&group->lock, flags);
+	if (group->joined) {
+		*rec = group->rec;
+		ret = 0;
 	}
-	mutex_unlock(&port->groups_lock);
+	spin_unlock_irqrestore(&group->lock, flags);
+	group_put(group);
 	return ret;
 }
 EXPORT_SYMBOL(ib_sa_get_mcmember_rec);
 
-/* The SA forgot, or is another: members are told and must join again. */
-void ibmad_sa_mcast_reset(struct sa_port *port)
+/* The group behind @group on its port; its reference is exchanged for that. */
+static struct sa_group *group_next(struct sa_port *port, struct sa_group *group)
 {
-	struct sa_group *group;
+	struct sa_group *next;
+
+	spin_lock_irq(&port->groups_lock);
+	next = list_prepare_entry(group, &port->groups, on_port);
+	list_for_each_entry_continue(next, &port->groups, on_port)
+		if (refcount_inc_not_zero(&next->ref))
+			break;
+	if (list_entry_is_head(next, &port->groups, on_port))
+		next = NULL;
+	spin_unlock_irq(&port->groups_lock);
+	if (group)
+		group_put(group);
+	return next;
+}
+
+static bool group_pkey_moved(const struct sa_group *group)
+{
+	lockdep_assert_held(&group->lock);
+	return group->joined && group_find_pkey(group) != group->pkey_index;
+}
+
+static void group_reset(struct sa_group *group)
+{
 	struct sa_member *m;
 
-	mutex_lock(&port->groups_lock);
-	list_for_each_entry(group, &port->groups, on_port) {
-		spin_lock_irq(&group->lock);
-		list_for_each_entry(m, &group->active, on_group) {
-			count_states(group, m->mc.rec.join_state, -1);
-			m->active = false;
-		}
-		list_splice_tail_init(&group->active, &group->reset);
-		group->joined = 0;
-		spin_unlock_irq(&group->lock);
-		if (refcount_inc_not_zero(&group->ref)) {
-			if (!queue_work(sa_mcast_wq, &group->work))
-				refcount_dec(&group->ref);
-		}
+	lockdep_assert_held(&group->lock);
+	list_for_each_entry(m, &group->active, on_group) {
+		count_states(group, m->mc.rec.join_state, -1);
+		m->active = false;
 	}
-	mutex_unlock(&port->groups_lock);
+	list_splice_tail_init(&group->active, &group->reset);
+	group->joined = 0;
+	group->stale = true;
+}
+
+/* Members are told and must join again; those not yet joined are seen to here. */
+void ibmad_sa_mcast_reset(struct sa_port *port, bool pkey)
+{
+	struct sa_group *group = NULL;
+
+	while ((group = group_next(port, group))) {
+		spin_lock_irq(&group->lock);
+		if (!pkey || group_pkey_moved(group))
+			group_reset(group);
+		spin_unlock_irq(&group->lock);
+		refcount_inc(&group->ref);
+		group_kick(group);
+	}
 }
 
 /*
  * No group remains: its members were freed by their owners, clients of ib_mad that
- * left the device before; what is left is the last leave, which the agent ends.
+ * left the device before; what is left is the last leave.  The SA gets some time
+ * to answer it, then it is cancelled, and no other is sent.
  */
 void ibmad_sa_mcast_close(struct sa_port *port)
 {
-	if (!refcount_dec_and_test(&port->users))
-		wait_for_completion(&port->unused);
+	unsigned long patience = msecs_to_jiffies(SA_MCAST_CLOSE_MS);
+
+	if (refcount_dec_and_test(&port->users))
+		return;
+	while (!wait_for_completion_timeout(&port->unused, patience)) {
+		WRITE_ONCE(port->closing, true);
+		/* One that was just being sent is met the next time round. */
+		ibmad_sa_cancel_all(port);
+		patience = msecs_to_jiffies(100);
+	}
 }
 
 int ibmad_sa_mcast_init(void)

@@ -36,7 +36,7 @@ static_assert(sizeof(struct sa_guidinfo_wire) == 72);
 
 static u8 selector(u8 sel, u8 value)
 {
-	return sel << 6 | (value & 0x3f);
+	return (sel & 0x3) << 6 | (value & 0x3f);
 }
 
 /**
@@ -61,7 +61,7 @@ void ib_sa_pack_path(struct sa_path_rec *rec, void *attribute)
 	wire->sgid = rec->sgid;
 	wire->dlid = htons(ntohl(sa_path_get_dlid(rec)));
 	wire->slid = htons(ntohl(sa_path_get_slid(rec)));
-	wire->raw_flow_hop = cpu_to_be32(!!sa_path_get_raw_traffic(rec) << 31 |
+	wire->raw_flow_hop = cpu_to_be32((u32)!!sa_path_get_raw_traffic(rec) << 31 |
 					 (be32_to_cpu(rec->flow_label) & 0xfffff) << 8 |
 					 rec->hop_limit);
 	wire->traffic_class = rec->traffic_class;
@@ -116,7 +116,7 @@ EXPORT_SYMBOL(ib_sa_unpack_path);
 static void path_done(struct ib_sa_query *query, int status,
 		      const struct ib_sa_mad *mad)
 {
-	struct sa_path_rec rec = {};
+	struct sa_path_rec rec = {}, opa;
 	void (*callback)(int err, struct sa_path_rec *path, unsigned int paths,
 			 void *arg) = query->callback;
 
@@ -126,7 +126,9 @@ static void path_done(struct ib_sa_query *query, int status,
 	}
 	rec.rec_type = SA_PATH_REC_TYPE_IB;
 	ib_sa_unpack_path((void *)mad->data, &rec);
-	callback(0, &rec, 1, query->context);
+	if (query->opa)
+		sa_convert_path_ib_to_opa(&opa, &rec);
+	callback(0, query->opa ? &opa : &rec, 1, query->context);
 }
 
 /**
@@ -138,8 +140,8 @@ static void path_done(struct ib_sa_query *query, int status,
  * @comp_mask: IB_SA_PATH_REC_*: which fields of @rec are
  * @timeout_ms: time for the answer, milliseconds
  * @gfp_mask: for the allocations
- * @callback: called once, with 0 and a path, or: -ETIMEDOUT, -EINTR (cancelled),
- *	-EIO, -EINVAL (the answer is an error); in process context
+ * @callback: called once, with 0 and a path (of @rec's type), or: -ETIMEDOUT,
+ *	-EINTR (cancelled), -EIO, -EINVAL (the answer is an error); in process context
  * @context: for @callback
  * @query: set to what ib_sa_cancel_query() takes
  *
@@ -170,6 +172,7 @@ int ib_sa_path_rec_get(struct ib_sa_client *client, struct ib_device *device,
 	q->done = path_done;
 	q->callback = callback;
 	q->context = context;
+	q->opa = sa_path_is_opa(rec);
 	ib_sa_pack_path(rec, &wire);
 	return ibmad_sa_query(client, port, IB_MGMT_METHOD_GET,
 			      IB_SA_ATTR_PATH_REC, comp_mask, &wire,

@@ -7,11 +7,13 @@
  * when none did.  ib_unregister_mad_agent() returns after the last of them.
  */
 #include <linux/xarray.h>
+#include <kunit/visibility.h>
 #include <rdma/ib_cache.h>
 #include "sa.h"
 
 /* A request is repeated in equal steps within the time its caller gives. */
 #define SA_RETRIES 9
+#define SA_UPDATE_MS 1000	/* after which a failed look for the SM is repeated */
 
 static DEFINE_XARRAY_FLAGS(sa_queries, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 static u32 sa_next_id;			/* protected by sa_queries' lock */
@@ -51,40 +53,71 @@ static struct sa_sm_ah *sa_sm_ah_get(struct sa_port *port)
 	return sm_ah;
 }
 
-static void sa_update_work(struct work_struct *work)
+static void sa_sm_attr(const struct sa_port *port,
+		       const struct ib_port_attr *port_attr,
+		       struct rdma_ah_attr *attr)
 {
-	struct sa_port *port = container_of(work, struct sa_port, update);
-	struct rdma_ah_attr attr = {};
-	struct ib_port_attr port_attr;
-	struct sa_sm_ah *sm_ah;
+	__be64 id = cpu_to_be64(IB_SA_WELL_KNOWN_GUID);
 
-	if (ib_query_port(port->device, port->num, &port_attr) ||
-	    !port_attr.sm_lid)
+	attr->type = rdma_ah_find_type(port->device, port->num);
+	rdma_ah_set_dlid(attr, port_attr->sm_lid);
+	rdma_ah_set_sl(attr, port_attr->sm_sl);
+	rdma_ah_set_port_num(attr, port->num);
+	if (!rdma_is_grh_required(port->device, port->num))
 		return;
+	if (attr->type == RDMA_AH_ATTR_TYPE_OPA)
+		id = OPA_MAKE_ID(port_attr->sm_lid);
+	rdma_ah_set_ah_flags(attr, IB_AH_GRH);
+	rdma_ah_set_subnet_prefix(attr, cpu_to_be64(port_attr->subnet_prefix));
+	rdma_ah_set_interface_id(attr, id);
+}
+
+static struct sa_sm_ah *sa_sm_ah_create(const struct sa_port *port,
+					const struct ib_port_attr *port_attr)
+{
+	struct rdma_ah_attr attr = {};
+	struct sa_sm_ah *sm_ah;
+	int ret;
+
 	sm_ah = kzalloc(sizeof(*sm_ah), GFP_KERNEL);
 	if (!sm_ah)
-		return;
+		return ERR_PTR(-ENOMEM);
 	kref_init(&sm_ah->ref);
 	if (ib_find_cached_pkey(port->device, port->num, IB_DEFAULT_PKEY_FULL,
 				&sm_ah->pkey_index))
 		sm_ah->pkey_index = 0;
-	attr.type = rdma_ah_find_type(port->device, port->num);
-	rdma_ah_set_dlid(&attr, port_attr.sm_lid);
-	rdma_ah_set_sl(&attr, port_attr.sm_sl);
-	rdma_ah_set_port_num(&attr, port->num);
-	if (rdma_is_grh_required(port->device, port->num)) {
-		rdma_ah_set_ah_flags(&attr, IB_AH_GRH);
-		rdma_ah_set_subnet_prefix(&attr,
-					  cpu_to_be64(port_attr.subnet_prefix));
-		rdma_ah_set_interface_id(&attr, OPA_MAKE_ID(port_attr.sm_lid));
-	}
+	sa_sm_attr(port, port_attr, &attr);
 	sm_ah->ah = rdma_create_ah(port->agent->qp->pd, &attr,
 				   RDMA_CREATE_AH_SLEEPABLE);
 	if (IS_ERR(sm_ah->ah)) {
+		ret = PTR_ERR(sm_ah->ah);
 		kfree(sm_ah);
-		return;
+		return ERR_PTR(ret);
 	}
-	sa_sm_ah_replace(port, sm_ah);
+	return sm_ah;
+}
+
+/* Where no SM is known, an event will tell of one; all other errors may pass. */
+static void sa_update_work(struct work_struct *work)
+{
+	struct sa_port *port = container_of(to_delayed_work(work),
+					    struct sa_port, update);
+	struct ib_port_attr port_attr;
+	struct sa_sm_ah *sm_ah;
+	int ret;
+
+	ret = ib_query_port(port->device, port->num, &port_attr);
+	if (!ret && !port_attr.sm_lid)
+		return;
+	if (!ret) {
+		sm_ah = sa_sm_ah_create(port, &port_attr);
+		ret = PTR_ERR_OR_ZERO(sm_ah);
+	}
+	if (ret)
+		queue_delayed_work(system_unbound_wq, &port->update,
+				   msecs_to_jiffies(SA_UPDATE_MS));
+	else
+		sa_sm_ah_replace(port, sm_ah);
 }
 
 static void sa_query_release(struct kref *ref)
@@ -98,6 +131,28 @@ static void sa_query_release(struct kref *ref)
 	if (query->client && atomic_dec_and_test(&query->client->users))
 		complete(&query->client->comp);
 	kfree(query);
+}
+
+/* May be called with interrupts off. */
+static int sa_query_number(struct ib_sa_query *query, gfp_t gfp)
+{
+	unsigned long flags;
+	int ret;
+
+	xa_lock_irqsave(&sa_queries, flags);
+	ret = __xa_alloc_cyclic(&sa_queries, &query->id, query,
+				XA_LIMIT(1, INT_MAX), &sa_next_id, gfp);
+	xa_unlock_irqrestore(&sa_queries, flags);
+	return ret < 0 ? ret : 0;
+}
+
+static void sa_query_forget(int id)
+{
+	unsigned long flags;
+
+	xa_lock_irqsave(&sa_queries, flags);
+	__xa_erase(&sa_queries, id);
+	xa_unlock_irqrestore(&sa_queries, flags);
 }
 
 static void sa_send_done(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
@@ -116,7 +171,7 @@ static void sa_send_done(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 	default:
 		query->done(query, -EIO, NULL);
 	}
-	xa_erase_irq(&sa_queries, query->id);
+	sa_query_forget(query->id);
 	kref_put(&query->ref, sa_query_release);
 }
 
@@ -124,24 +179,36 @@ static void sa_received(struct ib_mad_agent *agent,
 			struct ib_mad_send_buf *send_buf,
 			struct ib_mad_recv_wc *wc)
 {
-	struct ib_sa_query *query;
 	struct ib_sa_mad *mad = (struct ib_sa_mad *)wc->recv_buf.mad;
+	const struct ib_sa_mad *asked;
+	struct ib_sa_query *query;
+	int status = 0;
 
 	if (send_buf) {
 		query = send_buf->context[0];
-		query->done(query, mad->mad_hdr.status ? -EINVAL : 0, mad);
+		asked = send_buf->mad;
+		if (mad->mad_hdr.status ||
+		    mad->mad_hdr.attr_id != asked->mad_hdr.attr_id)
+			status = -EINVAL;
+		query->done(query, status, mad);
 	}
 	ib_free_recv_mad(wc);
+}
+
+static struct sa_port *sa_find_port(struct sa_device *sa, u32 port_num)
+{
+	u32 i = port_num - sa->first_port;
+
+	return i < sa->nr_ports && sa->port[i].agent ? &sa->port[i] : NULL;
 }
 
 struct sa_port *ibmad_sa_port(struct ib_device *device, u32 port_num)
 {
 	struct sa_device *sa = ib_get_client_data(device, &sa_ib_client);
 
-	if (!sa || !rdma_is_port_valid(device, port_num))
-		return NULL;
-	return sa->port[port_num - 1].agent ? &sa->port[port_num - 1] : NULL;
+	return sa ? sa_find_port(sa, port_num) : NULL;
 }
+EXPORT_SYMBOL_IF_KUNIT(ibmad_sa_port);
 
 static void sa_fill(struct ib_sa_query *query, u8 method, u16 attr_id,
 		    ib_sa_comp_mask comp_mask, const void *record, size_t len)
@@ -157,6 +224,12 @@ static void sa_fill(struct ib_sa_query *query, u8 method, u16 attr_id,
 				       (u32)atomic_inc_return(&sa_tid));
 	mad->sa_hdr.comp_mask = comp_mask;
 	memcpy(mad->data, record, len);
+}
+
+/* The time for all tries together; ib_mad takes an int of milliseconds. */
+static int sa_try_ms(unsigned long timeout_ms)
+{
+	return clamp(timeout_ms / (SA_RETRIES + 1), 1UL, (unsigned long)INT_MAX);
 }
 
 int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
@@ -186,12 +259,11 @@ int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 	query->buf->ah = query->sm_ah->ah;
 	query->buf->context[0] = query;
 	query->buf->retries = SA_RETRIES;
-	query->buf->timeout_ms = max(timeout_ms / (SA_RETRIES + 1), 1UL);
+	query->buf->timeout_ms = sa_try_ms(timeout_ms);
 	sa_fill(query, method, attr_id, comp_mask, record, len);
 
-	ret = xa_alloc_cyclic_irq(&sa_queries, &query->id, query,
-				  XA_LIMIT(1, INT_MAX), &sa_next_id, gfp);
-	if (ret < 0)
+	ret = sa_query_number(query, gfp);
+	if (ret)
 		goto err;
 	id = query->id;
 	/* The query may be gone when the post returns. */
@@ -200,10 +272,16 @@ int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 	if (!ret)
 		return id;
 	*out = ERR_PTR(ret);
-	xa_erase_irq(&sa_queries, id);
+	sa_query_forget(id);
 err:
 	kref_put(&query->ref, sa_query_release);
 	return ret;
+}
+
+static void sa_query_cancel(struct ib_sa_query *query)
+{
+	ib_cancel_mad(query->buf);
+	kref_put(&query->ref, sa_query_release);
 }
 
 /**
@@ -211,7 +289,8 @@ err:
  * @id: what starting it returned
  * @query: what starting it set
  *
- * Its callback is called with -EINTR, unless it has been called already.
+ * Its callback is called with -EINTR, unless it has been called already.  Nothing
+ * happens if there is no such query any more.
  *
  * Context: any but hard interrupt.
  */
@@ -222,15 +301,36 @@ void ib_sa_cancel_query(int id, struct ib_sa_query *query)
 
 	xa_lock_irqsave(&sa_queries, flags);
 	found = xa_load(&sa_queries, id);
-	if (found != query || !kref_get_unless_zero(&found->ref))
+	if (found && (found != query || !kref_get_unless_zero(&found->ref)))
 		found = NULL;
 	xa_unlock_irqrestore(&sa_queries, flags);
-	if (!found)
-		return;
-	ib_cancel_mad(found->buf);
-	kref_put(&found->ref, sa_query_release);
+	if (found)
+		sa_query_cancel(found);
 }
 EXPORT_SYMBOL(ib_sa_cancel_query);
+
+/* The first query of @port from number *@id on, with a reference; or NULL. */
+static struct ib_sa_query *sa_query_next(struct sa_port *port, unsigned long *id)
+{
+	struct ib_sa_query *query;
+	unsigned long flags;
+
+	xa_lock_irqsave(&sa_queries, flags);
+	xa_for_each_start(&sa_queries, *id, query, *id)
+		if (query->port == port && kref_get_unless_zero(&query->ref))
+			break;
+	xa_unlock_irqrestore(&sa_queries, flags);
+	return query;
+}
+
+void ibmad_sa_cancel_all(struct sa_port *port)
+{
+	struct ib_sa_query *query;
+	unsigned long id = 0;
+
+	for (; (query = sa_query_next(port, &id)); id++)
+		sa_query_cancel(query);
+}
 
 /**
  * ib_sa_register_client - prepare to query
@@ -276,17 +376,14 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 	default:
 		return;
 	}
-	if (!rdma_is_port_valid(sa->device, event->element.port_num))
-		return;
-	port = &sa->port[event->element.port_num - 1];
-	if (!port->agent)
+	port = sa_find_port(sa, event->element.port_num);
+	if (!port)
 		return;
 	/* The subnet manager forgot the memberships, or may have moved. */
-	if (event->event != IB_EVENT_PORT_ACTIVE &&
-	    event->event != IB_EVENT_PKEY_CHANGE)
-		ibmad_sa_mcast_reset(port);
+	if (event->event != IB_EVENT_PORT_ACTIVE)
+		ibmad_sa_mcast_reset(port, event->event == IB_EVENT_PKEY_CHANGE);
 	sa_sm_ah_replace(port, NULL);
-	queue_work(system_unbound_wq, &port->update);
+	mod_delayed_work(system_unbound_wq, &port->update, 0);
 }
 
 static void sa_port_close(struct sa_port *port)
@@ -294,7 +391,7 @@ static void sa_port_close(struct sa_port *port)
 	if (!port->agent)
 		return;
 	ibmad_sa_mcast_close(port);
-	cancel_work_sync(&port->update);
+	cancel_delayed_work_sync(&port->update);
 	ib_unregister_mad_agent(port->agent);
 	sa_sm_ah_replace(port, NULL);
 }
@@ -306,9 +403,10 @@ static int sa_port_open(struct sa_device *sa, struct sa_port *port, u32 num)
 	port->device = sa->device;
 	port->num = num;
 	spin_lock_init(&port->lock);
-	mutex_init(&port->groups_lock);
+	spin_lock_init(&port->groups_lock);
 	INIT_LIST_HEAD(&port->groups);
-	INIT_WORK(&port->update, sa_update_work);
+	hash_init(port->by_mgid);
+	INIT_DELAYED_WORK(&port->update, sa_update_work);
 	refcount_set(&port->users, 1);
 	init_completion(&port->unused);
 	if (!rdma_cap_ib_sa(sa->device, num))
@@ -321,32 +419,55 @@ static int sa_port_open(struct sa_device *sa, struct sa_port *port, u32 num)
 	return 0;
 }
 
+static bool sa_wanted(struct ib_device *device)
+{
+	u32 port_num;
+
+	rdma_for_each_port(device, port_num)
+		if (rdma_cap_ib_sa(device, port_num))
+			return true;
+	return false;
+}
+
+static struct sa_device *sa_alloc(struct ib_device *device)
+{
+	u32 first = rdma_start_port(device);
+	u32 nr = rdma_end_port(device) - first + 1;
+	struct sa_device *sa = kzalloc(struct_size(sa, port, nr), GFP_KERNEL);
+
+	if (!sa)
+		return NULL;
+	sa->nr_ports = nr;
+	sa->first_port = first;
+	sa->device = device;
+	return sa;
+}
+
 static int sa_add(struct ib_device *device)
 {
 	struct sa_device *sa;
-	bool any = false;
 	u32 i;
 	int ret;
 
-	for (i = 1; i <= device->phys_port_cnt; i++)
-		any |= rdma_cap_ib_sa(device, i);
-	if (!any)
+	if (!sa_wanted(device))
 		return -EOPNOTSUPP;
-	sa = kzalloc(struct_size(sa, port, device->phys_port_cnt), GFP_KERNEL);
+	sa = sa_alloc(device);
 	if (!sa)
 		return -ENOMEM;
-	sa->device = device;
-	for (i = 0; i < device->phys_port_cnt; i++) {
-		ret = sa_port_open(sa, &sa->port[i], i + 1);
+	for (i = 0; i < sa->nr_ports; i++) {
+		ret = sa_port_open(sa, &sa->port[i], sa->first_port + i);
 		if (ret)
 			goto err;
 	}
 	ib_set_client_data(device, &sa_ib_client, sa);
 	INIT_IB_EVENT_HANDLER(&sa->events, device, sa_event);
 	ib_register_event_handler(&sa->events);
-	for (i = 0; i < device->phys_port_cnt; i++)
+	/* By the work alone, so that no older answer follows a newer one. */
+	for (i = 0; i < sa->nr_ports; i++)
 		if (sa->port[i].agent)
-			sa_update_work(&sa->port[i].update);
+			mod_delayed_work(system_unbound_wq, &sa->port[i].update, 0);
+	for (i = 0; i < sa->nr_ports; i++)
+		flush_delayed_work(&sa->port[i].update);
 	return 0;
 err:
 	while (i--)
@@ -366,7 +487,7 @@ static void sa_remove(struct ib_device *device, void *data)
 	u32 i;
 
 	ib_unregister_event_handler(&sa->events);
-	for (i = 0; i < device->phys_port_cnt; i++)
+	for (i = 0; i < sa->nr_ports; i++)
 		sa_port_close(&sa->port[i]);
 	kfree(sa);
 }
