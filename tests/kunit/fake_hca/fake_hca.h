@@ -56,11 +56,14 @@ struct fake_hca_params {
 	bool iwarp;
 	u32 ports;			/* 1 when zero */
 	struct net_device *ndev;	/* behind port 1 of a RoCE adapter */
+	bool sma;			/* has process_mad */
+	bool opa;			/* MADs of 2 KiB */
+	bool is_switch;			/* one port, number 0, of the node itself */
 };
 
 struct fake_hca_port {
 	enum ib_port_state state;
-	u16 lid;
+	u16 lid, sm_lid;
 	u16 pkeys[FAKE_HCA_PKEYS];
 	union ib_gid gids[FAKE_HCA_GIDS];	/* IB: the table; RoCE: by add_gid */
 	bool gid_used[FAKE_HCA_GIDS];
@@ -70,6 +73,7 @@ struct fake_hca {
 	struct ib_device ibdev;
 	enum rdma_link_layer link_layer;
 	bool iwarp;
+	bool opa;
 	struct fake_hca_port port[FAKE_HCA_MAX_PORTS + 1];
 	struct list_head on_fabric;	/* protected by fake_fabric_lock */
 	struct xarray qps;
@@ -89,6 +93,10 @@ struct fake_hca {
 	void *verdict_arg;
 	/* Called first by a create_ah that may sleep. */
 	void (*on_create_ah)(struct fake_hca *hca);
+	/* What the adapter's own agents make of a MAD; with params->sma. */
+	int (*process_mad)(struct fake_hca *hca, u32 port, const struct ib_wc *wc,
+			   const struct ib_mad *in, struct ib_mad *out,
+			   size_t *out_len);
 	bool hold_send_completions;	/* lost until released */
 	enum ib_wc_status send_status;	/* of all sends, when not IB_WC_SUCCESS */
 	atomic_t sent, delivered, dropped;

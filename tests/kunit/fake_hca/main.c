@@ -54,7 +54,7 @@ static int fake_query_port(struct ib_device *ibdev, u32 port,
 	attr->gid_tbl_len = FAKE_HCA_GIDS;
 	attr->pkey_tbl_len = FAKE_HCA_PKEYS;
 	attr->lid = hca->port[port].lid;
-	attr->sm_lid = 1;
+	attr->sm_lid = hca->port[port].sm_lid;
 	attr->max_msg_sz = SZ_1G;
 	attr->active_width = IB_WIDTH_4X;
 	attr->active_speed = IB_SPEED_EDR;
@@ -80,6 +80,10 @@ static int fake_port_immutable(struct ib_device *ibdev, u32 port,
 					    RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP;
 	} else {
 		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
+	}
+	if (hca->opa) {
+		immutable->core_cap_flags = RDMA_CORE_PORT_INTEL_OPA;
+		immutable->max_mad_size = OPA_MGMT_MAD_SIZE;
 	}
 	return 0;
 }
@@ -140,6 +144,22 @@ static int fake_modify_port(struct ib_device *ibdev, u32 port, int mask,
 	return 0;
 }
 
+static int fake_process_mad(struct ib_device *ibdev, int flags, u32 port,
+			    const struct ib_wc *wc, const struct ib_grh *grh,
+			    const struct ib_mad *in, struct ib_mad *out,
+			    size_t *out_len, u16 *pkey_index)
+{
+	struct fake_hca *hca = to_fake_hca(ibdev);
+
+	return hca->process_mad ?
+	       hca->process_mad(hca, port, wc, in, out, out_len) :
+	       IB_MAD_RESULT_SUCCESS;
+}
+
+static const struct ib_device_ops fake_hca_sma_ops = {
+	.process_mad		= fake_process_mad,
+};
+
 static const struct ib_device_ops fake_hca_ops = {
 	.owner			= THIS_MODULE,
 	.driver_id		= RDMA_DRIVER_UNKNOWN,
@@ -173,16 +193,20 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	}
 	hca->link_layer = params->link_layer;
 	hca->iwarp = params->iwarp;
-	hca->ibdev.node_type = params->iwarp ? RDMA_NODE_RNIC : RDMA_NODE_IB_CA;
+	hca->opa = params->opa;
+	hca->ibdev.node_type = params->iwarp ? RDMA_NODE_RNIC :
+			       params->is_switch ? RDMA_NODE_IB_SWITCH :
+						   RDMA_NODE_IB_CA;
 	hca->ibdev.phys_port_cnt = params->ports ?: 1;
 	hca->ibdev.num_comp_vectors = 4;
 	hca->ibdev.local_dma_lkey = 0;
 	hca->ibdev.node_guid = cpu_to_be64(0x0002c90300000000ULL + serial * 16);
-	for (p = 1; p <= hca->ibdev.phys_port_cnt; p++) {
+	for (p = !params->is_switch; p <= hca->ibdev.phys_port_cnt; p++) {
 		struct fake_hca_port *port = &hca->port[p];
 
 		port->state = IB_PORT_ACTIVE;
-		port->lid = serial * 2 + p;
+		port->lid = serial * 3 + p;
+		port->sm_lid = 1;
 		port->pkeys[0] = 0xffff;
 		port->pkeys[1] = 0x8001;
 		if (params->link_layer == IB_LINK_LAYER_ETHERNET && !params->iwarp)
@@ -200,6 +224,8 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	hca->send_status = IB_WC_SUCCESS;
 	ib_set_device_ops(&hca->ibdev, &fake_hca_ops);
 	ib_set_device_ops(&hca->ibdev, &fake_hca_qp_ops);
+	if (params->sma)
+		ib_set_device_ops(&hca->ibdev, &fake_hca_sma_ops);
 	if (params->link_layer == IB_LINK_LAYER_ETHERNET && !params->iwarp)
 		ib_set_device_ops(&hca->ibdev, &fake_hca_roce_ops);
 	if (params->iwarp)

@@ -342,7 +342,7 @@ static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (ret)
 		return ret;
 	if (ibqp->qp_num < 2) {
-		for (p = 1; p <= ibqp->device->phys_port_cnt; p++)
+		for (p = 0; p <= ibqp->device->phys_port_cnt; p++)
 			if (hca->special[p][ibqp->qp_num] == ibqp)
 				hca->special[p][ibqp->qp_num] = NULL;
 	} else {
@@ -421,6 +421,8 @@ static struct fake_hca_packet *fake_packet(struct fake_qp *qp,
 		packet->dgid = ah->dgid;
 		packet->dlid = ah->dlid;
 		packet->ipv4 = ipv6_addr_v4mapped((struct in6_addr *)&ah->dgid);
+		if (rdma_cap_ib_switch(qp->ibqp.device))
+			packet->port = ud_wr(wr)->port_num;
 	}
 	return packet;
 }
@@ -525,8 +527,11 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 		.pkey_index = packet->pkey_index,
 	};
 
-	ibqp = packet->dst_qpn < 2 ? hca->special[port][packet->dst_qpn] :
-				     xa_load(&hca->qps, packet->dst_qpn);
+	if (packet->dst_qpn < 2)
+		ibqp = hca->special[rdma_cap_ib_switch(&hca->ibdev) ? 0 : port]
+				   [packet->dst_qpn];
+	else
+		ibqp = xa_load(&hca->qps, packet->dst_qpn);
 	if (!ibqp)
 		goto drop;
 	qp = container_of(ibqp, struct fake_qp, ibqp);
@@ -673,7 +678,7 @@ void fake_hca_release_completions(struct fake_hca *hca)
 	u32 p;
 
 	hca->hold_send_completions = false;
-	for (p = 1; p <= hca->ibdev.phys_port_cnt; p++) {
+	for (p = 0; p <= hca->ibdev.phys_port_cnt; p++) {
 		fake_release_qp(hca->special[p][0]);
 		fake_release_qp(hca->special[p][1]);
 	}
