@@ -58,5 +58,8 @@ extern struct kunit_suite ibmad_agent_suite;
 extern struct kunit_suite ibmad_send_suite;
 extern struct kunit_suite ibmad_recv_suite;
 extern struct kunit_suite ibmad_rmpp_suite;
+extern struct kunit_suite ibmad_sa_suite;
+extern struct kunit_suite ibmad_mcast_suite;
+extern struct kunit_suite ibmad_mcast_reset_suite;
 
 #endif
