@@ -94,17 +94,20 @@ static enum ibmad_smi_verdict smi_outbound(struct smi_route *r,
 /* C14-13, by number. */
 static enum ibmad_smi_verdict smi_inbound(struct smi_route *r,
 					  const struct ibmad_smi_node *node,
-					  u32 *out_port)
+					  bool received, u32 *out_port)
 {
 	u8 ptr = *r->hop_ptr;
 
-	/* 1: leaving the responder; 2: in the middle */
+	/* 1: leaving the responder, or the switch that a LID led it to */
 	if (r->hop_cnt && ptr == r->hop_cnt + 1) {
+		if (received && !node->is_switch)
+			return IBMAD_SMI_DISCARD;
 		*r->hop_ptr = ptr - 1;
 		return smi_out(node, r->return_path[ptr - 1], out_port);
 	}
+	/* 2: in the middle */
 	if (ptr >= 2 && ptr <= r->hop_cnt) {
-		if (!node->is_switch)
+		if (!node->is_switch || !received)
 			return IBMAD_SMI_DISCARD;
 		*r->hop_ptr = ptr - 1;
 		return smi_out(node, r->return_path[ptr - 1], out_port);
@@ -144,7 +147,7 @@ ibmad_smi_receive(void *smp, bool opa, const struct ibmad_smi_node *node,
 	if (!smi_route_valid(&route))
 		return IBMAD_SMI_DISCARD;
 	if (route.returning)
-		return smi_inbound(&route, node, out_port);
+		return smi_inbound(&route, node, true, out_port);
 	return smi_outbound(&route, node, true, out_port);
 }
 EXPORT_SYMBOL_IF_KUNIT(ibmad_smi_receive);
@@ -179,7 +182,7 @@ ibmad_smi_originate(void *smp, bool opa, const struct ibmad_smi_node *node,
 		*route.hop_ptr = 0;
 		return IBMAD_SMI_SEND;
 	}
-	return smi_inbound(&route, node, out_port);
+	return smi_inbound(&route, node, false, out_port);
 }
 EXPORT_SYMBOL_IF_KUNIT(ibmad_smi_originate);
 
