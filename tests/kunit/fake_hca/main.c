@@ -197,6 +197,7 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	hca->ibdev.node_type = params->iwarp ? RDMA_NODE_RNIC :
 			       params->is_switch ? RDMA_NODE_IB_SWITCH :
 						   RDMA_NODE_IB_CA;
+	hca->ibdev.is_switch = params->is_switch;
 	hca->ibdev.phys_port_cnt = params->ports ?: 1;
 	hca->ibdev.num_comp_vectors = 4;
 	hca->ibdev.local_dma_lkey = 0;

@@ -61,5 +61,7 @@ extern struct kunit_suite ibmad_rmpp_suite;
 extern struct kunit_suite ibmad_sa_suite;
 extern struct kunit_suite ibmad_mcast_suite;
 extern struct kunit_suite ibmad_mcast_reset_suite;
+extern struct kunit_suite ibmad_smi_suite;
+extern struct kunit_suite ibmad_local_suite;
 
 #endif

@@ -102,7 +102,7 @@ struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to)
 {
 	struct rdma_ah_attr attr = {
 		.type = RDMA_AH_ATTR_TYPE_IB,
-		.port_num = 1,
+		.port_num = from->port_num,
 	};
 
 	rdma_ah_set_dlid(&attr, to->port[1].lid);
