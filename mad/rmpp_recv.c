@@ -511,6 +511,20 @@ static void rmpp_aborted(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	ibmad_agent_put_n(agent, puts);
 }
 
+/* 13.6.2.1: no type that there is; a transfer in which it comes ends. */
+static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
+{
+	struct ibmad_rmpp_recv *rr = rmpp_get(agent, recv, false);
+
+	lockdep_assert_held(&agent->rmpp_mutex);
+	ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
+	if (rr && !rr->done) {
+		ibmad_rmpp_send_abort(agent, recv, rr->rah,
+				      IB_MGMT_RMPP_STATUS_BADT);
+		rmpp_destroy(rr);
+	}
+}
+
 void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
 	bool taken = false;
@@ -532,7 +546,7 @@ void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 		rmpp_aborted(agent, recv);
 		break;
 	default:
-		ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
+		rmpp_unknown(agent, recv);
 		break;
 	}
 unlock:

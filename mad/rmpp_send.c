@@ -306,6 +306,8 @@ static u8 rmpp_check_ack(const struct ibmad_rmpp_send *rmpp,
 	u32 seg = be32_to_cpu(hdr->seg_num);
 	u32 window = be32_to_cpu(hdr->paylen_newwin);
 
+	if (hdr->rmpp_version != IB_MGMT_RMPP_VERSION)
+		return IB_MGMT_RMPP_STATUS_UNV;
 	if (hdr->rmpp_status)
 		return IB_MGMT_RMPP_STATUS_BAD_STATUS;
 	if (seg > rmpp->seg_count || seg > rmpp->high)
