@@ -63,5 +63,6 @@ extern struct kunit_suite ibmad_mcast_suite;
 extern struct kunit_suite ibmad_mcast_reset_suite;
 extern struct kunit_suite ibmad_smi_suite;
 extern struct kunit_suite ibmad_local_suite;
+extern struct kunit_suite ibmad_rmpp_recv_suite;
 
 #endif

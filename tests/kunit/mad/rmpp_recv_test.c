@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Reassembly: what a peer may send, true or not, and what it may take up. */
+#include "rmpp_peer.h"
+
+#define WINDOW	64
+#define FULL	(PEER_CLASS_LEN + PEER_SEG_BYTES)	/* PayloadLength of a whole LAST */
+
+/* Segments @from to @to of a transfer of @last. */
+static void segments(u32 tid, u32 from, u32 to, u32 last)
+{
+	u32 seg;
+
+	for (seg = from; seg <= to; seg++)
+		peer_send(&(struct peer_mad){
+			.tid = tid, .seg = seg,
+			.flags = (seg == 1 ? FIRST : 0) | (seg == last ? LAST : 0),
+			.paylen_newwin = seg == last ? FULL : 0,
+		});
+}
+
+static void expect_empty(struct kunit *test)
+{
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u);
+}
+
+static void segments_in_order(struct kunit *test)
+{
+	segments(1, 1, 3, 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	KUNIT_EXPECT_EQ(test, peer_client.segments, 3);
+	KUNIT_EXPECT_EQ(test, peer_client.mad_len,
+			IB_MGMT_VENDOR_HDR + 3 * PEER_SEG_BYTES);
+	/* One ACK opened the window, one ended it; both go the other way. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 2);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 3u);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_method,
+			IB_MGMT_METHOD_SEND | IB_MGMT_METHOD_RESP);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_RECEIVED), 1);
+	/* Repeated, since the ACK was lost: acknowledged again, given once. */
+	segments(1, 3, 3, 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 3);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 3u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
+	/* And forgotten in the end. */
+	msleep(30000);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	expect_empty(test);
+}
+
+static void segments_out_of_order(struct kunit *test)
+{
+	static const u32 order[] = { 1, 5, 3, 3, 2, 5, 4, 7, 6 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		segments(1, order[i], order[i], 7);
+		KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received),
+				i == ARRAY_SIZE(order) - 1);
+	}
+	KUNIT_EXPECT_EQ(test, peer_client.segments, 7);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	expect_empty(test);
+}
+
+/* A gap is told of once, not with each segment behind it. */
+static void a_gap_is_told_of_at_once(struct kunit *test)
+{
+	segments(1, 1, 2, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 1);
+	segments(1, 4, 10, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 2);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 2u);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 1u + WINDOW);
+	/* Another one, another ACK. */
+	segments(1, 3, 3, 20);
+	segments(1, 12, 13, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 3);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 10u);
+	/* One that is here already: where we are. */
+	segments(1, 4, 4, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 4);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 10u);
+}
+
+static void beyond_the_window(struct kunit *test)
+{
+	/* Before the first ACK nothing but segment 1 is granted. */
+	segments(1, 1, 1, 0);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 1u + WINDOW);
+	segments(1, 2 + WINDOW, 3 + WINDOW, 0);
+	KUNIT_EXPECT_EQ(test, peer_bytes(), IB_MGMT_MAD_SIZE);
+	segments(1, 1 + WINDOW, 1 + WINDOW, 0);
+	KUNIT_EXPECT_EQ(test, peer_bytes(), 2 * IB_MGMT_MAD_SIZE);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
+	/* The rest of the window opens the next. */
+	segments(1, 2, WINDOW, 0);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 1u + WINDOW);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 1u + 2 * WINDOW);
+}
+
+struct bad_segment {
+	struct peer_mad before[3];	/* that came well */
+	struct peer_mad bad;
+	u8 status;			/* of the ABORT; 0: dropped without */
+};
+
+#define SEG(_seg, _flags, _len) \
+	{ .tid = 1, .seg = _seg, .flags = _flags, .paylen_newwin = _len }
+
+static const struct bad_segment bad_segments[] = {
+	/* No transfer begins but with segment 1. */
+	{ .bad = SEG(0, FIRST, 0) },
+	{ .bad = SEG(2, 0, 0) },
+	{ .bad = SEG(0xffffffff, LAST, 0) },
+	{ .bad = SEG(1, 0, 0), .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	{ .bad = { .tid = 1, .seg = 1, .flags = FIRST, .version = 2 },
+	  .status = IB_MGMT_RMPP_STATUS_UNV },
+	{ .bad = { .tid = 1, .seg = 1, .flags = FIRST, .status = 3 },
+	  .status = IB_MGMT_RMPP_STATUS_BAD_STATUS },
+	/* Amid one */
+	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(0, 0, 0),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(2, FIRST, 0),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(1, 0, 0),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(40000, 0, 0),
+	  .status = IB_MGMT_RMPP_STATUS_RESX },
+	{ .before = { SEG(1, FIRST, 0), SEG(2, 0, 0) },
+	  .bad = { .tid = 1, .seg = 3, .type = 7 },
+	  .status = IB_MGMT_RMPP_STATUS_BADT },
+	/* What is known of the end must not change. */
+	{ .before = { SEG(1, FIRST, 0), SEG(5, LAST, FULL) }, .bad = SEG(5, 0, 0),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	{ .before = { SEG(1, FIRST, 0), SEG(5, LAST, FULL) }, .bad = SEG(6, 0, 0),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	{ .before = { SEG(1, FIRST, 0), SEG(5, LAST, FULL) }, .bad = SEG(4, LAST, FULL),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	{ .before = { SEG(1, FIRST, 0), SEG(5, LAST, FULL) }, .bad = SEG(6, LAST, FULL),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	/* Nor may it lie before what is here: the chain would be too long. */
+	{ .before = { SEG(1, FIRST, 0), SEG(3, 0, FULL) }, .bad = SEG(2, LAST, FULL),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	{ .before = { SEG(1, FIRST, 0), SEG(2, 0, 0), SEG(3, 0, 0) },
+	  .bad = SEG(2, LAST, FULL), .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	/* Lengths that the last segment cannot have */
+	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(2, LAST, PEER_CLASS_LEN - 1),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_LEN },
+	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(2, LAST, FULL + 1),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_LEN },
+	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(2, LAST, 0xffffffff),
+	  .status = IB_MGMT_RMPP_STATUS_BAD_LEN },
+	{ .bad = SEG(1, FIRST | LAST, 0), .status = IB_MGMT_RMPP_STATUS_BAD_LEN },
+};
+
+static void segments_that_cannot_be_true(struct kunit *test)
+{
+	const struct bad_segment *bad;
+	int i, k, ends;
+
+	for (i = 0; i < ARRAY_SIZE(bad_segments); i++) {
+		bad = &bad_segments[i];
+		ends = atomic_read(&peer_seen.aborts) + atomic_read(&peer_seen.stops);
+		peer_seen.abort_status = 0;
+		peer_seen.stop_status = 0;
+		for (k = 0; k < 3 && bad->before[k].tid; k++)
+			peer_send(&bad->before[k]);
+		peer_send(&bad->bad);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&peer_seen.aborts) +
+				    atomic_read(&peer_seen.stops),
+				    ends + !!bad->status, "segment %d", i);
+		/* 13.6.2.3: lack of resources is a STOP, all else an ABORT. */
+		KUNIT_EXPECT_EQ_MSG(test, bad->status == IB_MGMT_RMPP_STATUS_RESX ?
+				    peer_seen.stop_status : peer_seen.abort_status,
+				    bad->status, "segment %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, peer_reassemblies(), 0u, "segment %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, peer_bytes(), 0, "segment %d", i);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 0);
+	segments(1, 1, 2, 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	expect_empty(test);
+}
+
+static void lengths_of_the_last_segment(struct kunit *test)
+{
+	int len, n = 0;
+
+	for (len = 0; len <= PEER_SEG_BYTES; len += 27) {
+		peer_send(&(struct peer_mad){ .tid = 10 + n, .seg = 1, .flags = FIRST });
+		peer_send(&(struct peer_mad){ .tid = 10 + n, .seg = 2, .flags = LAST,
+					      .paylen_newwin = PEER_CLASS_LEN + len });
+		KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), ++n);
+		KUNIT_EXPECT_EQ(test, peer_client.mad_len,
+				IB_MGMT_VENDOR_HDR + PEER_SEG_BYTES + len);
+	}
+}
+
+static void the_sender_gives_up(struct kunit *test)
+{
+	static const u8 types[] = { IB_MGMT_RMPP_TYPE_STOP, IB_MGMT_RMPP_TYPE_ABORT };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		segments(1, 1, 5, 9);
+		KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
+		peer_send(&(struct peer_mad){ .tid = 2, .type = types[i] });
+		KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
+		peer_send(&(struct peer_mad){ .tid = 1, .type = types[i],
+					      .status = IB_MGMT_RMPP_STATUS_UNSPEC });
+		KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+		KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
+		KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_ABORTED), i + 1);
+	}
+	/* An end is not answered with an end. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	/* Nor does it take back what was received whole. */
+	segments(3, 1, 2, 2);
+	peer_send(&(struct peer_mad){ .tid = 3, .type = IB_MGMT_RMPP_TYPE_ABORT });
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	expect_empty(test);
+}
+
+static void control_mads_of_no_transfer(struct kunit *test)
+{
+	peer_send(&(struct peer_mad){ .tid = 1, .type = IB_MGMT_RMPP_TYPE_ACK, .seg = 1 });
+	peer_send(&(struct peer_mad){ .tid = 1, .type = 9 });
+	peer_send(&(struct peer_mad){ .tid = 1, .type = IB_MGMT_RMPP_TYPE_ABORT });
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	expect_empty(test);
+}
+
+/* ---- responses ---- */
+
+static u64 asked_tid(void)
+{
+	return peer_seen.tid;
+}
+
+static void response(u32 seg, u8 flags, u32 paylen)
+{
+	peer_send(&(struct peer_mad){
+		.whole_tid = asked_tid(), .method = IB_MGMT_METHOD_GET_RESP,
+		.seg = seg, .flags = flags, .paylen_newwin = paylen,
+	});
+}
+
+static void a_response_in_segments(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 500, 0), 0);
+	peer_settle();
+	response(1, FIRST, 0);
+	/* Each segment prolongs the wait for the next. */
+	msleep(350);
+	response(2, 0, 0);
+	msleep(350);
+	response(3, LAST, FULL);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&peer_client.sent, 1));
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, peer_client.segments, 3);
+	KUNIT_EXPECT_TRUE(test, peer_client.matched);
+	expect_empty(test);
+}
+
+static void a_response_nobody_asked_for(struct kunit *test)
+{
+	u64 tid = (u64)peer_agent->hi_tid << 32 | 0xdead;
+
+	peer_send(&(struct peer_mad){ .whole_tid = tid, .seg = 1, .flags = FIRST,
+				      .method = IB_MGMT_METHOD_GET_RESP });
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 0);
+	expect_empty(test);
+}
+
+static void a_response_that_stops_coming(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 500, 0), 0);
+	peer_settle();
+	response(1, FIRST, 0);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&peer_client.sent, 1));
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_RESP_TIMEOUT_ERR);
+	/* Too late: its sender is told, and what was there is dropped. */
+	response(2, 0, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 1);
+	KUNIT_EXPECT_EQ(test, peer_seen.abort_status, IB_MGMT_RMPP_STATUS_UNSPEC);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	expect_empty(test);
+}
+
+static void a_response_that_is_aborted(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 50000, 0), 0);
+	peer_settle();
+	response(1, FIRST, 0);
+	peer_send(&(struct peer_mad){ .whole_tid = asked_tid(),
+				      .method = IB_MGMT_METHOD_GET_RESP,
+				      .type = IB_MGMT_RMPP_TYPE_ABORT,
+				      .status = IB_MGMT_RMPP_STATUS_T2L });
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 1);
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_REM_ABORT_ERR);
+	KUNIT_EXPECT_EQ(test, peer_client.vendor_err, IB_MGMT_RMPP_STATUS_T2L);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	expect_empty(test);
+}
+
+/* The same request once more: the finished transfer is not its answer. */
+static void a_tid_that_is_used_again(struct kunit *test)
+{
+	struct ib_mad_send_buf *buf;
+	u64 tid;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 5000, 0), 0);
+	peer_settle();
+	tid = asked_tid();
+	for (i = 1; i <= 3; i++) {
+		response(1, FIRST, 0);
+		response(2, LAST, FULL);
+		KUNIT_ASSERT_TRUE(test, mad_wait(&peer_client.sent, i));
+		KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
+		KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), i);
+		/* Its LAST again is acknowledged, and starts nothing. */
+		response(2, LAST, FULL);
+		KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), i);
+		buf = peer_request(IB_MGMT_METHOD_GET, 0, 100, 5000, 0);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+		((struct ib_mad_hdr *)buf->mad)->tid = cpu_to_be64(tid);
+		KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+		peer_settle();
+	}
+}
+
+static struct kunit_case rmpp_recv_cases[] = {
+	KUNIT_CASE(segments_in_order),
+	KUNIT_CASE(segments_out_of_order),
+	KUNIT_CASE(a_gap_is_told_of_at_once),
+	KUNIT_CASE(beyond_the_window),
+	KUNIT_CASE(segments_that_cannot_be_true),
+	KUNIT_CASE(lengths_of_the_last_segment),
+	KUNIT_CASE(the_sender_gives_up),
+	KUNIT_CASE(control_mads_of_no_transfer),
+	KUNIT_CASE(a_response_in_segments),
+	KUNIT_CASE(a_response_nobody_asked_for),
+	KUNIT_CASE(a_response_that_stops_coming),
+	KUNIT_CASE(a_response_that_is_aborted),
+	KUNIT_CASE(a_tid_that_is_used_again),
+	{}
+};
+
+struct kunit_suite ibmad_rmpp_recv_suite = {
+	.name = "ib_mad_rmpp_recv",
+	.init = peer_test_init,
+	.exit = peer_test_exit,
+	.test_cases = rmpp_recv_cases,
+};
