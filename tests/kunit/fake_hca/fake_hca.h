@@ -133,6 +133,8 @@ void fake_hca_destroy(struct fake_hca *hca);
 
 void fake_hca_port_event(struct fake_hca *hca, u32 port, enum ib_event_type type);
 void fake_hca_qp_event(struct ib_qp *qp, enum ib_event_type type);
+/* As if the adapter had met an error: to SQE or ERR, and what is posted is flushed. */
+void fake_hca_qp_error(struct ib_qp *qp, enum ib_qp_state state);
 /* Waits until the wire is empty and all handlers ran. */
 void fake_hca_flush(struct fake_hca *hca);
 /* Delivers what FAKE_HOLD kept. */

@@ -41,6 +41,7 @@ struct fake_completion {
 
 struct fake_ah {
 	struct ib_ah ibah;
+	struct rdma_ah_attr attr;	/* without its reference on the GID */
 	bool grh;
 	union ib_gid sgid, dgid;
 	u16 dlid;
@@ -106,6 +107,8 @@ static int fake_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		to_fake_hca(ibah->device)->on_create_ah(to_fake_hca(ibah->device));
 	if (refuse(ibah->device, FAKE_AH))
 		return -ENOMEM;
+	ah->attr = *attr;
+	ah->attr.grh.sgid_attr = NULL;
 	if (rdma_ah_get_ah_flags(attr) & IB_AH_GRH) {
 		ah->grh = true;
 		ah->sgid = rdma_ah_read_grh(attr)->sgid_attr->gid;
@@ -115,6 +118,12 @@ static int fake_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		ah->dlid = rdma_ah_get_dlid(attr);
 	else
 		memcpy(ah->dmac, attr->roce.dmac, ETH_ALEN);
+	return 0;
+}
+
+static int fake_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+{
+	*attr = container_of(ibah, struct fake_ah, ibah)->attr;
 	return 0;
 }
 
@@ -253,8 +262,8 @@ static void fake_send_done(struct fake_qp *qp, const struct ib_send_wr *wr,
 	fake_complete(qp->ibqp.send_cq, &wc);
 }
 
-/* Hands all posted receives, and sends kept back, to their queues as flushed. */
-static void fake_flush(struct fake_qp *qp)
+/* Hands sends kept back and, with @recvs_too, all posted receives back as flushed. */
+static void fake_flush_some(struct fake_qp *qp, bool recvs_too)
 {
 	struct fake_completion *kept, *next_kept;
 	struct fake_recv *recv, *next;
@@ -263,7 +272,8 @@ static void fake_flush(struct fake_qp *qp)
 	LIST_HEAD(held);
 
 	spin_lock_irqsave(&qp->lock, flags);
-	list_splice_init(&qp->recvs, &recvs);
+	if (recvs_too)
+		list_splice_init(&qp->recvs, &recvs);
 	list_splice_init(&qp->held, &held);
 	spin_unlock_irqrestore(&qp->lock, flags);
 	list_for_each_entry_safe(recv, next, &recvs, entry) {
@@ -283,6 +293,20 @@ static void fake_flush(struct fake_qp *qp)
 		kfree(kept);
 	}
 }
+
+static void fake_flush(struct fake_qp *qp)
+{
+	fake_flush_some(qp, true);
+}
+
+void fake_hca_qp_error(struct ib_qp *ibqp, enum ib_qp_state state)
+{
+	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+
+	qp->state = state;
+	fake_flush_some(qp, state == IB_QPS_ERR);
+}
+EXPORT_SYMBOL_GPL(fake_hca_qp_error);
 
 static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 			  struct ib_udata *udata)
@@ -776,6 +800,7 @@ const struct ib_device_ops fake_hca_qp_ops = {
 	.alloc_pd	= fake_alloc_pd,
 	.dealloc_pd	= fake_dealloc_pd,
 	.create_ah	= fake_create_ah,
+	.query_ah	= fake_query_ah,
 	.destroy_ah	= fake_destroy_ah,
 	.create_cq	= fake_create_cq,
 	.destroy_cq	= fake_destroy_cq,
