@@ -64,5 +64,7 @@ extern struct kunit_suite ibmad_mcast_reset_suite;
 extern struct kunit_suite ibmad_smi_suite;
 extern struct kunit_suite ibmad_local_suite;
 extern struct kunit_suite ibmad_rmpp_recv_suite;
+extern struct kunit_suite ibmad_rmpp_bound_suite;
+extern struct kunit_suite ibmad_rmpp_send_suite;
 
 #endif

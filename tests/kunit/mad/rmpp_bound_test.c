@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What peers may make an agent hold, and reassembly without memory. */
+#include "rmpp_peer.h"
+
+#define FULL	(PEER_CLASS_LEN + PEER_SEG_BYTES)
+#define LIMIT	(64 * IB_MGMT_MAD_SIZE)
+#define HELD	1024		/* IBMAD_RMPP_MAX_RECVS */
+
+static unsigned long usual_limit;
+
+static int bound_test_init(struct kunit *test)
+{
+	usual_limit = ibmad_rmpp_max_bytes;
+	ibmad_rmpp_max_bytes = LIMIT;
+	return peer_test_init(test);
+}
+
+static void bound_test_exit(struct kunit *test)
+{
+	peer_client.sleep_ms = 0;
+	peer_test_exit(test);
+	ibmad_rmpp_max_bytes = usual_limit;
+}
+
+static void push(u32 tid, u32 seg, u8 flags)
+{
+	peer_push(&(struct peer_mad){ .tid = tid, .seg = seg, .flags = flags,
+				      .paylen_newwin = flags & LAST ? FULL : 0 });
+}
+
+static void send(u32 tid, u32 seg, u8 flags)
+{
+	push(tid, seg, flags);
+	peer_settle();
+}
+
+static u64 unasked_tid(u32 tid)
+{
+	return (u64)peer_agent->hi_tid << 32 | tid;
+}
+
+/* Transfers that never end: refused above half, and what was there goes in time. */
+static void unfinished_transfers_are_bounded(struct kunit *test)
+{
+	int tid, seg;
+
+	for (tid = 1; tid <= 12; tid++)
+		for (seg = 1; seg <= 5; seg++)
+			send(tid, seg, seg == 1 ? FIRST : 0);
+	KUNIT_EXPECT_LE(test, peer_bytes(), LIMIT / 2);
+	KUNIT_EXPECT_GE(test, peer_bytes(), LIMIT / 4);
+	KUNIT_EXPECT_GT(test, atomic_read(&peer_seen.stops), 0);
+	KUNIT_EXPECT_EQ(test, peer_seen.stop_status, IB_MGMT_RMPP_STATUS_RESX);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW),
+			atomic_read(&peer_seen.stops));
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	msleep(60000);
+	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	send(99, 1, FIRST | LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+}
+
+/* Finished ones count until their client has read them. */
+static void unread_transfers_are_bounded(struct kunit *test)
+{
+	int tid, taken;
+
+	peer_client.sleep_ms = 100000;
+	for (tid = 1; tid <= 60; tid++) {
+		send(tid, 1, FIRST);
+		send(tid, 2, LAST);
+	}
+	/* One is being read, the others wait. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 0);
+	KUNIT_EXPECT_LE(test, peer_bytes(), LIMIT / 2);
+	KUNIT_EXPECT_GE(test, peer_bytes(), LIMIT / 4);
+	KUNIT_EXPECT_GT(test, atomic_read(&peer_seen.stops), 0);
+	taken = peer_counter(IBMAD_RMPP_RECEIVED);
+	KUNIT_EXPECT_EQ(test, taken, LIMIT / 2 / (2 * IB_MGMT_MAD_SIZE) + 1);
+
+	peer_client.sleep_ms = 0;
+	msleep(100000);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.received, taken));
+	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
+	send(99, 1, FIRST);
+	send(99, 2, LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), taken + 1);
+}
+
+/* Those who ask get their answers, whatever others send unasked. */
+static void a_flood_leaves_room_for_answers(struct kunit *test)
+{
+	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP };
+	int tid;
+
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
+	peer_settle();
+	answer.whole_tid = peer_seen.tid;
+	for (tid = 1; tid <= 100; tid++)
+		send(tid, 1, FIRST);
+	KUNIT_EXPECT_GT(test, atomic_read(&peer_seen.stops), 0);
+	KUNIT_EXPECT_EQ(test, peer_bytes(), LIMIT / 2);
+	for (answer.seg = 1; answer.seg <= 20; answer.seg++) {
+		answer.flags = answer.seg == 1 ? FIRST : answer.seg == 20 ? LAST : 0;
+		answer.paylen_newwin = FULL;
+		peer_send(&answer);
+	}
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, peer_client.segments, 20);
+}
+
+/* Answers are bounded too. */
+static void answers_without_end(struct kunit *test)
+{
+	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP };
+
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
+	peer_settle();
+	answer.whole_tid = peer_seen.tid;
+	for (answer.seg = 1; answer.seg <= 70; answer.seg++) {
+		answer.flags = answer.seg == 1 ? FIRST : 0;
+		peer_send(&answer);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.stops), 1);
+	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 0);
+}
+
+/* Begun and left alone: half the reassemblies are for those that were asked for. */
+static void transfers_begun_are_bounded(struct kunit *test)
+{
+	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP, .seg = 1,
+				   .flags = FIRST | LAST, .paylen_newwin = FULL };
+	int tid;
+
+	ibmad_rmpp_max_bytes = usual_limit;
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
+	peer_settle();
+	answer.whole_tid = peer_seen.tid;
+	for (tid = 1; tid <= HELD / 2 + 10; tid++) {
+		push(tid, 1, FIRST);
+		if (tid % 64 == 0)
+			peer_settle();
+	}
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), HELD / 2u);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), 10);
+	peer_send(&answer);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
+}
+
+/* Those that are finished stay to repeat their ACK, but keep nobody out. */
+static void finished_transfers_give_way(struct kunit *test)
+{
+	int tid;
+
+	ibmad_rmpp_max_bytes = usual_limit;
+	for (tid = 1; tid <= HELD + 100; tid++) {
+		push(tid, 1, FIRST | LAST);
+		if (tid % 64 == 0)
+			peer_settle();
+	}
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), HELD + 100);
+	KUNIT_EXPECT_LE(test, peer_reassemblies(), HELD);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), 0);
+	/* The oldest went first. */
+	send(HELD + 100, 1, FIRST | LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), HELD + 100);
+}
+
+/* A deregistration amid all this: what is unread is given, the rest dropped. */
+static void deregister_with_much_unread(struct kunit *test)
+{
+	struct ib_mad_agent *agent = peer_agent;
+	int tid;
+
+	peer_client.sleep_ms = 100;
+	for (tid = 1; tid <= 20; tid++) {
+		push(tid, 1, FIRST);
+		peer_settle();
+		if (tid & 1)
+			push(tid, 2, LAST);
+	}
+	peer_settle();
+	fake_hca_flush(peer_hca);
+	peer_hca->verdict = NULL;
+	ib_unregister_mad_agent(agent);
+	peer_agent = NULL;
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 10);
+}
+
+/* Each allocation of receiving a segment fails once; the peer tries again. */
+static void segments_without_memory(struct kunit *test)
+{
+	static const struct {
+		u32 seg;
+		u8 flags;
+	} order[] = { { 1, FIRST }, { 3, 0 }, { 2, 0 }, { 4, LAST } };
+	u32 tid;
+	int i, k, n;
+
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		for (n = 1; n < 10; n++) {
+			tid = i * 10 + n;
+			for (k = 0; k < i; k++)
+				send(tid, order[k].seg, order[k].flags);
+			peer_fail_nth = n;
+			send(tid, order[i].seg, order[i].flags);
+			peer_fail_nth = 0;
+			/* Again, and the rest. */
+			for (k = 0; k < ARRAY_SIZE(order); k++)
+				send(tid, order[k].seg, order[k].flags);
+			KUNIT_EXPECT_EQ_MSG(test, atomic_read(&peer_client.received),
+					    i * 9 + n, "segment %u, allocation %d",
+					    order[i].seg, n);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+}
+
+/* An unasked response makes no work: not even an address handle. */
+static void a_flood_of_responses_costs_nothing(struct kunit *test)
+{
+	int i, handles = atomic_read(&peer_hca->alive[FAKE_AH]);
+
+	for (i = 1; i <= 200; i++) {
+		peer_push(&(struct peer_mad){ .whole_tid = unasked_tid(i), .seg = 1,
+					      .flags = FIRST,
+					      .method = IB_MGMT_METHOD_GET_RESP });
+		if (i % 50 == 0)
+			peer_settle();
+	}
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_hca->alive[FAKE_AH]), handles);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_hca->sent), 0);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 200);
+}
+
+static struct kunit_case rmpp_bound_cases[] = {
+	KUNIT_CASE(unfinished_transfers_are_bounded),
+	KUNIT_CASE(unread_transfers_are_bounded),
+	KUNIT_CASE(a_flood_leaves_room_for_answers),
+	KUNIT_CASE(answers_without_end),
+	KUNIT_CASE(transfers_begun_are_bounded),
+	KUNIT_CASE(finished_transfers_give_way),
+	KUNIT_CASE(deregister_with_much_unread),
+	KUNIT_CASE(segments_without_memory),
+	KUNIT_CASE(a_flood_of_responses_costs_nothing),
+	{}
+};
+
+struct kunit_suite ibmad_rmpp_bound_suite = {
+	.name = "ib_mad_rmpp_bound",
+	.init = bound_test_init,
+	.exit = bound_test_exit,
+	.test_cases = rmpp_bound_cases,
+};

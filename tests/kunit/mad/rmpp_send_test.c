@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Sending transfers: true ACKs and false ones, ends of all kinds, address handles. */
+#include <rdma/ib_sa.h>
+#include "faults.h"
+#include "rmpp_peer.h"
+
+#define INFLIGHT	8	/* IBMAD_RMPP_INFLIGHT */
+#define ACK_MS		2000	/* IBMAD_RMPP_ACK_MS: without a response to wait for */
+
+static void control(u8 type, u8 status, u32 seg, u32 window)
+{
+	peer_send(&(struct peer_mad){
+		.whole_tid = peer_seen.tid, .type = type, .status = status,
+		.method = IB_MGMT_METHOD_SEND | IB_MGMT_METHOD_RESP,
+		.seg = seg, .paylen_newwin = window,
+	});
+}
+
+static void ack(u32 seg, u32 window)
+{
+	control(IB_MGMT_RMPP_TYPE_ACK, 0, seg, window);
+}
+
+/* A transfer of @segments that nobody has acknowledged yet. */
+static void start(struct kunit *test, int segments, u32 timeout_ms, int retries)
+{
+	peer_seen.data_seg = 0;
+	atomic_set(&peer_seen.data, 0);
+	atomic_set(&peer_seen.again, 0);
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_SEND, 1,
+					segments * PEER_SEG_BYTES, timeout_ms, retries), 0);
+	peer_settle();
+}
+
+static void expect_end(struct kunit *test, int n, enum ib_wc_status status)
+{
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, n));
+	KUNIT_EXPECT_EQ(test, peer_client.status, status);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u);
+	KUNIT_EXPECT_TRUE(test, list_empty(&to_agent(peer_agent)->sends));
+}
+
+static void the_window_is_the_receivers(struct kunit *test)
+{
+	start(test, 30, 0, 3);
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 1u);
+	ack(1, 5);
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 5u);
+	/* A late ACK takes nothing back. */
+	ack(4, 20);
+	ack(3, 10);
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 20u);
+	ack(20, 0xffffffff);
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 30u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 30);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
+	ack(30, 30);
+	expect_end(test, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_SENT), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	/* And one to what is over */
+	ack(30, 30);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
+}
+
+static void a_huge_window_does_not_flood_the_port(struct kunit *test)
+{
+	start(test, 40, 0, 3);
+	peer_hca->hold_send_completions = true;
+	ack(1, 0xffffffff);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 1 + INFLIGHT);
+	fake_hca_release_completions(peer_hca);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 40u);
+	ack(40, 40);
+	expect_end(test, 1, IB_WC_SUCCESS);
+}
+
+struct bad_ack {
+	u32 seg, window;
+	u8 status, version;
+	u8 why;
+};
+
+/* Of a transfer of 10 that has sent 5 */
+static const struct bad_ack bad_acks[] = {
+	{ 6, 10, 0, 0, IB_MGMT_RMPP_STATUS_S2B },
+	{ 11, 11, 0, 0, IB_MGMT_RMPP_STATUS_S2B },
+	{ 0xffffffff, 0xffffffff, 0, 0, IB_MGMT_RMPP_STATUS_S2B },
+	{ 4, 3, 0, 0, IB_MGMT_RMPP_STATUS_W2S },
+	{ 4, 0, 0, 0, IB_MGMT_RMPP_STATUS_W2S },
+	{ 4, 5, 1, 0, IB_MGMT_RMPP_STATUS_BAD_STATUS },
+	{ 4, 5, 0, 2, IB_MGMT_RMPP_STATUS_UNV },
+};
+
+static void acks_that_cannot_be_true(struct kunit *test)
+{
+	const struct bad_ack *bad;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad_acks); i++) {
+		bad = &bad_acks[i];
+		start(test, 10, 0, 3);
+		ack(1, 5);
+		KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 5u);
+		peer_seen.abort_status = 0;
+		peer_send(&(struct peer_mad){
+			.whole_tid = peer_seen.tid, .type = IB_MGMT_RMPP_TYPE_ACK,
+			.method = IB_MGMT_METHOD_SEND | IB_MGMT_METHOD_RESP,
+			.seg = bad->seg, .paylen_newwin = bad->window,
+			.status = bad->status, .version = bad->version,
+		});
+		expect_end(test, i + 1, IB_WC_REM_ABORT_ERR);
+		KUNIT_EXPECT_EQ_MSG(test, peer_client.vendor_err, bad->why, "ACK %d", i);
+		/* The receiver is told too. */
+		KUNIT_EXPECT_EQ_MSG(test, peer_seen.abort_status, bad->why, "ACK %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, peer_seen.data_seg, 5u, "ACK %d", i);
+	}
+}
+
+/* An ACK that comes again asks for the next segment, once; not for all of them. */
+static void repeated_acks(struct kunit *test)
+{
+	int i;
+
+	start(test, 20, 0, 3);
+	ack(1, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 20);
+	for (i = 0; i < 10; i++)
+		ack(7, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_RESENT), 1);
+	/* Progress, and it stops again: the next one that is missing */
+	ack(11, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 2);
+	ack(20, 20);
+	expect_end(test, 1, IB_WC_SUCCESS);
+}
+
+static void silence_sends_all_again(struct kunit *test)
+{
+	unsigned long start_time;
+
+	start(test, 10, 300, 2);
+	ack(1, 10);
+	ack(4, 10);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 10);
+	msleep(400);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 6);
+	/* Progress gives all tries back. */
+	ack(6, 10);
+	start_time = jiffies;
+	expect_end(test, 1, IB_WC_RESP_TIMEOUT_ERR);
+	KUNIT_EXPECT_EQ(test, peer_client.vendor_err, IB_MGMT_RMPP_STATUS_TMR);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 6 + 2 * 4);
+	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - start_time), 500u);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_TIMEOUTS), 1);
+}
+
+static void the_receiver_ends_it(struct kunit *test)
+{
+	start(test, 10, 0, 3);
+	control(IB_MGMT_RMPP_TYPE_STOP, IB_MGMT_RMPP_STATUS_RESX, 0, 0);
+	expect_end(test, 1, IB_WC_REM_ABORT_ERR);
+	KUNIT_EXPECT_EQ(test, peer_client.vendor_err, IB_MGMT_RMPP_STATUS_RESX);
+	start(test, 10, 0, 3);
+	ack(1, 5);
+	control(IB_MGMT_RMPP_TYPE_ABORT, IB_MGMT_RMPP_STATUS_T2L, 0, 0);
+	expect_end(test, 2, IB_WC_REM_ABORT_ERR);
+	KUNIT_EXPECT_EQ(test, peer_client.vendor_err, IB_MGMT_RMPP_STATUS_T2L);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_ABORTED), 2);
+	/* An end is not answered with one. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+}
+
+/*
+ * Segments refer to the client's address handle: however a transfer ends, it is the
+ * client's again only when none of them is on the port.
+ */
+static void segments_outlive_no_transfer(struct kunit *test)
+{
+	static const u8 ends[] = {
+		IB_MGMT_RMPP_TYPE_ACK, IB_MGMT_RMPP_TYPE_ABORT, 0 /* cancelled */
+	};
+	struct ib_mad_send_buf *buf;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		peer_hca->hold_send_completions = true;
+		buf = peer_request(IB_MGMT_METHOD_SEND, 1, PEER_SEG_BYTES, 0, 3);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+		KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+		peer_settle();
+		if (ends[i])
+			control(ends[i], 0, 1, 1);
+		else
+			KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), 0);
+		msleep(1000);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&peer_client.sent), i, "end %d", i);
+		fake_hca_release_completions(peer_hca);
+		expect_end(test, i + 1, i == 0 ? IB_WC_SUCCESS :
+				       i == 1 ? IB_WC_REM_ABORT_ERR : IB_WC_WR_FLUSH_ERR);
+	}
+}
+
+static void cancel_a_transfer(struct kunit *test)
+{
+	struct ib_mad_send_buf *buf = peer_request(IB_MGMT_METHOD_SEND, 1,
+						   10 * PEER_SEG_BYTES, 50000, 3);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	peer_settle();
+	ack(1, 4);
+	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), 0);
+	expect_end(test, 1, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 4u);
+	ack(4, 10);
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 4u);
+}
+
+/* A segment's work request fails: the transfer does, once, and the port lives. */
+static void a_segment_that_fails(struct kunit *test)
+{
+	start(test, 10, 0, 3);
+	peer_hca->send_status = IB_WC_LOC_QP_OP_ERR;
+	ack(1, 10);
+	expect_end(test, 1, IB_WC_LOC_QP_OP_ERR);
+	peer_hca->send_status = IB_WC_SUCCESS;
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 1);
+	start(test, 2, 0, 3);
+	ack(1, 2);
+	ack(2, 2);
+	expect_end(test, 2, IB_WC_SUCCESS);
+}
+
+/* One that cannot be posted goes when the timer has fired. */
+static void a_segment_that_is_refused(struct kunit *test)
+{
+	start(test, 3, 0, 3);
+	atomic_set(&peer_hca->fail_post_send, 1);
+	ack(1, 3);
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 1u);
+	msleep(ACK_MS + 400);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 3u);
+	ack(3, 3);
+	expect_end(test, 1, IB_WC_SUCCESS);
+}
+
+/* A request in segments and its response: the first is over with the last ACK. */
+static void a_request_in_segments(struct kunit *test)
+{
+	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP, .seg = 1,
+				   .flags = FIRST | LAST,
+				   .paylen_newwin = PEER_CLASS_LEN + 10 };
+
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 1, 2 * PEER_SEG_BYTES, 1000,
+					0), 0);
+	peer_settle();
+	answer.whole_tid = peer_seen.tid;
+	peer_send(&(struct peer_mad){
+		.whole_tid = peer_seen.tid, .type = IB_MGMT_RMPP_TYPE_ACK,
+		.method = IB_MGMT_METHOD_GET_RESP, .seg = 1, .paylen_newwin = 2 });
+	peer_send(&(struct peer_mad){
+		.whole_tid = peer_seen.tid, .type = IB_MGMT_RMPP_TYPE_ACK,
+		.method = IB_MGMT_METHOD_GET_RESP, .seg = 2, .paylen_newwin = 2 });
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
+	/* Only GetMulti turns the direction round. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 0);
+	peer_send(&answer);
+	expect_end(test, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE(test, peer_client.matched);
+	KUNIT_EXPECT_EQ(test, peer_client.mad_len, IB_MGMT_VENDOR_HDR + 10);
+}
+
+/* IBA 13.6.4.2: after the last ACK the requester acknowledges segment 0. */
+static void a_double_sided_transfer(struct kunit *test)
+{
+	struct peer_mad mad = { .method = IB_SA_METHOD_GET_MULTI_RESP,
+				.type = IB_MGMT_RMPP_TYPE_ACK };
+
+	peer_test_exit(test);
+	KUNIT_ASSERT_EQ(test, peer_init(IB_MGMT_CLASS_SUBN_ADM), 0);
+	KUNIT_ASSERT_EQ(test, peer_post(IB_SA_METHOD_GET_MULTI, 1, 300, 1000, 2), 0);
+	peer_settle();
+	mad.whole_tid = peer_seen.tid;
+	mad.seg = 1;
+	mad.paylen_newwin = 2;
+	peer_send(&mad);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 0);
+	mad.seg = 2;
+	peer_send(&mad);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 1);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 0u);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 1u);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_method, IB_SA_METHOD_GET_MULTI);
+	mad.type = IB_MGMT_RMPP_TYPE_DATA;
+	mad.seg = 1;
+	mad.flags = FIRST | LAST;
+	mad.paylen_newwin = 20 + 100;
+	peer_send(&mad);
+	expect_end(test, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, peer_client.mad_len, 56 + 100);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 1u);
+}
+
+static int transfer_once(struct kunit *test)
+{
+	int sent = atomic_read(&peer_client.sent);
+	int ret = peer_post(IB_MGMT_METHOD_SEND, 1, 100, 0, 4);
+	int nth = current->fail_nth;
+
+	if (ret)
+		return ret;
+	current->fail_nth = 0;	/* the rest is the test's own */
+	peer_settle();
+	/* Its first segment may have had to wait for the timer. */
+	msleep(ACK_MS + 400);
+	peer_settle();
+	ack(1, 1);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, sent + 1));
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
+	current->fail_nth = nth;
+	return 0;
+}
+
+static void a_transfer_survives_each_failed_allocation(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, transfer_once), 3u);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u);
+}
+
+static struct kunit_case rmpp_send_cases[] = {
+	KUNIT_CASE(the_window_is_the_receivers),
+	KUNIT_CASE(a_huge_window_does_not_flood_the_port),
+	KUNIT_CASE(acks_that_cannot_be_true),
+	KUNIT_CASE(repeated_acks),
+	KUNIT_CASE(silence_sends_all_again),
+	KUNIT_CASE(the_receiver_ends_it),
+	KUNIT_CASE(segments_outlive_no_transfer),
+	KUNIT_CASE(cancel_a_transfer),
+	KUNIT_CASE(a_segment_that_fails),
+	KUNIT_CASE(a_segment_that_is_refused),
+	KUNIT_CASE(a_request_in_segments),
+	KUNIT_CASE(a_double_sided_transfer),
+	KUNIT_CASE(a_transfer_survives_each_failed_allocation),
+	{}
+};
+
+struct kunit_suite ibmad_rmpp_send_suite = {
+	.name = "ib_mad_rmpp_send",
+	.init = peer_test_init,
+	.exit = peer_test_exit,
+	.test_cases = rmpp_send_cases,
+};
