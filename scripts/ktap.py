@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""ktap.py CONSOLE: counts KUnit cases of a console log and looks for kernel trouble."""
+"""ktap.py CONSOLE...: counts KUnit cases of console logs and looks for kernel trouble."""
+import collections
 import re
 import sys
 
@@ -11,31 +12,32 @@ TROUBLE = re.compile(r'(BUG: |WARNING: |KASAN: |UBSAN: |Oops|Kernel panic|'
 CASE = re.compile(r'^ +(not )?ok \d+ (\S+)(.*)')
 
 
-def main():
-    passed, failed, skipped, trouble, ended = 0, 0, 0, [], False
+def read_log(path, count, trouble):
+    ended = False
     # A parameterised case prints one line for each parameter, deeper, and one for
     # itself; the deepest lines are not told apart: every line counts once.
-    for line in open(sys.argv[1], errors='replace'):
+    for line in open(path, errors='replace'):
         line = re.sub(r'^\[ *[\d.]+\] ', '', line.rstrip())
         m = CASE.match(line)
         if m:
-            if m.group(1):
-                failed += 1
-            elif '# SKIP' in m.group(3):
-                skipped += 1
-            else:
-                passed += 1
+            skipped = not m.group(1) and '# SKIP' in m.group(3)
+            count['failed' if m.group(1) else 'skipped' if skipped else 'passed'] += 1
         elif TROUBLE.search(line):
             trouble.append(line)
         ended = ended or line == '### end'
+    if not ended:
+        trouble.append('%s: the kernel did not come to its end' % path)
+
+
+def main():
+    count, trouble = collections.Counter(), []
+    for path in sys.argv[1:]:
+        read_log(path, count, trouble)
     for line in trouble[:40]:
         print('TROUBLE', line)
-    if not ended:
-        print('TROUBLE the kernel did not come to its end')
-        trouble.append('end')
-    print('kunit: %d passed, %d failed, %d skipped, %d lines of trouble' %
-          (passed, failed, skipped, len(trouble)))
-    return 1 if failed or trouble or not passed else 0
+    print('kunit: %d passed, %d failed, %d skipped, %d lines of trouble' % (
+        count['passed'], count['failed'], count['skipped'], len(trouble)))
+    return 1 if count['failed'] or trouble or not count['passed'] else 0
 
 
 sys.exit(main())
