@@ -222,7 +222,7 @@ static void a_users_id(struct kunit *test)
 
 /* ---- configfs ---- */
 
-static int sh(const char *fmt, const char *name)
+static int run_shell(const char *fmt, const char *name)
 {
 	static char *envp[] = { "PATH=/bin:/sbin:/usr/bin:/usr/sbin", NULL };
 	char command[160];
@@ -272,12 +272,12 @@ static char config_name[IB_DEVICE_NAME_MAX];
 static void make_dir(struct kunit *test)
 {
 	strscpy(config_name, dev_name(&pair.client.hca->ibdev.dev));
-	KUNIT_ASSERT_EQ(test, sh("mkdir " CONFIG_DIR "/%s", config_name), 0);
+	KUNIT_ASSERT_EQ(test, run_shell("mkdir " CONFIG_DIR "/%s", config_name), 0);
 }
 
 static void remove_dir(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, sh("rmdir " CONFIG_DIR "/%s", config_name), 0);
+	KUNIT_EXPECT_EQ(test, run_shell("rmdir " CONFIG_DIR "/%s", config_name), 0);
 }
 
 static void the_default_class_of_service(struct kunit *test)
@@ -343,7 +343,7 @@ static void the_device_of_a_directory_goes(struct kunit *test)
 {
 	char buf[32];
 
-	KUNIT_EXPECT_NE(test, sh("mkdir " CONFIG_DIR "/%s 2>/dev/null", "nosuch0"), 0);
+	KUNIT_EXPECT_NE(test, run_shell("mkdir " CONFIG_DIR "/%s 2>/dev/null", "nosuch0"), 0);
 	make_dir(test);
 	cma_side_stop(test, &pair.client);
 	fake_hca_destroy(pair.client.hca);

@@ -190,7 +190,7 @@ static int share_once(struct kunit *test)
 
 	left = current->fail_nth;
 	current->fail_nth = 0;
-	/* The acknowledgement itself may be what there was no memory for. */
+	/* The acknowledgment itself may be what there was no memory for. */
 	KUNIT_EXPECT_EQ(test, compats(), is_shared());
 	if (is_shared()) {
 		/* Back, by way of having no device. */

@@ -320,8 +320,8 @@ static int failslab_set(const char *probability)
 	char *argv[] = { "/bin/sh", "-c", script, NULL };
 
 	snprintf(script, sizeof(script),
-		 "cd /sys/kernel/debug/failslab && echo Y > task-filter && "
-		 "echo 1000000 > times && echo %s > probability", probability);
+		 "cd %s && echo Y > task-filter && echo 1000000 > times && echo %s > probability",
+		 "/sys/kernel/debug/failslab", probability);
 	return call_usermodehelper(argv[0], argv, envp, UMH_WAIT_PROC);
 }
 

@@ -25,7 +25,7 @@ struct nl {
 	u32 seq;
 	/* Of the last nl_call(): */
 	int pages;			/* datagrams received */
-	int n;				/* messages in them, but acknowledgements */
+	int n;				/* messages in them, but acknowledgments */
 	struct nlmsghdr *msg[NL_MSGS];
 	u8 *store;
 	size_t used;
@@ -42,7 +42,7 @@ struct sk_buff *nl_dev_req(struct nl *nl, int cmd, struct fake_hca *hca, u32 por
 struct sk_buff *nl_dev_dump(struct nl *nl, int cmd, struct fake_hca *hca, u32 port);
 /*
  * Sends @req, which it consumes, and receives until the answer ends.  Returns what
- * the acknowledgement or the end of the dump says, or -ENODATA if none comes.
+ * the acknowledgment or the end of the dump says, or -ENODATA if none comes.
  */
 int nl_call(struct nl *nl, struct sk_buff *req);
 /* Sends @req as it is, with the lengths it says. */

@@ -500,9 +500,11 @@ static umode_t extra_visible(struct kobject *kobj, struct attribute *attr, int n
 }
 
 static struct attribute *extra_attrs[] = { &extra_attr.attr, &mute_attr.attr, NULL };
+
 static const struct attribute_group extra_group = {
 	.name = "vendor", .attrs = extra_attrs, .is_visible = extra_visible,
 };
+
 static const struct attribute_group *extra_groups[] = { &extra_group, NULL };
 
 static void a_driver_adds_to_its_ports(struct kunit *test)
