@@ -189,6 +189,7 @@ static void a_query_hands_out_no_reference(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
 	back.grh.sgid_attr = gid[1];
+	hca->ibdev.ops.query_ah = NULL;
 	KUNIT_EXPECT_EQ(test, rdma_query_ah(ah, &back), -EOPNOTSUPP);
 	KUNIT_EXPECT_NULL(test, back.grh.sgid_attr);
 	hca->ibdev.ops.query_ah = ah_query;

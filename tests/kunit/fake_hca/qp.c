@@ -124,6 +124,8 @@ static int fake_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 static int fake_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
 	*attr = container_of(ibah, struct fake_ah, ibah)->attr;
+	/* The handle's reference, not the caller's. */
+	attr->grh.sgid_attr = NULL;
 	return 0;
 }
 
