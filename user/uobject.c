@@ -241,6 +241,23 @@ EXPORT_SYMBOL_IF_KUNIT(rdma_alloc_abort_uobject);
 
 /* ---- destruction ---- */
 
+/* Ends a committed object that the caller has a reference on, or leaves it as it was. */
+static int uobject_end(struct ib_uobject *uobj, struct uverbs_attr_bundle *attrs)
+{
+	int ret = uobject_lock(uobj, UVERBS_LOOKUP_WRITE);
+
+	if (ret)
+		return ret;
+	ret = uobject_destroy_hw(uobj, RDMA_REMOVE_DESTROY, attrs);
+	if (ret) {
+		uobject_unlock(uobj, UVERBS_LOOKUP_WRITE);
+		return ret;
+	}
+	uobject_unlist(uobj);
+	uobject_gone(uobj);
+	return 0;
+}
+
 /*
  * Destroys the object with handle @id as its user asked for.  It is returned with
  * the reference of a lookup for UVERBS_LOOKUP_DESTROY, for what it has to tell yet.
@@ -250,27 +267,17 @@ EXPORT_SYMBOL_IF_KUNIT(rdma_alloc_abort_uobject);
 struct ib_uobject *__uobj_get_destroy(const struct uverbs_api_object *obj,
 				      u32 id, struct uverbs_attr_bundle *attrs)
 {
-	struct ib_uobject *uobj;
+	struct ib_uobject *found;
 	int ret;
 
-	uobj = rdma_lookup_get_uobject(obj, attrs->ufile, id,
-				       UVERBS_LOOKUP_DESTROY, attrs);
-	if (IS_ERR(uobj))
-		return uobj;
-	ret = uobject_lock(uobj, UVERBS_LOOKUP_WRITE);
-	if (ret)
-		goto err;
-	ret = uobject_destroy_hw(uobj, RDMA_REMOVE_DESTROY, attrs);
-	if (ret)
-		goto err_unlock;
-	uobject_unlist(uobj);
-	uobject_gone(uobj);
-	return uobj;
-
-err_unlock:
-	uobject_unlock(uobj, UVERBS_LOOKUP_WRITE);
-err:
-	rdma_lookup_put_uobject(uobj, UVERBS_LOOKUP_DESTROY);
+	found = rdma_lookup_get_uobject(obj, attrs->ufile, id,
+					UVERBS_LOOKUP_DESTROY, attrs);
+	if (IS_ERR(found))
+		return found;
+	ret = uobject_end(found, attrs);
+	if (!ret)
+		return found;
+	rdma_lookup_put_uobject(found, UVERBS_LOOKUP_DESTROY);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_IF_KUNIT(__uobj_get_destroy);
@@ -278,12 +285,11 @@ EXPORT_SYMBOL_IF_KUNIT(__uobj_get_destroy);
 int __uobj_perform_destroy(const struct uverbs_api_object *obj, u32 id,
 			   struct uverbs_attr_bundle *attrs)
 {
-	struct ib_uobject *uobj = __uobj_get_destroy(obj, id, attrs);
+	struct ib_uobject *gone = __uobj_get_destroy(obj, id, attrs);
 
-	if (IS_ERR(uobj))
-		return PTR_ERR(uobj);
-	uobj_put_destroy(uobj);
-	return 0;
+	if (!IS_ERR(gone))
+		uobj_put_destroy(gone);
+	return PTR_ERR_OR_ZERO(gone);
 }
 EXPORT_SYMBOL_IF_KUNIT(__uobj_perform_destroy);
 
