@@ -67,6 +67,7 @@ static void group_put(struct sa_group *group)
 	if (!refcount_dec_and_lock_irqsave(&group->ref, &port->groups_lock,
 					   &flags))
 		return;
+	__acquire(&port->groups_lock);	/* sparse is not told of it */
 	list_del(&group->on_port);
 	hash_del(&group->by_mgid);
 	spin_unlock_irqrestore(&port->groups_lock, flags);
