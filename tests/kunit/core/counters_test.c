@@ -26,13 +26,7 @@ static int counters_test_init(struct kunit *test)
 
 static void counters_test_exit(struct kunit *test)
 {
-	nl_close(&nl);
-	if (hca) {
-		KUNIT_EXPECT_EQ(test, fake_hca_objects(hca), 0);
-		KUNIT_EXPECT_EQ(test, stats_state.counters, 0);
-		fake_hca_destroy(hca);
-	}
-	hca = NULL;
+	nl_hca_exit(test, &nl, &hca);
 }
 
 static struct sk_buff *qp_req(int cmd, u32 port, int mode)

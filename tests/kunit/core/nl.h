@@ -7,6 +7,7 @@
  * that sends and receives as rdma(8) does, a network namespace, an adapter that
  * counts, and the reading of files in /sys.
  */
+#include <kunit/test.h>
 #include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/fs.h>
@@ -14,6 +15,7 @@
 #include <rdma/rdma_counter.h>
 #include <rdma/rdma_netlink.h>
 #include "fake_hca.h"
+#include "wait.h"
 
 #define NL_MSGS		512
 #define NL_STORE	SZ_256K
@@ -100,14 +102,8 @@ int sys_write(const char *value, const char *format, ...) __printf(2, 3);
 int no_memory_begin(void);
 void no_memory_end(void);
 
-/* A millisecond at a time until @cond holds, ten seconds at most. */
-#define wait_until(cond) ({						\
-	int __i;							\
-									\
-	for (__i = 0; __i < 10000 && !(cond); __i++)			\
-		msleep(1);						\
-	(cond);								\
-})
+/* Ten seconds at most. */
+#define wait_until(cond) wait_within(cond, 10000)
 
 /*
  * An adapter with counters.  Port P counts 10 * P, 10 * P + 1 and so on; the
@@ -133,6 +129,8 @@ extern struct stats_state stats_state;
 /* To be registered; forgets what was. */
 struct fake_hca *stats_hca_alloc(const struct fake_hca_params *params);
 struct fake_hca *stats_hca_create(const struct fake_hca_params *params);
+/* The end of a suite: closes both and expects that nothing is left on @hca. */
+void nl_hca_exit(struct kunit *test, struct nl *nl, struct fake_hca **hca);
 
 /* A PD, a CQ and QPs on them. */
 #define TEST_QPS 4

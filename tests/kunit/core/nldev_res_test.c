@@ -29,12 +29,7 @@ static int res_test_init(struct kunit *test)
 
 static void res_test_exit(struct kunit *test)
 {
-	nl_close(&nl);
-	if (hca) {
-		KUNIT_EXPECT_EQ(test, fake_hca_objects(hca), 0);
-		fake_hca_destroy(hca);
-	}
-	hca = NULL;
+	nl_hca_exit(test, &nl, &hca);
 }
 
 /* Asks for the object whose number is in attribute @attr. */

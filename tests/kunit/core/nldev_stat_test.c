@@ -23,13 +23,7 @@ static int stat_test_init(struct kunit *test)
 
 static void stat_test_exit(struct kunit *test)
 {
-	nl_close(&nl);
-	if (hca) {
-		KUNIT_EXPECT_EQ(test, fake_hca_objects(hca), 0);
-		KUNIT_EXPECT_EQ(test, stats_state.counters, 0);
-		fake_hca_destroy(hca);
-	}
-	hca = NULL;
+	nl_hca_exit(test, &nl, &hca);
 }
 
 /* @res, @mode: as STAT_RES and STAT_MODE, unless -1. */

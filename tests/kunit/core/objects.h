@@ -8,6 +8,7 @@
 #include <linux/in6.h>
 #include <rdma/ib_verbs.h>
 #include "fake_hca.h"
+#include "wait.h"
 
 #define RC_INIT (IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS)
 #define RC_RTR (IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | \
@@ -40,15 +41,7 @@ struct counted {
 void counted_init(struct counted *c);
 /* Waits up to 5 s of virtual time. */
 bool wait_count(atomic_t *v, int n);
-#define wait_until(cond)					\
-({								\
-	bool __met;						\
-	int __i;						\
-								\
-	for (__i = 0; !(__met = (cond)) && __i < 250; __i++)	\
-		msleep(20);					\
-	__met;							\
-})
+#define wait_until(cond) wait_within(cond, 5000)
 
 /* ---- net.c ---- */
 /* Each as ip(8) would do it; 0 or what the kernel answers. */

@@ -136,6 +136,17 @@ struct fake_hca *stats_hca_create(const struct fake_hca_params *params)
 
 /* ---- objects ---- */
 
+void nl_hca_exit(struct kunit *test, struct nl *nl, struct fake_hca **hca)
+{
+	nl_close(nl);
+	if (*hca) {
+		KUNIT_EXPECT_EQ(test, fake_hca_objects(*hca), 0);
+		KUNIT_EXPECT_EQ(test, stats_state.counters, 0);
+		fake_hca_destroy(*hca);
+	}
+	*hca = NULL;
+}
+
 void test_objects_destroy(struct test_objects *o)
 {
 	while (o->nr_qps)

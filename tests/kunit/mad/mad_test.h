@@ -52,6 +52,11 @@ u64 mad_counter(struct mad_side *side, enum ibmad_counter counter);
 void mad_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
 void mad_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
 		  struct ib_mad_recv_wc *wc);
+/* A MAD to whom @wc came from, to be posted by mad_reply_post(); or NULL. */
+struct ib_mad_send_buf *mad_reply_new(struct ib_mad_agent *agent,
+				      const struct ib_mad_recv_wc *wc,
+				      int hdr_len);
+void mad_reply_post(struct ib_mad_send_buf *buf);
 struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to);
 
 extern struct kunit_suite ibmad_agent_suite;

@@ -29,30 +29,48 @@ void mad_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 	atomic_inc(&side->sent);
 }
 
-static void mad_answer(struct mad_side *side, struct ib_mad_recv_wc *wc)
+struct ib_mad_send_buf *mad_reply_new(struct ib_mad_agent *agent,
+				      const struct ib_mad_recv_wc *wc,
+				      int hdr_len)
 {
-	struct ib_mad_agent *agent = side->agent;
 	struct ib_mad_send_buf *buf;
 	struct ib_ah *ah;
 
 	ah = ib_create_ah_from_wc(agent->qp->pd, wc->wc, wc->recv_buf.grh, 1);
 	if (IS_ERR(ah))
-		return;
+		return NULL;
 	buf = ib_create_send_mad(agent, wc->wc->src_qp, wc->wc->pkey_index, 0,
-				 IB_MGMT_MAD_HDR, IB_MGMT_MAD_DATA, GFP_KERNEL,
+				 hdr_len, IB_MGMT_MAD_SIZE - hdr_len, GFP_KERNEL,
 				 IB_MGMT_BASE_VERSION);
 	if (IS_ERR(buf)) {
 		rdma_destroy_ah(ah, 0);
-		return;
+		return NULL;
 	}
-	memcpy(buf->mad, wc->recv_buf.mad, IB_MGMT_MAD_SIZE);
-	((struct ib_mad_hdr *)buf->mad)->method |= IB_MGMT_METHOD_RESP;
 	buf->ah = ah;
-	buf->context[0] = side;
+	return buf;
+}
+
+void mad_reply_post(struct ib_mad_send_buf *buf)
+{
+	struct ib_ah *ah = buf->ah;
+
 	if (ib_post_send_mad(buf, NULL)) {
 		ib_free_send_mad(buf);
 		rdma_destroy_ah(ah, 0);
 	}
+}
+
+static void mad_answer(struct mad_side *side, struct ib_mad_recv_wc *wc)
+{
+	struct ib_mad_send_buf *buf = mad_reply_new(side->agent, wc,
+						    IB_MGMT_MAD_HDR);
+
+	if (!buf)
+		return;
+	memcpy(buf->mad, wc->recv_buf.mad, IB_MGMT_MAD_SIZE);
+	((struct ib_mad_hdr *)buf->mad)->method |= IB_MGMT_METHOD_RESP;
+	buf->context[0] = side;
+	mad_reply_post(buf);
 }
 
 void mad_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,

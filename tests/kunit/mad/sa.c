@@ -65,26 +65,13 @@ static void fake_sa_fill(struct fake_sa *sa, const struct ib_sa_mad *request,
 
 static void fake_sa_answer(struct fake_sa *sa, struct ib_mad_recv_wc *wc)
 {
-	struct ib_mad_agent *agent = sa->agent;
-	struct ib_mad_send_buf *buf;
-	struct ib_ah *ah;
+	struct ib_mad_send_buf *buf = mad_reply_new(sa->agent, wc,
+						    IB_MGMT_SA_HDR);
 
-	ah = ib_create_ah_from_wc(agent->qp->pd, wc->wc, wc->recv_buf.grh, 1);
-	if (IS_ERR(ah))
+	if (!buf)
 		return;
-	buf = ib_create_send_mad(agent, wc->wc->src_qp, wc->wc->pkey_index, 0,
-				 IB_MGMT_SA_HDR, IB_MGMT_SA_DATA, GFP_KERNEL,
-				 IB_MGMT_BASE_VERSION);
-	if (IS_ERR(buf)) {
-		rdma_destroy_ah(ah, 0);
-		return;
-	}
 	fake_sa_fill(sa, (void *)wc->recv_buf.mad, buf->mad);
-	buf->ah = ah;
-	if (ib_post_send_mad(buf, NULL)) {
-		ib_free_send_mad(buf);
-		rdma_destroy_ah(ah, 0);
-	}
+	mad_reply_post(buf);
 }
 
 static void fake_sa_request(struct ib_mad_agent *agent,
