@@ -23,7 +23,7 @@ help:
 	@echo "make               build the modules against KDIR ($(KDIR))"
 	@echo "make install       put them in DESTDIR/lib/modules/$(KVER)/updates"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
-	@echo "make check         all tests; make check-fast: those without a VM"
+	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make abi           hold exports and struct layouts against the distribution's"
 	@echo "make abi-test      seeded differences, which the gate must find"
 	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
