@@ -50,7 +50,7 @@ static u32 attr_index(u16 id)
 /* ---- lookup ---- */
 
 /* NULL if the device has no such type. */
-const struct uverbs_api_object *uverbs_api_object(const struct uverbs_api *api,
+const struct uverbs_api_object *uapi_get_object(const struct uverbs_api *api,
 						  u16 id)
 {
 	u32 i = type_index(id);

@@ -10,17 +10,32 @@
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
+#include <ibex/client_nl.h>
 
 #include "uverbs.h"
 
 static int uverbs_add_device(struct ib_device *ibdev);
 static void uverbs_remove_device(struct ib_device *ibdev, void *data);
 
+/* For libibverbs, which looks the node of a device up by netlink. */
+static int uverbs_get_nl_info(struct ib_device *ibdev, void *data,
+			      struct ib_client_nl_info *info)
+{
+	struct uverbs_device *udev = data;
+
+	if (info->port != U32_MAX)
+		return -EINVAL;
+	info->abi = ibdev->ops.uverbs_abi_ver;
+	info->cdev = get_device(&udev->dev);
+	return 0;
+}
+
 static struct ib_client uverbs_client = {
 	.name = "uverbs",
 	.no_kverbs_req = true,
 	.add = uverbs_add_device,
 	.remove = uverbs_remove_device,
+	.get_nl_info = uverbs_get_nl_info,
 };
 
 static void uverbs_device_free(struct kref *ref)
@@ -28,7 +43,7 @@ static void uverbs_device_free(struct kref *ref)
 	struct uverbs_device *udev = container_of(ref, struct uverbs_device, ref);
 
 	WARN_ON(!list_empty(&udev->files));
-	uverbs_api_free(udev->api);
+	uverbs_api_free(udev->uapi);
 	cleanup_srcu_struct(&udev->srcu);
 	mutex_destroy(&udev->lock);
 	kfree(udev);
@@ -53,17 +68,15 @@ EXPORT_SYMBOL_IF_KUNIT(uverbs_device_get);
 
 static int uverbs_add_device(struct ib_device *ibdev)
 {
-	/* Methods of ib_uverbs itself are yet to come. */
-	static const struct uapi_definition none = {};
 	struct uverbs_device *udev;
 	int ret;
 
 	udev = kzalloc(sizeof(*udev), GFP_KERNEL);
 	if (!udev)
 		return -ENOMEM;
-	udev->api = uverbs_api_create(ibdev, &none);
-	if (IS_ERR(udev->api)) {
-		ret = PTR_ERR(udev->api);
+	udev->uapi = uverbs_api_create(ibdev, uverbs_core_definitions);
+	if (IS_ERR(udev->uapi)) {
+		ret = PTR_ERR(udev->uapi);
 		goto err;
 	}
 	ret = init_srcu_struct(&udev->srcu);
@@ -74,10 +87,13 @@ static int uverbs_add_device(struct ib_device *ibdev)
 	INIT_LIST_HEAD(&udev->files);
 	udev->ibdev = ibdev;
 	ib_set_client_data(ibdev, &uverbs_client, udev);
-	return 0;
+	ret = uverbs_node_add(udev);
+	if (ret)
+		uverbs_device_put(udev);
+	return ret;
 
 err_api:
-	uverbs_api_free(udev->api);
+	uverbs_api_free(udev->uapi);
 err:
 	kfree(udev);
 	return ret;
@@ -99,6 +115,7 @@ static void uverbs_remove_device(struct ib_device *ibdev, void *data)
 	mutex_lock(&udev->lock);
 	WRITE_ONCE(udev->gone, true);
 	mutex_unlock(&udev->lock);
+	uverbs_node_del(udev);
 	synchronize_srcu(&udev->srcu);
 
 	mutex_lock(&udev->lock);
@@ -109,9 +126,8 @@ static void uverbs_remove_device(struct ib_device *ibdev, void *data)
 }
 
 /* Between the two the device stays; -EIO if it has gone. */
-int uverbs_section_begin(struct ib_uverbs_file *file)
+int uverbs_device_section_begin(struct uverbs_device *udev)
 {
-	struct uverbs_device *udev = file->device;
 	int idx = srcu_read_lock(&udev->srcu);
 
 	if (READ_ONCE(udev->gone)) {
@@ -122,12 +138,22 @@ int uverbs_section_begin(struct ib_uverbs_file *file)
 	__release(&udev->srcu);
 	return idx;
 }
+
+void uverbs_device_section_end(struct uverbs_device *udev, int idx)
+{
+	__acquire(&udev->srcu);
+	srcu_read_unlock(&udev->srcu, idx);
+}
+
+int uverbs_section_begin(struct ib_uverbs_file *file)
+{
+	return uverbs_device_section_begin(file->device);
+}
 EXPORT_SYMBOL_IF_KUNIT(uverbs_section_begin);
 
 void uverbs_section_end(struct ib_uverbs_file *file, int idx)
 {
-	__acquire(&file->device->srcu);
-	srcu_read_unlock(&file->device->srcu, idx);
+	uverbs_device_section_end(file->device, idx);
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_section_end);
 

@@ -7,6 +7,7 @@
  * the file is closed or the device removed: that is its teardown, and the second finds
  * nothing.
  */
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 
@@ -72,8 +73,11 @@ void uverbs_file_teardown(struct ib_uverbs_file *file,
 			  enum rdma_remove_reason why)
 {
 	down_write(&file->teardown_sem);
-	if (why != RDMA_REMOVE_CLOSE)
+	if (why != RDMA_REMOVE_CLOSE) {
 		uverbs_umaps_revoke(file);
+		if (file->raw_maps)
+			unmap_mapping_range(file->mapping, 0, 0, 1);
+	}
 	uverbs_objects_teardown(file, why);
 	uverbs_context_teardown(file);
 	up_write(&file->teardown_sem);

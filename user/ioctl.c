@@ -153,7 +153,7 @@ object_type(const struct uverbs_call *call, u16 id)
 
 	if (id == UVERBS_IDR_ANY_OBJECT)
 		return NULL;
-	obj = uverbs_api_object(call->bundle.ufile->device->api, id);
+	obj = uapi_get_object(call->bundle.ufile->device->uapi, id);
 	return obj ?: ERR_PTR(-EOPNOTSUPP);
 }
 
@@ -462,7 +462,7 @@ int uverbs_call_ioctl(struct ib_uverbs_file *file,
 		      const struct ib_uverbs_ioctl_hdr *hdr,
 		      struct ib_uverbs_attr __user *user_attrs)
 {
-	const struct uverbs_api *api = file->device->api;
+	const struct uverbs_api *api = file->device->uapi;
 	const struct uverbs_method *method;
 
 	if (hdr->length != struct_size(hdr, attrs, hdr->num_attrs) ||

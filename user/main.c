@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ib_uverbs: what providers use to serve user processes: memory regions, the
- * attributes of their methods, mappings of device memory.
+ * ib_uverbs: verbs for user processes, and what providers use to serve them.
  */
 #include <linux/module.h>
 
@@ -9,13 +8,21 @@
 
 static int __init uverbs_init(void)
 {
-	return uverbs_devices_init();
+	int ret = uverbs_nodes_init();
+
+	if (ret)
+		return ret;
+	ret = uverbs_devices_init();
+	if (ret)
+		uverbs_nodes_exit();
+	return ret;
 }
 module_init(uverbs_init);
 
 static void __exit uverbs_exit(void)
 {
 	uverbs_devices_exit();
+	uverbs_nodes_exit();
 }
 module_exit(uverbs_exit);
 

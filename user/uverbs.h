@@ -18,6 +18,8 @@
  *					notifiers: nothing that reclaims under it
  * The three groups do not nest in each other.
  */
+#include <linux/cdev.h>
+#include <linux/device.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mm_types.h>
@@ -33,8 +35,10 @@
 /* ---- device.c: what ib_uverbs keeps beside each device, and its open files ---- */
 struct uverbs_device {
 	struct ib_device *ibdev;	/* valid within a section */
-	struct uverbs_api *api;		/* likewise */
-	struct kref ref;		/* the client's, and one a file */
+	struct uverbs_api *uapi;	/* likewise; see uobj_get_type() */
+	struct device dev;		/* uverbsN: node.c; holds one reference */
+	struct cdev cdev;
+	struct kref ref;		/* the client's, the node's, and one a file */
 	struct srcu_struct srcu;	/* sections: calls of the driver for a process */
 	bool gone;			/* written under lock; READ_ONCE() in sections */
 	struct mutex lock;		/* files */
@@ -50,15 +54,27 @@ void uverbs_device_put(struct uverbs_device *udev);
 bool uverbs_device_add_file(struct uverbs_device *udev,
 			    struct ib_uverbs_file *file);
 void uverbs_device_del_file(struct ib_uverbs_file *file);
+int uverbs_device_section_begin(struct uverbs_device *udev);
+void uverbs_device_section_end(struct uverbs_device *udev, int idx);
 int uverbs_section_begin(struct ib_uverbs_file *file);
 void uverbs_section_end(struct ib_uverbs_file *file, int idx);
 
+/* ---- node.c: the character device ---- */
+int uverbs_nodes_init(void);
+void uverbs_nodes_exit(void);
+int uverbs_node_add(struct uverbs_device *udev);
+void uverbs_node_del(struct uverbs_device *udev);
+
 /* ---- file.c: an open file, and its end ---- */
+struct uverbs_async;
+
 struct ib_uverbs_file {
 	struct rdma_umaps umaps;	/* first: core finds it there */
 	struct kref ref;		/* the open file's, and one a descriptor object */
 	struct uverbs_device *device;	/* a reference */
 	struct list_head on_device;	/* protected by device->lock */
+	struct address_space *mapping;	/* the node's; valid until the file is closed */
+	bool raw_maps;			/* the driver mapped the device by itself */
 	/* What revoked mappings show; set once, under umaps.lock. */
 	struct page *sink;
 
@@ -66,6 +82,7 @@ struct ib_uverbs_file {
 	struct rw_semaphore teardown_sem;
 	struct ib_ucontext *context;	/* set once in a section; teardown_sem after */
 	int context_begun;		/* someone makes the context, or has; cmpxchg() */
+	struct uverbs_async *async;	/* the default one: async.c */
 	struct xarray handles;		/* struct ib_uobject by id; lookups under RCU */
 	spinlock_t objects_lock;	/* objects, but for teardown */
 	struct list_head objects;	/* ib_uobject.list, committed; newest first */
@@ -139,6 +156,90 @@ void uverbs_call_finish(struct uverbs_call *call);
 int uverbs_attr_written(const struct uverbs_attr_bundle *bundle,
 			const struct uverbs_attr *attr);
 
+/* ---- write.c: commands, by write() or by ioctl ---- */
+int uverbs_call_write(struct ib_uverbs_file *file, const char __user *buf,
+		      size_t count);
+int uverbs_request(const struct uverbs_attr_bundle *attrs, void *req, size_t size);
+int uverbs_response(struct uverbs_attr_bundle *attrs, const void *resp,
+		    size_t size);
+
+/* What follows the fixed part of a request. */
+struct uverbs_tail {
+	const void __user *at, *end;
+};
+
+int uverbs_request_begin(const struct uverbs_attr_bundle *attrs,
+			 struct uverbs_tail *tail, void *req, size_t size);
+int uverbs_request_next(struct uverbs_tail *tail, void *to, size_t size);
+const void __user *uverbs_request_next_ptr(struct uverbs_tail *tail, size_t size);
+int uverbs_request_end(const struct uverbs_tail *tail);
+
+/*
+ * What DECLARE_UVERBS_WRITE() is told of a command.  Its request is struct @req, its
+ * response struct @resp; UDATA: the driver's part follows each of them.
+ */
+#define UVERBS_REQ(req) .write.req_size = sizeof(struct req)
+#define UVERBS_REQ_RESP(req, resp)					\
+	.write.req_size = sizeof(struct req),				\
+	.write.resp_size = sizeof(struct resp),				\
+	.write.has_resp = 1
+#define UVERBS_REQ_UDATA(req)	UVERBS_REQ(req), .write.has_udata = 1
+#define UVERBS_REQ_RESP_UDATA(req, resp)				\
+	UVERBS_REQ_RESP(req, resp), .write.has_udata = 1
+/* Of DECLARE_UVERBS_WRITE_EX(): to be at least as long as to the end of a member. */
+#define UVERBS_EX_REQ(req, last)					\
+	.write.req_size = offsetofend(struct req, last)
+#define UVERBS_EX_REQ_RESP(req, last, resp, resp_last)			\
+	UVERBS_EX_REQ(req, last),					\
+	.write.resp_size = offsetofend(struct resp, resp_last),		\
+	.write.has_resp = 1
+
+/* ---- event.c: events that are read from a descriptor ---- */
+/*
+ * A queue has a descriptor; its struct lies in that descriptor's user object, which
+ * each source of events holds by a reference.  Events are taken in from any context.
+ */
+struct uverbs_event_queue;
+
+/* ---- async.c: asynchronous events ---- */
+/*
+ * The first member of user objects that have asynchronous events: ib_uqp_object,
+ * ib_usrq_object, ib_ucq_object, ib_uwq_object.
+ */
+struct uverbs_event_object {
+	struct ib_uobject uobject;
+	struct uverbs_async *async;	/* its events go there; a reference, or NULL */
+	struct list_head events;	/* not read yet; protected by the queue's lock */
+	u32 events_reported;		/* read so far; likewise */
+};
+
+/*
+ * For a new object, before the driver makes it: its events are to go to the descriptor
+ * that attribute @fd_attr names, or to the file's default if the user gave none.
+ * @fd_attr: UVERBS_NO_ATTR for commands, which have none.
+ */
+#define UVERBS_NO_ATTR U16_MAX
+int uverbs_event_object_init(struct uverbs_event_object *obj,
+			     struct uverbs_attr_bundle *attrs, u16 fd_attr);
+/* The object is gone from the driver, or was not made: what is not read is dropped. */
+void uverbs_event_object_exit(struct uverbs_event_object *obj);
+/* An event for the user, whose name of the object is uobject.user_handle. */
+void uverbs_event_object_notify(struct uverbs_event_object *obj,
+				enum ib_event_type event);
+
+/* A new asynchronous event descriptor of the call's file: commit it or abort. */
+struct ib_uobject *uverbs_async_begin(struct uverbs_attr_bundle *attrs);
+/* Tells all descriptors of a file that its device is gone. */
+void uverbs_async_device_fatal(struct ib_uverbs_file *file);
+
+/* ---- cq.c ---- */
+struct ib_ucq_object;
+
+/* ---- methods.c: all of them, and a file for those of each object ---- */
+extern const struct uapi_definition uverbs_core_definitions[];
+
+extern const struct uapi_definition uverbs_write_definitions[];
+
 /* ---- api.c: what a process may ask of a device ---- */
 #define UVERBS_NR_TYPES		BIT(UVERBS_API_OBJ_KEY_BITS)
 #define UVERBS_NR_METHODS	(UVERBS_API_METHOD_IS_WRITE >> UVERBS_API_METHOD_KEY_SHIFT)
@@ -179,7 +280,7 @@ struct uverbs_api {
 struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 				     const struct uapi_definition *core);
 void uverbs_api_free(struct uverbs_api *api);
-const struct uverbs_api_object *uverbs_api_object(const struct uverbs_api *api,
+const struct uverbs_api_object *uapi_get_object(const struct uverbs_api *api,
 						  u16 id);
 const struct uverbs_method *uverbs_api_method(const struct uverbs_api *api,
 					      u16 object_id, u16 method_id);

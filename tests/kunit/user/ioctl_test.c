@@ -398,7 +398,7 @@ static void descriptors_by_ioctl(struct kunit *test)
 static void commands_of_write(struct kunit *test)
 {
 	struct things *t = test->priv;
-	const struct uverbs_api *api = t->udev->api;
+	const struct uverbs_api *api = t->udev->uapi;
 
 	KUNIT_ASSERT_NOT_NULL(test, uverbs_api_write(api, 1, false));
 	KUNIT_EXPECT_EQ(test, uverbs_api_write(api, 1, false)->req_size, 4);
@@ -409,8 +409,8 @@ static void commands_of_write(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, 3, false));
 	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, 4, false));
 	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, 64, false));
-	KUNIT_EXPECT_NULL(test, uverbs_api_object(api, THING_LACKED_OBJECT));
-	KUNIT_EXPECT_NULL(test, uverbs_api_object(api, 0xffff));
+	KUNIT_EXPECT_NULL(test, uapi_get_object(api, THING_LACKED_OBJECT));
+	KUNIT_EXPECT_NULL(test, uapi_get_object(api, 0xffff));
 }
 
 static int create_and_destroy(struct kunit *test)
