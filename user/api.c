@@ -60,7 +60,7 @@ const struct uverbs_api_object *uapi_get_object(const struct uverbs_api *api,
 		return NULL;
 	return &api->types[i]->object;
 }
-EXPORT_SYMBOL_IF_KUNIT(uverbs_api_object);
+EXPORT_SYMBOL_IF_KUNIT(uapi_get_object);
 
 /* NULL if the device has no such method. */
 const struct uverbs_method *uverbs_api_method(const struct uverbs_api *api,
@@ -297,6 +297,16 @@ static int api_merge(struct api_walk *walk, const struct uapi_definition *def)
 	return ret;
 }
 
+/* A driver may have functions that serve the kernel alone. */
+static void api_mask_writes(struct uverbs_api *api, u64 mask)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(api->writes[0]); i++)
+		if (!(mask & BIT_ULL(i)))
+			api->writes[0][i].disabled = true;
+}
+
 void uverbs_api_free(struct uverbs_api *api)
 {
 	unsigned int i, j;
@@ -337,6 +347,7 @@ struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 		uverbs_api_free(walk.api);
 		return ERR_PTR(ret);
 	}
+	api_mask_writes(walk.api, ibdev->uverbs_cmd_mask);
 	return walk.api;
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_api_create);

@@ -33,13 +33,12 @@ struct ib_ucontext *ib_uverbs_get_ucontext_file(struct ib_uverbs_file *ufile)
 }
 EXPORT_SYMBOL(ib_uverbs_get_ucontext_file);
 
-static void context_free(struct ib_ucontext *context)
+static void context_exit(struct ib_ucontext *context)
 {
 	ib_rdmacg_uncharge(&context->cg_obj, context->device,
 			   RDMACG_RESOURCE_HCA_HANDLE);
 	WARN_ON(!xa_empty(&context->mmap_xa));
 	xa_destroy(&context->mmap_xa);
-	kfree(context);
 }
 
 static int context_alloc(struct uverbs_attr_bundle *attrs)
@@ -65,7 +64,8 @@ static int context_alloc(struct uverbs_attr_bundle *attrs)
 	ret = ibdev->ops.alloc_ucontext(context, &attrs->driver_udata);
 	if (ret) {
 		rdma_restrack_put(&context->res);
-		context_free(context);
+		context_exit(context);
+		kfree(context);
 		return ret;
 	}
 	attrs->context = context;
@@ -106,23 +106,41 @@ static void context_destroy(struct ib_ucontext *context)
 {
 	rdma_restrack_del(&context->res);
 	context->device->ops.dealloc_ucontext(context);
-	context_free(context);
+	context_exit(context);
 }
 
 void uverbs_context_abort(struct uverbs_attr_bundle *attrs)
 {
 	context_destroy(attrs->context);
+	kfree(attrs->context);
 	attrs->context = NULL;
 	WRITE_ONCE(attrs->ufile->context_begun, 0);
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_context_abort);
 
-/* After the file's objects; under teardown_sem, with no method running. */
+/* The driver lets go of the process's memory; under teardown_sem, no method running. */
+void uverbs_context_disassociate(struct ib_uverbs_file *file)
+{
+	struct ib_ucontext *context = file->context;
+
+	lockdep_assert_held_write(&file->teardown_sem);
+	if (context && context->device->ops.disassociate_ucontext)
+		context->device->ops.disassociate_ucontext(context);
+}
+
+/*
+ * After the file's objects; under teardown_sem, with no method running.  The memory
+ * stays if the driver's own mappings may refer to it, as long as the file.
+ */
 void uverbs_context_teardown(struct ib_uverbs_file *file)
 {
 	lockdep_assert_held_write(&file->teardown_sem);
 	if (!file->context)
 		return;
 	context_destroy(file->context);
+	if (file->pinned)
+		file->retired_context = file->context;
+	else
+		kfree(file->context);
 	file->context = NULL;
 }

@@ -6,14 +6,44 @@
  * (uobject_fd.c).  What it has of the device, objects, context and mappings, ends when
  * the file is closed or the device removed: that is its teardown, and the second finds
  * nothing.
+ *
+ * A driver that has disassociate_ucontext() maps nothing that refers to its device once
+ * that was called.  Others may have mappings with operations of their own, which run
+ * when a process unmaps them, be the device gone or not (rxe's queues): for these
+ * the module stays, and the memory of device and context, until the file is closed.
  */
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 
 #include "uverbs.h"
 
-/* For the file of an open node; -ENODEV if @udev's device is gone. */
+/* In a section: the device is there. */
+static int file_pin(struct ib_uverbs_file *file, struct ib_device *ibdev)
+{
+	if (ibdev->ops.disassociate_ucontext)
+		return 0;
+	if (!try_module_get(ibdev->ops.owner))
+		return -ENODEV;
+	get_device(&ibdev->dev);
+	file->pinned = ibdev;
+	return 0;
+}
+
+static void file_unpin(struct ib_uverbs_file *file)
+{
+	struct module *owner;
+
+	kfree(file->retired_context);
+	if (!file->pinned)
+		return;
+	owner = file->pinned->ops.owner;
+	put_device(&file->pinned->dev);
+	module_put(owner);
+}
+
+/* For the file of an open node, in a section of its device; -ENODEV if that is going. */
 struct ib_uverbs_file *uverbs_file_create(struct uverbs_device *udev)
 {
 	struct ib_uverbs_file *file;
@@ -21,6 +51,10 @@ struct ib_uverbs_file *uverbs_file_create(struct uverbs_device *udev)
 	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 	if (!file)
 		return ERR_PTR(-ENOMEM);
+	if (file_pin(file, udev->ibdev)) {
+		kfree(file);
+		return ERR_PTR(-ENODEV);
+	}
 	kref_init(&file->ref);
 	mutex_init(&file->umaps.lock);
 	INIT_LIST_HEAD(&file->umaps.list);
@@ -30,6 +64,7 @@ struct ib_uverbs_file *uverbs_file_create(struct uverbs_device *udev)
 	xa_init_flags(&file->handles, XA_FLAGS_ALLOC);
 	file->device = udev;
 	if (!uverbs_device_add_file(udev, file)) {
+		file_unpin(file);
 		kfree(file);
 		return ERR_PTR(-ENODEV);
 	}
@@ -50,6 +85,7 @@ static void file_free(struct kref *ref)
 		put_page(file->sink);
 	mutex_destroy(&file->umaps.lock);
 	uverbs_device_put(file->device);
+	file_unpin(file);
 	kfree(file);
 }
 
@@ -77,6 +113,7 @@ void uverbs_file_teardown(struct ib_uverbs_file *file,
 		uverbs_umaps_revoke(file);
 		if (file->raw_maps)
 			unmap_mapping_range(file->mapping, 0, 0, 1);
+		uverbs_context_disassociate(file);
 	}
 	uverbs_objects_teardown(file, why);
 	uverbs_context_teardown(file);

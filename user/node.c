@@ -99,6 +99,12 @@ static long node_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 	return ret;
 }
 
+static bool is_raw(const struct vm_area_struct *vma)
+{
+	return vma->vm_flags & VM_PFNMAP &&
+	       (vma->vm_ops != &uverbs_umap_ops || !vma->vm_private_data);
+}
+
 /*
  * The driver may map what core can revoke, by rdma_user_mmap_io(), memory of its own,
  * or the device's by itself: the last is noted, for the teardown of the file.
@@ -123,7 +129,7 @@ static int node_mmap(struct file *filp, struct vm_area_struct *vma)
 	}
 	vma->vm_ops = &uverbs_umap_ops;
 	ret = context->device->ops.mmap(context, vma);
-	if (!ret && vma->vm_flags & VM_PFNMAP && !vma->vm_private_data)
+	if (!ret && is_raw(vma))
 		WRITE_ONCE(file->raw_maps, true);
 out:
 	uverbs_section_end(file, idx);
@@ -169,6 +175,7 @@ static ssize_t driver_abi_show(struct device *dev, struct device_attribute *attr
 	uverbs_device_section_end(udev, idx);
 	return len;
 }
+
 static struct device_attribute dev_attr_abi_version =
 	__ATTR(abi_version, 0444, driver_abi_show, NULL);
 

@@ -75,6 +75,12 @@ struct ib_uverbs_file {
 	struct list_head on_device;	/* protected by device->lock */
 	struct address_space *mapping;	/* the node's; valid until the file is closed */
 	bool raw_maps;			/* the driver mapped the device by itself */
+	/*
+	 * Of a driver whose own mappings may outlive its device (file.c): references
+	 * on device and module, and the context, once it ended.
+	 */
+	struct ib_device *pinned;
+	struct ib_ucontext *retired_context;
 	/* What revoked mappings show; set once, under umaps.lock. */
 	struct page *sink;
 
@@ -99,6 +105,7 @@ void uverbs_file_teardown(struct ib_uverbs_file *file,
 int uverbs_context_begin(struct uverbs_attr_bundle *attrs);
 void uverbs_context_commit(struct uverbs_attr_bundle *attrs);
 void uverbs_context_abort(struct uverbs_attr_bundle *attrs);
+void uverbs_context_disassociate(struct ib_uverbs_file *file);
 void uverbs_context_teardown(struct ib_uverbs_file *file);
 
 /* ---- uobject.c, uobject_idr.c, uobject_fd.c: see <rdma/uverbs_types.h>, too ---- */
