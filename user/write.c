@@ -47,6 +47,7 @@ int uverbs_request(const struct uverbs_attr_bundle *attrs, void *req, size_t siz
 	memset(req + len, 0, size - len);
 	return check_cleared(ucore->inbuf + len, ucore->inlen - len);
 }
+EXPORT_SYMBOL_IF_KUNIT(uverbs_request);
 
 /* The response: as much as the user has room for, and 0 where that is more. */
 int uverbs_response(struct uverbs_attr_bundle *attrs, const void *resp, size_t size)
@@ -63,6 +64,7 @@ int uverbs_response(struct uverbs_attr_bundle *attrs, const void *resp, size_t s
 	attr = uverbs_attr_get(attrs, UVERBS_ATTR_CORE_OUT);
 	return IS_ERR(attr) ? 0 : uverbs_attr_written(attrs, attr);
 }
+EXPORT_SYMBOL_IF_KUNIT(uverbs_response);
 
 /* For requests with more behind their struct: -ENOSPC if there is less than asked for. */
 int uverbs_request_begin(const struct uverbs_attr_bundle *attrs,
@@ -72,6 +74,7 @@ int uverbs_request_begin(const struct uverbs_attr_bundle *attrs,
 	tail->end = tail->at + attrs->ucore.inlen;
 	return uverbs_request_next(tail, req, size);
 }
+EXPORT_SYMBOL_IF_KUNIT(uverbs_request_begin);
 
 int uverbs_request_next(struct uverbs_tail *tail, void *to, size_t size)
 {
@@ -81,6 +84,7 @@ int uverbs_request_next(struct uverbs_tail *tail, void *to, size_t size)
 		return PTR_ERR(from);
 	return copy_from_user(to, from, size) ? -EFAULT : 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(uverbs_request_next);
 
 const void __user *uverbs_request_next_ptr(struct uverbs_tail *tail, size_t size)
 {
@@ -96,6 +100,7 @@ int uverbs_request_end(const struct uverbs_tail *tail)
 {
 	return check_cleared(tail->at, tail->end - tail->at);
 }
+EXPORT_SYMBOL_IF_KUNIT(uverbs_request_end);
 
 /* ---- dispatch ---- */
 

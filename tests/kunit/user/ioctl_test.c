@@ -400,14 +400,14 @@ static void commands_of_write(struct kunit *test)
 	struct things *t = test->priv;
 	const struct uverbs_api *api = t->udev->uapi;
 
-	KUNIT_ASSERT_NOT_NULL(test, uverbs_api_write(api, 1, false));
-	KUNIT_EXPECT_EQ(test, uverbs_api_write(api, 1, false)->req_size, 4);
-	KUNIT_ASSERT_NOT_NULL(test, uverbs_api_write(api, 1, true));
-	KUNIT_EXPECT_EQ(test, uverbs_api_write(api, 1, true)->req_size, 8);
+	KUNIT_ASSERT_NOT_NULL(test, uverbs_api_write(api, WRITE_PLAIN, false));
+	KUNIT_EXPECT_EQ(test, uverbs_api_write(api, WRITE_PLAIN, false)->req_size, 4);
+	KUNIT_ASSERT_NOT_NULL(test, uverbs_api_write(api, WRITE_PLAIN, true));
+	KUNIT_EXPECT_EQ(test, uverbs_api_write(api, WRITE_PLAIN, true)->req_size, 8);
 	/* The driver lacks the verb; the object; the command is none. */
-	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, 2, false));
-	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, 3, false));
-	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, 4, false));
+	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, WRITE_LACKED, false));
+	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, WRITE_LACKED_OBJECT, false));
+	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, WRITE_NONE, false));
 	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, 64, false));
 	KUNIT_EXPECT_NULL(test, uapi_get_object(api, THING_LACKED_OBJECT));
 	KUNIT_EXPECT_NULL(test, uapi_get_object(api, 0xffff));

@@ -6,7 +6,8 @@
 kunit_test_suites(&uverbs_umem_suite, &uverbs_pgsz_suite, &uverbs_odp_suite,
 		  &uverbs_dmabuf_suite, &uverbs_umap_suite, &uverbs_attr_suite,
 		  &uverbs_marshal_suite, &uverbs_flow_suite,
-		  &uverbs_uobject_suite, &uverbs_fd_suite, &uverbs_ioctl_suite);
+		  &uverbs_uobject_suite, &uverbs_fd_suite, &uverbs_ioctl_suite,
+		  &uverbs_write_suite, &uverbs_node_suite);
 
 MODULE_DESCRIPTION("KUnit suites of ib_uverbs");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -6,6 +6,7 @@
 #include <rdma/uverbs_std_types.h>
 #include "methods.h"
 #include "things.h"
+#include "uverbs.h"
 
 struct methods_seen methods_seen;
 
@@ -134,6 +135,50 @@ static int write_command(struct uverbs_attr_bundle *attrs)
 	return 0;
 }
 
+/* Makes an object if asked to, and answers with what it was given. */
+static int write_answer(struct uverbs_attr_bundle *attrs)
+{
+	struct methods_seen *seen = &methods_seen;
+	struct ib_uobject *uobj;
+	int ret;
+
+	seen->calls++;
+	seen->core = attrs->ucore;
+	seen->inlen = attrs->driver_udata.inlen;
+	seen->outlen = attrs->driver_udata.outlen;
+	ret = uverbs_request(attrs, &seen->req, sizeof(seen->req));
+	if (ret)
+		return ret;
+	if (seen->req.make) {
+		uobj = rdma_alloc_begin_uobject(uobj_get_type(attrs, THING_OBJECT),
+						attrs);
+		if (IS_ERR(uobj))
+			return PTR_ERR(uobj);
+		uobj->object = seen;
+		uobj_finalize_uobj_create(uobj, attrs);
+	}
+	if (seen->ret)
+		return seen->ret;
+	return uverbs_response(attrs, &seen->req, sizeof(seen->req));
+}
+
+/* Sums the numbers that follow the request. */
+static int write_sum(struct uverbs_attr_bundle *attrs)
+{
+	struct uverbs_tail tail;
+	struct write_req req;
+	u32 value;
+	int ret;
+
+	ret = uverbs_request_begin(attrs, &tail, &req, sizeof(req));
+	methods_seen.value = 0;
+	while (!ret && req.n--) {
+		ret = uverbs_request_next(&tail, &value, sizeof(value));
+		methods_seen.value += ret ? 0 : value;
+	}
+	return ret ?: uverbs_request_end(&tail);
+}
+
 static bool never(struct ib_device *ibdev)
 {
 	return false;
@@ -149,13 +194,21 @@ const struct uapi_definition methods_defs[] = {
 	UAPI_DEF_CHAIN(more_defs),
 	DECLARE_UVERBS_OBJECT(
 		THING_LACKED_OBJECT,
-		DECLARE_UVERBS_WRITE(3, write_command, .write.req_size = 4),
+		DECLARE_UVERBS_WRITE(WRITE_LACKED_OBJECT, write_command, .write.req_size = 4),
 		UAPI_DEF_IS_OBJ_SUPPORTED(never)),
 	DECLARE_UVERBS_OBJECT(
 		THING_OBJECT,
-		DECLARE_UVERBS_WRITE(1, write_command, .write.req_size = 4),
-		DECLARE_UVERBS_WRITE(2, write_command, .write.req_size = 4,
+		DECLARE_UVERBS_WRITE(WRITE_PLAIN, write_command, .write.req_size = 4),
+		DECLARE_UVERBS_WRITE(WRITE_LACKED, write_command, .write.req_size = 4,
 				     UAPI_DEF_METHOD_NEEDS_FN(create_flow)),
-		DECLARE_UVERBS_WRITE_EX(1, write_command, .write.req_size = 8)),
+		DECLARE_UVERBS_WRITE_EX(WRITE_PLAIN, write_command, .write.req_size = 8),
+		DECLARE_UVERBS_WRITE(WRITE_ANSWER, write_answer,
+				     UVERBS_REQ_RESP_UDATA(write_req, write_req)),
+		DECLARE_UVERBS_WRITE_EX(WRITE_ANSWER, write_answer,
+					UVERBS_EX_REQ_RESP(write_req, make,
+							   write_req, make)),
+		DECLARE_UVERBS_WRITE(WRITE_SUM, write_sum, UVERBS_REQ(write_req)),
+		DECLARE_UVERBS_WRITE(WRITE_DRIVER, write_answer,
+				     UVERBS_REQ_UDATA(write_req))),
 	{},
 };

@@ -24,6 +24,23 @@ enum { QUERY_HANDLE = NS, QUERY_MANY, QUERY_FD, QUERY_RAW_FD, QUERY_OUT };
 enum { DESTROY_HANDLE = NS };
 enum { OPEN_FD = NS };
 
+/* Numbers that no command of ib_uverbs has. */
+enum {
+	WRITE_PLAIN = 41,
+	WRITE_LACKED,
+	WRITE_LACKED_OBJECT,
+	WRITE_ANSWER,
+	WRITE_SUM,
+	WRITE_DRIVER,
+	WRITE_NONE,
+};
+
+struct write_req {
+	u64 response;
+	u32 make;
+	u32 n;
+};
+
 struct thing_struct {
 	u64 a;
 	u64 b;
@@ -49,7 +66,9 @@ struct methods_seen {
 	int kind;
 	int nr_many;
 	int raw_fd;
-	size_t inlen, outlen;
+	size_t inlen, outlen;		/* the driver's */
+	struct ib_udata core;
+	struct write_req req;
 	bool destroyed_before;		/* the object was gone when it ran */
 };
 

@@ -122,6 +122,7 @@ int things_open(struct things *t)
 		return ret;
 	ib_set_device_ops(&t->hca->ibdev, &thing_ops);
 	t->hca->ibdev.driver_def = methods_defs;
+	t->hca->ibdev.uverbs_cmd_mask |= GENMASK_ULL(63, WRITE_PLAIN);
 	ret = fake_hca_register(t->hca);
 	if (ret) {
 		fake_hca_free(t->hca);

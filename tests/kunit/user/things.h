@@ -62,5 +62,7 @@ void things_close_fd(int fd);
 extern struct kunit_suite uverbs_uobject_suite;
 extern struct kunit_suite uverbs_fd_suite;
 extern struct kunit_suite uverbs_ioctl_suite;
+extern struct kunit_suite uverbs_write_suite;
+extern struct kunit_suite uverbs_node_suite;
 
 #endif
