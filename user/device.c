@@ -26,7 +26,7 @@ static int uverbs_get_nl_info(struct ib_device *ibdev, void *data,
 	if (info->port != U32_MAX)
 		return -EINVAL;
 	info->abi = ibdev->ops.uverbs_abi_ver;
-	info->cdev = get_device(&udev->dev);
+	info->cdev = &udev->dev;
 	return 0;
 }
 

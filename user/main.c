@@ -3,6 +3,7 @@
  * ib_uverbs: verbs for user processes, and what providers use to serve them.
  */
 #include <linux/module.h>
+#include <rdma/rdma_netlink.h>
 
 #include "uverbs.h"
 
@@ -28,4 +29,5 @@ module_exit(uverbs_exit);
 
 MODULE_DESCRIPTION("InfiniBand userspace verbs access");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_RDMA_CLIENT("uverbs");
 MODULE_IMPORT_NS(DMA_BUF);
