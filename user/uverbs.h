@@ -10,13 +10,15 @@
  *	  ib_uverbs_file.teardown_sem	its objects, against their end (file.c)
  *	    mm->mmap_lock		of any process that maps one
  *	      rdma_umaps.lock		the mappings of one file (umap.c)
+ *	    uverbs_device.xrcds_lock	the XRC domains of one device (xrcd.c)
  *	    ib_uverbs_file.objects_lock, the lock of its handles
  *	dma_buf.resv			one dma-buf (umem_dmabuf.c); exporters call
  *					move_notify under it
  *	mm->mmap_lock
  *	  ib_umem_odp.umem_mutex	pages of one region (umem_odp.c); taken in MMU
  *					notifiers: nothing that reclaims under it
- * The three groups do not nest in each other.
+ * The three groups do not nest in each other.  Under any of them, and in any context:
+ *	uverbs_event_queue.lock		the events of one descriptor (event.c)
  */
 #include <linux/cdev.h>
 #include <linux/device.h>
@@ -24,9 +26,11 @@
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/rwsem.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
+#include <linux/wait.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_std_types.h>
@@ -43,6 +47,8 @@ struct uverbs_device {
 	bool gone;			/* written under lock; READ_ONCE() in sections */
 	struct mutex lock;		/* files */
 	struct list_head files;		/* of ib_uverbs_file.on_device */
+	struct mutex xrcds_lock;	/* xrcds */
+	struct rb_root xrcds;		/* of struct uverbs_xrcd, by inode: xrcd.c */
 };
 
 struct ib_uverbs_file;
@@ -201,12 +207,87 @@ int uverbs_request_end(const struct uverbs_tail *tail);
 	.write.resp_size = offsetofend(struct resp, resp_last),		\
 	.write.has_resp = 1
 
+/* ---- reads.c: objects that a command names ---- */
+#define UVERBS_MAX_READS 6
+
+struct uverbs_reads {
+	struct uverbs_attr_bundle *attrs;
+	unsigned int n;
+	struct ib_uobject *uobjs[UVERBS_MAX_READS];
+};
+
+struct ib_uobject *uverbs_reads_get(struct uverbs_reads *reads, u16 type, u32 id);
+void *uverbs_reads_object(struct uverbs_reads *reads, u16 type, u32 id);
+void uverbs_reads_put(struct uverbs_reads *reads);
+u32 uverbs_response_length(const struct uverbs_attr_bundle *attrs, size_t size);
+int uverbs_destroy_event_object(struct uverbs_attr_bundle *attrs, u16 type, u32 id,
+				u32 *events_reported);
+
+/* Attributes that many methods have; @need: UA_MANDATORY or UA_OPTIONAL. */
+#define UVERBS_MAKES(id, type)						\
+	UVERBS_ATTR_IDR(id, UVERBS_OBJECT_##type, UVERBS_ACCESS_NEW, UA_MANDATORY)
+#define UVERBS_ENDS(id, type)						\
+	UVERBS_ATTR_IDR(id, UVERBS_OBJECT_##type, UVERBS_ACCESS_DESTROY, UA_MANDATORY)
+#define UVERBS_USES(id, type, need)					\
+	UVERBS_ATTR_IDR(id, UVERBS_OBJECT_##type, UVERBS_ACCESS_READ, need)
+#define UVERBS_IN(id, type, need)					\
+	UVERBS_ATTR_PTR_IN(id, UVERBS_ATTR_TYPE(type), need)
+#define UVERBS_OUT(id, type, need)					\
+	UVERBS_ATTR_PTR_OUT(id, UVERBS_ATTR_TYPE(type), need)
+#define UVERBS_EVENT_FD(id)						\
+	UVERBS_ATTR_FD(id, UVERBS_OBJECT_ASYNC_EVENT, UVERBS_ACCESS_READ,	\
+		       UA_OPTIONAL)
+
 /* ---- event.c: events that are read from a descriptor ---- */
-/*
- * A queue has a descriptor; its struct lies in that descriptor's user object, which
- * each source of events holds by a reference.  Events are taken in from any context.
- */
 struct uverbs_event_queue;
+
+/* What can be read; a member of what holds an event until then. */
+struct uverbs_event {
+	struct list_head ready;		/* of the queue's; under its lock */
+};
+
+/* What differs between queues.  @lock is held by take() and untake() only. */
+struct uverbs_event_ops {
+	size_t desc_size;	/* what the user reads of one */
+	/* The first event is being read: describes it and takes it off. */
+	void (*take)(struct uverbs_event_queue *queue, struct uverbs_event *event,
+		     void *desc);
+	/* It was not, after all: it is first again, unless its object is gone. */
+	void (*untake)(struct uverbs_event_queue *queue, struct uverbs_event *event);
+	/* It was. */
+	void (*read)(struct uverbs_event_queue *queue, struct uverbs_event *event);
+};
+
+/*
+ * A queue has a descriptor; this is the first member of that descriptor's user object,
+ * which each source of events holds by a reference.  Events are taken in from any
+ * context.
+ */
+struct uverbs_event_queue {
+	struct ib_uobject uobject;
+	const struct uverbs_event_ops *ops;
+	spinlock_t lock;		/* irq safe; innermost */
+	bool closed;			/* takes none in any more; under lock */
+	struct list_head ready;		/* of uverbs_event.ready, oldest first; under lock */
+	wait_queue_head_t readers;
+	struct fasync_struct *fasync;
+};
+
+void uverbs_event_queue_init(struct uverbs_event_queue *queue,
+			     const struct uverbs_event_ops *ops);
+/* After one event was added: for one reader. */
+void uverbs_event_queue_wake(struct uverbs_event_queue *queue);
+/* What is there can still be read, and then an error. */
+void uverbs_event_queue_close(struct uverbs_event_queue *queue);
+ssize_t uverbs_event_read(struct file *filp, char __user *buf, size_t count,
+			  loff_t *pos);
+__poll_t uverbs_event_poll(struct file *filp, struct poll_table_struct *wait);
+int uverbs_event_fasync(int fd, struct file *filp, int on);
+#if IS_ENABLED(CONFIG_KUNIT)
+/* What a read does with one event before it copies it, and if that fails. */
+struct uverbs_event *uverbs_event_take(struct uverbs_event_queue *queue, void *desc);
+void uverbs_event_untake(struct uverbs_event_queue *queue, struct uverbs_event *event);
+#endif
 
 /* ---- async.c: asynchronous events ---- */
 /*
@@ -234,18 +315,107 @@ void uverbs_event_object_exit(struct uverbs_event_object *obj);
 void uverbs_event_object_notify(struct uverbs_event_object *obj,
 				enum ib_event_type event);
 
-/* A new asynchronous event descriptor of the call's file: commit it or abort. */
+/*
+ * A new asynchronous event descriptor of the call's file: commit it, or abort it as one
+ * that is complete (hw_obj_valid).
+ */
 struct ib_uobject *uverbs_async_begin(struct uverbs_attr_bundle *attrs);
 /* Tells all descriptors of a file that its device is gone. */
 void uverbs_async_device_fatal(struct ib_uverbs_file *file);
+/* The file is about to be freed. */
+void uverbs_async_forget(struct ib_uverbs_file *file);
+/* The release method of their files, around uverbs_uobject_fd_release(). */
+int uverbs_async_release(struct inode *inode, struct file *filp);
 
-/* ---- cq.c ---- */
-struct ib_ucq_object;
+/* ---- xrcd.c ---- */
+struct uverbs_xrcd;
+
+/* One opening of a domain, which is uobject.object. */
+struct ib_uxrcd_object {
+	struct ib_uobject uobject;
+	atomic_t refcnt;		/* QPs and SRQs made through it: it stays */
+	struct uverbs_xrcd *shared;
+};
+
+/* ---- cq.c, comp_channel.c ---- */
+struct ib_ucq_object {
+	struct uverbs_event_object base;
+	/* Its completion events go there; a reference, or NULL. */
+	struct uverbs_event_queue *channel;
+	struct uverbs_event event;	/* on the channel's queue if pending */
+	u32 comp_events_pending;	/* not read yet; under the channel's lock */
+	u32 comp_events_reported;	/* read so far; likewise */
+};
+
+static inline struct ib_ucq_object *uverbs_ucq_object(struct ib_uobject *uobj)
+{
+	return container_of(uobj, struct ib_ucq_object, base.uobject);
+}
+
+/* For a new CQ; @channel: its user object, or NULL. */
+void uverbs_ucq_channel_init(struct ib_ucq_object *ucq, struct ib_uobject *channel);
+/* The CQ is gone from the driver, or was not made: what is not read is dropped. */
+void uverbs_ucq_channel_exit(struct ib_ucq_object *ucq);
+/* A completion event, from any context. */
+void uverbs_ucq_channel_notify(struct ib_ucq_object *ucq);
+
+/* ---- qp_create.c, mcast.c ---- */
+struct ib_uqp_object {
+	struct uverbs_event_object event;	/* first */
+	struct mutex lock;		/* mcast; also one modification at a time */
+	struct list_head mcast;		/* of uverbs_mcast: groups it is attached to */
+	struct ib_uxrcd_object *uxrcd;	/* counted by it; NULL unless a target QP */
+};
+
+struct ib_uqp_object *uverbs_qp_object(struct ib_uobject *uobj);
+int uverbs_mcast_detach_all(struct ib_uqp_object *obj, struct ib_qp *qp);
+
+/* ---- srq.c ---- */
+struct ib_usrq_object {
+	struct uverbs_event_object event;	/* first */
+	struct ib_uxrcd_object *uxrcd;	/* counted by it; NULL unless of XRC */
+};
+
+/* ---- wq.c ---- */
+struct ib_uwq_object {
+	struct uverbs_event_object event;	/* first */
+	struct mutex lock;		/* one modification at a time */
+};
+
+/* ---- flow_spec.c ---- */
+struct uverbs_flow_specs {
+	struct uverbs_attr_bundle *attrs;
+	const u8 *from, *end;		/* the user's, in a copy */
+	struct ib_flow_attr *to;	/* with room for all of them */
+	struct ib_uflow_resources *resources;
+};
+
+int uverbs_flow_specs_convert(struct uverbs_flow_specs *specs, unsigned int num);
 
 /* ---- methods.c: all of them, and a file for those of each object ---- */
 extern const struct uapi_definition uverbs_core_definitions[];
 
 extern const struct uapi_definition uverbs_write_definitions[];
+extern const struct uapi_definition uverbs_context_definitions[];
+extern const struct uapi_definition uverbs_query_definitions[];
+extern const struct uapi_definition uverbs_pd_definitions[];
+extern const struct uapi_definition uverbs_mr_definitions[];
+extern const struct uapi_definition uverbs_mw_definitions[];
+extern const struct uapi_definition uverbs_ah_definitions[];
+extern const struct uapi_definition uverbs_dm_definitions[];
+extern const struct uapi_definition uverbs_counters_definitions[];
+extern const struct uapi_definition uverbs_xrcd_definitions[];
+extern const struct uapi_definition uverbs_async_definitions[];
+extern const struct uapi_definition uverbs_comp_channel_definitions[];
+extern const struct uapi_definition uverbs_cq_definitions[];
+extern const struct uapi_definition uverbs_srq_definitions[];
+extern const struct uapi_definition uverbs_wq_definitions[];
+extern const struct uapi_definition uverbs_rwq_ind_definitions[];
+extern const struct uapi_definition uverbs_qp_definitions[];
+extern const struct uapi_definition uverbs_qp_modify_definitions[];
+extern const struct uapi_definition uverbs_mcast_definitions[];
+extern const struct uapi_definition uverbs_post_definitions[];
+extern const struct uapi_definition uverbs_flow_definitions[];
 
 /* ---- api.c: what a process may ask of a device ---- */
 #define UVERBS_NR_TYPES		BIT(UVERBS_API_OBJ_KEY_BITS)
@@ -287,8 +457,7 @@ struct uverbs_api {
 struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 				     const struct uapi_definition *core);
 void uverbs_api_free(struct uverbs_api *api);
-const struct uverbs_api_object *uapi_get_object(const struct uverbs_api *api,
-						  u16 id);
+const struct uverbs_api_object *uapi_get_object(const struct uverbs_api *api, u16 id);
 const struct uverbs_method *uverbs_api_method(const struct uverbs_api *api,
 					      u16 object_id, u16 method_id);
 const struct uverbs_attr_spec *
