@@ -50,8 +50,7 @@ static u32 attr_index(u16 id)
 /* ---- lookup ---- */
 
 /* NULL if the device has no such type. */
-const struct uverbs_api_object *uapi_get_object(const struct uverbs_api *api,
-						  u16 id)
+const struct uverbs_api_object *uapi_get_object(const struct uverbs_api *api, u16 id)
 {
 	u32 i = type_index(id);
 
@@ -234,6 +233,13 @@ static int api_merge_write(struct api_walk *walk,
 	write->has_resp = def->write.has_resp;
 	write->req_size = def->write.req_size;
 	write->resp_size = def->write.resp_size;
+	/*
+	 * Drivers that did not ask for it have functions for some of the older
+	 * commands that work for the kernel only, such as post_send().
+	 */
+	write->disabled = !def->write.is_ex &&
+			  !(walk->ibdev->uverbs_cmd_mask &
+			    BIT_ULL(def->write.command_num));
 	walk->write = write;
 	return 0;
 }

@@ -43,8 +43,10 @@ static void uverbs_device_free(struct kref *ref)
 	struct uverbs_device *udev = container_of(ref, struct uverbs_device, ref);
 
 	WARN_ON(!list_empty(&udev->files));
+	WARN_ON(!RB_EMPTY_ROOT(&udev->xrcds));
 	uverbs_api_free(udev->uapi);
 	cleanup_srcu_struct(&udev->srcu);
+	mutex_destroy(&udev->xrcds_lock);
 	mutex_destroy(&udev->lock);
 	kfree(udev);
 }
@@ -85,6 +87,8 @@ static int uverbs_add_device(struct ib_device *ibdev)
 	kref_init(&udev->ref);
 	mutex_init(&udev->lock);
 	INIT_LIST_HEAD(&udev->files);
+	mutex_init(&udev->xrcds_lock);
+	udev->xrcds = RB_ROOT;
 	udev->ibdev = ibdev;
 	ib_set_client_data(ibdev, &uverbs_client, udev);
 	ret = uverbs_node_add(udev);

@@ -81,6 +81,7 @@ static void file_free(struct kref *ref)
 	WARN_ON(!list_empty(&file->objects));
 	WARN_ON(!xa_empty(&file->handles));
 	xa_destroy(&file->handles);
+	uverbs_async_forget(file);
 	if (file->sink)
 		put_page(file->sink);
 	mutex_destroy(&file->umaps.lock);
@@ -109,6 +110,8 @@ void uverbs_file_teardown(struct ib_uverbs_file *file,
 			  enum rdma_remove_reason why)
 {
 	down_write(&file->teardown_sem);
+	if (why == RDMA_REMOVE_DRIVER_REMOVE)
+		uverbs_async_device_fatal(file);
 	if (why != RDMA_REMOVE_CLOSE) {
 		uverbs_umaps_revoke(file);
 		if (file->raw_maps)

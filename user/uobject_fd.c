@@ -31,7 +31,8 @@ static struct ib_uobject *fd_alloc_begin(const struct uverbs_api_object *obj,
 	int ret;
 
 	/* Without it nothing would ever end the object. */
-	if (WARN_ON(type->fops->release != uverbs_uobject_fd_release))
+	if (WARN_ON(type->fops->release != uverbs_uobject_fd_release &&
+		    type->fops->release != uverbs_async_release))
 		return ERR_PTR(-EINVAL);
 	uobj = uverbs_uobject_new(obj, attrs);
 	if (IS_ERR(uobj))
