@@ -333,6 +333,8 @@ int ibcore_counter_set_auto(struct ib_device *dev, u32 port,
 	if (mask & ~known)
 		return -EINVAL;
 	if (!counters_supported(dev)) {
+		if (!mask)
+			return 0;	/* off is what it is */
 		NL_SET_ERR_MSG(extack, "the driver has no counters for QPs");
 		return -EOPNOTSUPP;
 	}

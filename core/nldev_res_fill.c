@@ -128,11 +128,12 @@ static int fill_cm_id(struct sk_buff *msg, bool admin,
 	if (id->port_num &&
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, id->port_num))
 		return -EMSGSIZE;
+	/* What the QP is matters once there is one. */
 	if (state.qp_num &&
-	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, state.qp_num))
+	    (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, state.qp_num) ||
+	     nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE, id->qp_type)))
 		return -EMSGSIZE;
-	if (nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE, id->qp_type) ||
-	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PS, id->ps) ||
+	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PS, id->ps) ||
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_STATE, state.state) ||
 	    put_sockaddr(msg, RDMA_NLDEV_ATTR_RES_SRC_ADDR,
 			 &id->route.addr.src_addr) ||

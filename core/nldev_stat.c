@@ -178,8 +178,10 @@ static int set_optional_counters(struct ibcore_nldev_req *req)
 	stats = ibcore_hw_stats_get_port(req->dev, req->port);
 	if (!stats)
 		return -EINVAL;
+	/* None can be on, so that none is wanted is all right. */
 	if (!req->dev->ops.modify_hw_stat)
-		return -EOPNOTSUPP;
+		return nla_len(req->tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS]) ?
+		       -EOPNOTSUPP : 0;
 	wanted = bitmap_zalloc(stats->num_counters, GFP_KERNEL);
 	if (!wanted)
 		return -ENOMEM;
