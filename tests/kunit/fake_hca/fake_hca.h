@@ -20,7 +20,9 @@
 #define FAKE_HCA_FIRST_QPN	16
 
 enum fake_hca_object {
-	FAKE_PD, FAKE_AH, FAKE_CQ, FAKE_QP, FAKE_SRQ, FAKE_MR, FAKE_GID,
+	FAKE_PD, FAKE_AH, FAKE_CQ, FAKE_QP, FAKE_SRQ, FAKE_MR,
+	FAKE_WQ, FAKE_IND_TBL, FAKE_FLOW, FAKE_FLOW_ACTION, FAKE_MCAST,
+	FAKE_UCONTEXT, FAKE_MW, FAKE_XRCD, FAKE_DM, FAKE_COUNTERS, FAKE_GID,
 	FAKE_OBJECTS
 };
 
@@ -59,6 +61,56 @@ struct fake_hca_params {
 	bool sma;			/* has process_mad */
 	bool opa;			/* MADs of 2 KiB */
 	bool is_switch;			/* one port, number 0, of the node itself */
+	bool user;			/* serves processes: user.c */
+};
+
+/* What the last registration was asked for, and what rereg_user_mr is to do. */
+struct fake_hca_reg {
+	u64 start, length, iova;
+	int access, flags, fd;
+	u32 alignment, advice, num_sge;
+	bool rereg_new;			/* make another region, leave the old one */
+	int error;			/* answer it; 0: go on */
+};
+
+/* What CQs were asked for last; error: what they answer instead. */
+struct fake_hca_cq_seen {
+	u32 flags, vector;
+	enum ib_cq_notify_flags notify;
+	u16 count, period;
+	int error;
+};
+
+#define FAKE_HCA_POSTED 4
+
+union fake_hca_send_wr {
+	struct ib_send_wr wr;
+	struct ib_rdma_wr rdma;
+	struct ib_atomic_wr atomic;
+	struct ib_ud_wr ud;
+};
+
+/* What the queues of processes were last asked for, and what they are to answer. */
+struct fake_hca_queues {
+	struct ib_qp_init_attr qp;
+	struct ib_qp_attr qp_attr;
+	int qp_mask;
+	struct ib_srq_init_attr srq;
+	struct ib_srq_attr srq_attr;
+	int srq_mask;
+	struct ib_wq_init_attr wq;
+	struct ib_wq_attr wq_attr;
+	u32 wq_mask;
+
+	u32 posts;			/* calls */
+	u32 posted;			/* requests of the last one, with the bad one */
+	u32 bad;			/* the n-th request is; 0: none */
+	union fake_hca_send_wr send[FAKE_HCA_POSTED];
+	struct ib_recv_wr recv[FAKE_HCA_POSTED];
+	struct ib_sge sge[FAKE_HCA_POSTED];	/* the first of each */
+
+	u64 flow[64];			/* a struct ib_flow_attr and its specs */
+	int error;			/* of the verbs here, if not 0 */
 };
 
 struct fake_hca_port {
@@ -67,6 +119,7 @@ struct fake_hca_port {
 	u16 pkeys[FAKE_HCA_PKEYS];
 	union ib_gid gids[FAKE_HCA_GIDS];	/* IB: the table; RoCE: by add_gid */
 	bool gid_used[FAKE_HCA_GIDS];
+	u32 cap_mask;			/* by modify_port */
 };
 
 struct fake_hca {
@@ -84,6 +137,7 @@ struct fake_hca {
 	atomic_t fail_create[FAKE_OBJECTS];
 	atomic_t fail_destroy[FAKE_OBJECTS];
 	atomic_t fail_modify_qp;
+	atomic_t fail_modify_port;
 	atomic_t fail_post_send;
 
 	/* A test's say on each datagram; called in process context. */
@@ -114,6 +168,10 @@ struct fake_hca {
 	atomic_t iw_calls[FAKE_IW_VERBS];
 	atomic_t iw_qp_refs;		/* of all QPs */
 
+	struct fake_hca_reg reg;	/* with params->user */
+	struct fake_hca_cq_seen cq;
+	struct fake_hca_queues queues;	/* likewise */
+
 	bool freed;			/* set by dealloc_driver */
 	int remove_count;
 };
@@ -121,6 +179,37 @@ struct fake_hca {
 static inline struct fake_hca *to_fake_hca(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct fake_hca, ibdev);
+}
+
+struct fake_mr {
+	struct ib_mr ibmr;
+	u32 npages, max;
+};
+
+/* For the verbs: whether the test wants this one to fail; what is alive. */
+static inline bool fault(atomic_t *countdown)
+{
+	return atomic_dec_if_positive(countdown) == 0;
+}
+
+static inline bool refuse(struct ib_device *ibdev, enum fake_hca_object kind)
+{
+	struct fake_hca *hca = to_fake_hca(ibdev);
+
+	if (fault(&hca->fail_create[kind]))
+		return true;
+	atomic_inc(&hca->alive[kind]);
+	return false;
+}
+
+static inline int retire(struct ib_device *ibdev, enum fake_hca_object kind)
+{
+	struct fake_hca *hca = to_fake_hca(ibdev);
+
+	if (fault(&hca->fail_destroy[kind]))
+		return -EIO;
+	WARN_ON(atomic_dec_return(&hca->alive[kind]) < 0);
+	return 0;
 }
 
 /* Allocates without registering; fake_hca_free() ends it. */
@@ -133,6 +222,9 @@ void fake_hca_destroy(struct fake_hca *hca);
 
 void fake_hca_port_event(struct fake_hca *hca, u32 port, enum ib_event_type type);
 void fake_hca_qp_event(struct ib_qp *qp, enum ib_event_type type);
+/* Both as an interrupt would, with interrupts off. */
+void fake_hca_cq_event(struct ib_cq *cq, enum ib_event_type type);
+void fake_hca_complete(struct ib_cq *cq, const struct ib_wc *wc);
 /* As if the adapter had met an error: to SQE or ERR, and what is posted is flushed. */
 void fake_hca_qp_error(struct ib_qp *qp, enum ib_qp_state state);
 /* Waits until the wire is empty and all handlers ran. */
@@ -161,5 +253,16 @@ extern const struct ib_device_ops fake_hca_iwarp_ops;
 /* qp.c */
 extern const struct ib_device_ops fake_hca_qp_ops;
 void fake_hca_wire_run(struct work_struct *work);
+int fake_hca_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+int fake_hca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+struct ib_mr *fake_hca_new_mr(struct ib_pd *pd, u32 max);
+int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		       struct ib_udata *udata);
+
+/* queues.c */
+extern const struct ib_device_ops fake_hca_queue_ops;
+
+/* user.c */
+extern const struct ib_device_ops fake_hca_user_ops;
 
 #endif

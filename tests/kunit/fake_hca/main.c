@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <net/addrconf.h>
 #include <rdma/ib_mad.h>
+#include <rdma/ib_user_verbs.h>
 #include "fake_hca.h"
 
 LIST_HEAD(fake_fabric);			/* protected by fake_fabric_lock */
@@ -55,6 +56,7 @@ static int fake_query_port(struct ib_device *ibdev, u32 port,
 	attr->pkey_tbl_len = FAKE_HCA_PKEYS;
 	attr->lid = hca->port[port].lid;
 	attr->sm_lid = hca->port[port].sm_lid;
+	attr->port_cap_flags = hca->port[port].cap_mask;
 	attr->max_msg_sz = SZ_1G;
 	attr->active_width = IB_WIDTH_4X;
 	attr->active_speed = IB_SPEED_EDR;
@@ -141,6 +143,12 @@ static int fake_del_gid(const struct ib_gid_attr *attr, void **context)
 static int fake_modify_port(struct ib_device *ibdev, u32 port, int mask,
 			    struct ib_port_modify *modify)
 {
+	struct fake_hca *hca = to_fake_hca(ibdev);
+
+	if (atomic_dec_if_positive(&hca->fail_modify_port) == 0)
+		return -EIO;
+	hca->port[port].cap_mask |= modify->set_port_cap_mask;
+	hca->port[port].cap_mask &= ~modify->clr_port_cap_mask;
 	return 0;
 }
 
@@ -224,7 +232,18 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	INIT_WORK(&hca->wire_work, fake_hca_wire_run);
 	hca->send_status = IB_WC_SUCCESS;
 	ib_set_device_ops(&hca->ibdev, &fake_hca_ops);
+	/* What is set first stays. */
+	if (params->user) {
+		ib_set_device_ops(&hca->ibdev, &fake_hca_queue_ops);
+		hca->ibdev.uverbs_cmd_mask = U64_MAX;
+	}
 	ib_set_device_ops(&hca->ibdev, &fake_hca_qp_ops);
+	if (params->user) {
+		ib_set_device_ops(&hca->ibdev, &fake_hca_user_ops);
+		/* Those that a driver must ask for, too. */
+		hca->ibdev.uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POLL_CQ) |
+					      BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	}
 	if (params->sma)
 		ib_set_device_ops(&hca->ibdev, &fake_hca_sma_ops);
 	if (params->link_layer == IB_LINK_LAYER_ETHERNET && !params->iwarp)

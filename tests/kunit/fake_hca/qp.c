@@ -56,36 +56,6 @@ struct fake_srq {
 	struct ib_srq ibsrq;
 };
 
-struct fake_mr {
-	struct ib_mr ibmr;
-	u32 npages, max;
-};
-
-static bool fault(atomic_t *countdown)
-{
-	return atomic_dec_if_positive(countdown) == 0;
-}
-
-static bool refuse(struct ib_device *ibdev, enum fake_hca_object kind)
-{
-	struct fake_hca *hca = to_fake_hca(ibdev);
-
-	if (fault(&hca->fail_create[kind]))
-		return true;
-	atomic_inc(&hca->alive[kind]);
-	return false;
-}
-
-static int retire(struct ib_device *ibdev, enum fake_hca_object kind)
-{
-	struct fake_hca *hca = to_fake_hca(ibdev);
-
-	if (fault(&hca->fail_destroy[kind]))
-		return -EIO;
-	WARN_ON(atomic_dec_return(&hca->alive[kind]) < 0);
-	return 0;
-}
-
 static int fake_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	return refuse(pd->device, FAKE_PD) ? -ENOMEM : 0;
@@ -96,8 +66,8 @@ static int fake_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	return retire(pd->device, FAKE_PD);
 }
 
-static int fake_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
-			  struct ib_udata *udata)
+int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		       struct ib_udata *udata)
 {
 	struct fake_ah *ah = container_of(ibah, struct fake_ah, ibah);
 	struct rdma_ah_attr *attr = init->ah_attr;
@@ -141,6 +111,8 @@ static int fake_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr
 
 	if (attr->cqe > 65536)
 		return -EINVAL;
+	to_fake_hca(ibcq->device)->cq.flags = attr->flags;
+	to_fake_hca(ibcq->device)->cq.vector = attr->comp_vector;
 	if (refuse(ibcq->device, FAKE_CQ))
 		return -ENOMEM;
 	spin_lock_init(&cq->lock);
@@ -179,6 +151,7 @@ static int fake_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags how)
 	unsigned long flags;
 	int ret;
 
+	to_fake_hca(ibcq->device)->cq.notify = how;
 	spin_lock_irqsave(&cq->lock, flags);
 	cq->armed = true;
 	ret = (how & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
@@ -207,6 +180,46 @@ static void fake_complete(struct ib_cq *ibcq, const struct ib_wc *wc)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
+void fake_hca_complete(struct ib_cq *cq, const struct ib_wc *wc)
+{
+	fake_complete(cq, wc);
+}
+EXPORT_SYMBOL_GPL(fake_hca_complete);
+
+void fake_hca_cq_event(struct ib_cq *cq, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = cq->device,
+		.event = type,
+		.element.cq = cq,
+	};
+	unsigned long flags;
+
+	local_irq_save(flags);
+	cq->event_handler(&event, cq->cq_context);
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_GPL(fake_hca_cq_event);
+
+/* The ring stays as it is: it has room. */
+int fake_hca_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	int error = to_fake_hca(ibcq->device)->cq.error;
+
+	if (!error)
+		ibcq->cqe = cqe;
+	return error;
+}
+
+int fake_hca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct fake_hca_cq_seen *seen = &to_fake_hca(ibcq->device)->cq;
+
+	seen->count = count;
+	seen->period = period;
+	return seen->error;
+}
+
 static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 			  struct ib_udata *udata)
 {
@@ -222,6 +235,9 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	INIT_LIST_HEAD(&qp->held);
 	qp->state = IB_QPS_RESET;
 	qp->sq_sig_type = init->sq_sig_type;
+	hca->queues.qp = *init;
+	if (udata)
+		init->cap.max_inline_data += 8;	/* more than was asked for */
 	if (init->qp_type == IB_QPT_SMI || init->qp_type == IB_QPT_GSI) {
 		qpn = init->qp_type == IB_QPT_GSI;
 		hca->special[init->port_num][qpn] = ibqp;
@@ -317,6 +333,8 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct fake_hca *hca = to_fake_hca(ibqp->device);
 	enum ib_qp_state cur = qp->state, next;
 
+	hca->queues.qp_attr = *attr;
+	hca->queues.qp_mask = mask;
 	if (fault(&hca->fail_modify_qp))
 		return -EIO;
 	next = mask & IB_QP_STATE ? attr->qp_state : cur;
@@ -734,7 +752,7 @@ int fake_hca_inject(struct fake_hca *hca, u32 dst_qpn,
 }
 EXPORT_SYMBOL_GPL(fake_hca_inject);
 
-static struct ib_mr *fake_new_mr(struct ib_pd *pd, u32 max)
+struct ib_mr *fake_hca_new_mr(struct ib_pd *pd, u32 max)
 {
 	struct fake_mr *mr;
 
@@ -753,12 +771,12 @@ static struct ib_mr *fake_new_mr(struct ib_pd *pd, u32 max)
 
 static struct ib_mr *fake_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max)
 {
-	return fake_new_mr(pd, max);
+	return fake_hca_new_mr(pd, max);
 }
 
 static struct ib_mr *fake_get_dma_mr(struct ib_pd *pd, int access)
 {
-	return fake_new_mr(pd, 0);
+	return fake_hca_new_mr(pd, 0);
 }
 
 static int fake_set_page(struct ib_mr *ibmr, u64 addr)
@@ -801,7 +819,7 @@ static int fake_destroy_srq(struct ib_srq *srq, struct ib_udata *udata)
 const struct ib_device_ops fake_hca_qp_ops = {
 	.alloc_pd	= fake_alloc_pd,
 	.dealloc_pd	= fake_dealloc_pd,
-	.create_ah	= fake_create_ah,
+	.create_ah	= fake_hca_create_ah,
 	.query_ah	= fake_query_ah,
 	.destroy_ah	= fake_destroy_ah,
 	.create_cq	= fake_create_cq,
