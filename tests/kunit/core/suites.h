@@ -38,5 +38,6 @@ extern struct kunit_suite ibcore_srq_suite;
 extern struct kunit_suite ibcore_cq_suite;
 extern struct kunit_suite ibcore_drain_suite;
 extern struct kunit_suite ibcore_umap_suite;
+extern struct kunit_suite ibcore_nldev_many_suite;
 
 #endif

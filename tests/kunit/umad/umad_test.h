@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_UMAD_TEST_H
+#define IBEX_UMAD_TEST_H
+
+/*
+ * Two processes, each at a fake adapter's umad device, which it has opened by its
+ * device node.  The case's thread plays both; it has user memory of TEST_MEM bytes.
+ */
+#include <kunit/test.h>
+#include <linux/fs.h>
+#include <linux/mman.h>
+#include <rdma/ib_smi.h>
+#include "fake_hca.h"
+#include "umad.h"
+#include "wait.h"
+
+#define TEST_CLASS	0x0a	/* vendor range 1: no RMPP header, no OUI */
+#define TEST_RMPP_CLASS	0x30	/* vendor range 2 */
+#define TEST_MEM	SZ_256K
+
+struct umad_end {
+	struct fake_hca *hca;
+	struct umad_port *port;
+	struct file *filp;
+	struct ib_umad_file *file;
+	int other_ahs;			/* address handles that are not sends' */
+};
+
+struct umad_pair {
+	struct umad_end a, b;
+	int ida, idb;			/* agents of TEST_CLASS; b's takes GET */
+};
+
+/* A MAD and its header, as a process has them. */
+struct umad_mad {
+	struct ib_user_mad_hdr hdr;
+	union {
+		struct ib_mad_hdr mad;
+		struct ib_rmpp_mad rmpp;
+		struct ib_vendor_mad vendor;
+		struct ib_smp smp;
+		u8 data[SZ_64K];
+	};
+};
+
+int desk_init(struct kunit *test);
+void desk_exit(struct kunit *test);
+extern struct umad_pair desk;
+extern unsigned long desk_mem;
+extern struct umad_mad *desk_mad;	/* what the last read got; to write from */
+
+int desk_end_init(struct umad_end *end, const struct fake_hca_params *params);
+void desk_end_exit(struct umad_end *end);
+struct file *desk_open_node(const char *name, int flags);
+int desk_open(struct umad_end *end, int flags);
+void desk_close(struct umad_end *end);
+/* Closes as a process that ends does: nothing is left to be done later. */
+void desk_close_file(struct file *filp);
+/* More user memory; asserts that it worked. */
+unsigned long desk_mmap(struct kunit *test, struct file *file, unsigned long size,
+			unsigned long prot);
+
+/*
+ * Two pages of user memory: the first is filled by the case, not by the process, and
+ * may be read-only to the latter; @fn is called when the second is touched for the
+ * first time.  Without @fn there is no second.
+ */
+struct desk_page {
+	unsigned long addr;		/* in the process */
+	void *data;			/* in the kernel */
+	struct page *page[2];
+	void (*fn)(void *arg);
+	void *arg;
+	bool broken;			/* ... and there is none after that */
+	bool touched;
+};
+
+void desk_page_map(struct kunit *test, struct desk_page *page, unsigned long prot);
+void desk_page_free(struct desk_page *page);
+
+/* @arg goes to user memory and back. */
+long desk_ioctl(struct umad_end *end, unsigned int cmd, void *arg, size_t size);
+int desk_register(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp, u32 flags);
+int desk_register_old(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp);
+int desk_unregister(struct umad_end *end, u32 id);
+
+/* Fills desk_mad with a request for @to; 256 bytes. */
+struct umad_mad *desk_request(int id, struct umad_end *to, u8 method, u64 tid,
+			      u32 timeout_ms);
+/* An RMPP transfer of @len bytes of data; answers its length from the MAD's start. */
+size_t desk_transfer(int id, struct umad_end *to, u8 method, u64 tid, size_t len);
+/* Writes desk_mad, @len bytes of its MAD. */
+ssize_t desk_write(struct umad_end *end, size_t len);
+/* Reads @len bytes of MAD into desk_mad. */
+ssize_t desk_read(struct umad_end *end, size_t len);
+bool desk_readable(struct umad_end *end);
+/* A minute of virtual time. */
+bool desk_wait(struct umad_end *end);
+void desk_settle(void);
+unsigned int desk_agents(struct umad_end *end);
+/* Each outstanding send has an address handle. */
+int desk_sends(struct umad_end *end);
+
+/* A process of its own that is about to wait. */
+struct desk_waiter {
+	long (*fn)(struct desk_waiter *waiter);
+	struct kunit *test;
+	struct file *filp;
+	const char *name;
+	struct task_struct *task;
+	long result;
+	bool done;
+};
+
+void desk_waiter_start(struct kunit *test, struct desk_waiter *waiter);
+/* Whether it is over within a minute; it has gone then. */
+bool desk_waiter_join(struct desk_waiter *waiter);
+
+extern struct kunit_suite umad_register_suite;
+extern struct kunit_suite umad_send_suite;
+extern struct kunit_suite umad_recv_suite;
+extern struct kunit_suite umad_remove_suite;
+extern struct kunit_suite umad_issm_suite;
+
+#endif
