@@ -16,7 +16,7 @@ CONFIG = scripts/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
 .PHONY: all help deps modules install abi abi-test sparse lint kunit demo check \
-	check-fast clean
+	check-all check-fast clean
 all: modules
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo "make install       put them in DESTDIR/lib/modules/$(KVER)/updates"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
+	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
 	@echo "make abi           hold exports and struct layouts against the distribution's"
 	@echo "make abi-test      seeded differences, which the gate must find"
 	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
@@ -65,6 +66,9 @@ demo: modules
 
 check: deps
 	+@scripts/check all
+
+check-all: deps
+	+@scripts/check long
 
 check-fast: deps
 	+@scripts/check fast

@@ -5,6 +5,7 @@
 #
 # Checksums (SHA-256) are of what the client wrote, of what it reads back when
 # its caches are gone, and of what the server's file system holds.
+. /ibex/user.sh
 
 one_version() {
 	local vers=$1 dir=/mnt/v$1 start before
@@ -61,6 +62,28 @@ show_state() {
 	echo
 }
 
+# Programs of userspace on the same devices, while files move.
+beside_nfs() {
+	local churn gid_a gid_b
+	load ib_uverbs rdma_ucm
+	ulimit -l unlimited
+	gid_a=$(gid_index rxe_a $A)
+	gid_b=$(gid_index rxe_b $B)
+	say "rping and ib_send_bw beside the mount"
+	python3 /ibex/files.py churn /mnt/v4.2 5 >/tmp/churn 2>&1 &
+	churn=$!
+	next_port
+	pair listens_cm "rping -s -a $A -p $PORT -C 5 -v" "rping -c -a $A -I $B -p $PORT -C 5 -v"
+	grep '^ping data' /tmp/client | cut -c1-60 | sed 's/^/  /'
+	next_port
+	pair listens_tcp "ib_send_bw -d rxe_a -x $gid_a -p $PORT -F -n 200 -s 16384" \
+		"ib_send_bw -d rxe_b -x $gid_b -p $PORT -F -n 200 -s 16384 $A"
+	grep -A 1 '#bytes' /tmp/client | sed 's/^/  /'
+	wait $churn || fail "I/O beside them: $(cat /tmp/churn)"
+	say "NFS meanwhile: $(cat /tmp/churn)"
+	rm -f /mnt/v4.2/churn-*
+}
+
 say "NFS over RDMA on $(uname -r), core: $IBEX_MODE"
 rdma_up
 say "two RDMA devices up, wire carries $(wire_bytes) bytes so far"
@@ -75,6 +98,7 @@ if is_client; then
 	one_version 4.2
 	one_version 3
 	show_state
+	if is_both; then beside_nfs; fi
 	umount /mnt/v3 /mnt/v4.2
 fi
 barrier end

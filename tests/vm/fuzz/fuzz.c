@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * fuzz OPERATIONS SECONDS SEED UID: random operations on the RDMA devices
+ *
+ * Eight processes of user UID share the operations; each opens all its files
+ * anew every so often, which takes along what it had made. Prints how many
+ * operations were done and how many of them the kernel accepted, by file. Ends
+ * with status 1 when SECONDS were too few.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+#define WORKERS 8		/* many operations sleep */
+#define FILE_LIFE 3000		/* operations between reopenings */
+
+static const struct target {
+	const char *name;
+	int (*op)(void);
+	unsigned int weight;
+} targets[] = {
+	{ "uverbs write", fuzz_write, 8 },
+	{ "uverbs ioctl", fuzz_ioctl, 8 },
+	{ "uverbs file", fuzz_uverbs_file, 1 },
+	{ "rdma_cm", fuzz_cm, 6 },
+	{ "umad", fuzz_umad, 2 },
+};
+
+#define TARGETS (sizeof(targets) / sizeof(*targets))
+
+struct count {
+	__u64 ops, good, ns;
+};
+
+struct worker w;
+__u8 *arena, *resp;
+static struct count (*counts)[TARGETS];
+
+static void open_all(void)
+{
+	char path[64];
+	/* command 0, 4 words in, 16 out */
+	__u32 get_context[4] = { 0, 4 | 16 << 16 };
+	__u64 to = (uintptr_t)resp;
+	int i;
+
+	close_range(3, ~0U, 0);
+	memset(w.pool, 0, sizeof(w.pool));
+	w.device = rnd(2);
+	snprintf(path, sizeof(path), "/dev/infiniband/uverbs%d", w.device);
+	w.uverbs = open(path, O_RDWR | O_CLOEXEC);
+	for (i = 0; i < 2; i++)
+		w.cm[i] = open("/dev/infiniband/rdma_cm", O_RDWR | O_NONBLOCK);
+	snprintf(path, sizeof(path), "/dev/infiniband/umad%d", w.device);
+	w.umad = open(path, O_RDWR | O_NONBLOCK);
+	if (w.umad >= 0 && chance(8)) {
+		snprintf(path, sizeof(path), "/dev/infiniband/issm%d", w.device);
+		keep('F', open(path, O_RDWR | O_NONBLOCK));
+	}
+	if (w.uverbs < 0 || w.cm[0] < 0)
+		_exit(2);
+	keep('F', open("/tmp", O_RDONLY));
+	/* mostly with a context, as nothing else works before */
+	if (chance(30))
+		return;
+	memcpy(&get_context[2], &to, 8);
+	if (write(w.uverbs, get_context, 16) < 0)
+		_exit(3);
+}
+
+static int short_of_memory(void)
+{
+	struct sysinfo s;
+
+	sysinfo(&s);
+	return (s.freeram + s.bufferram) * s.mem_unit < 400UL << 20;
+}
+
+/* Pointers get spoilt too: one flipped bit must not reach anything else. */
+static void make_arena(void)
+{
+	const size_t around = 64UL << 20;
+	__u8 *at = mmap(NULL, 2 * around, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (at == MAP_FAILED)
+		_exit(4);
+	arena = at + around / 2 + (around - (uintptr_t)at % around);
+	if (mprotect(arena, 2 * ARENA, PROT_READ | PROT_WRITE))
+		_exit(4);
+	resp = arena + ARENA;
+}
+
+static __u64 now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static unsigned int pick_target(void)
+{
+	unsigned int i, all = 0, at;
+
+	for (i = 0; i < TARGETS; i++)
+		all += targets[i].weight;
+	at = rnd(all);
+	for (i = 0; at >= targets[i].weight; i++)
+		at -= targets[i].weight;
+	return i;
+}
+
+static void work(int me, __u64 ops, time_t end, __u64 seed, uid_t uid)
+{
+	__u64 n, start;
+	unsigned int t;
+
+	w.rng = seed * 2654435761u + me * 40503u + uid + 88172645463325252ull;
+	for (n = 0; n < 8; n++)
+		rnd64();
+	make_arena();
+	if (uid && (setgid(uid) || setuid(uid)))
+		_exit(5);
+	for (n = 0; n < ops; n++) {
+		if (n % FILE_LIFE == 0 || (n % 64 == 0 && short_of_memory()))
+			open_all();
+		if (n % 256 == 0 && time(NULL) > end)
+			break;
+		t = pick_target();
+		start = now();
+		counts[me][t].ops++;
+		if (targets[t].op())
+			counts[me][t].good++;
+		counts[me][t].ns += now() - start;
+	}
+	_exit(n < ops);
+}
+
+static int wait_all(void)
+{
+	int status, bad = 0;
+
+	while (wait(&status) > 0) {
+		if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+			printf("fuzz: a worker ended with %#x\n", status);
+			bad = 1;
+		}
+	}
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	__u64 ops, seed, all = 0, good;
+	unsigned int t;
+	time_t end;
+	int i, bad;
+
+	if (argc != 5 || check_verbs() || check_cm())
+		return 2;
+	ops = strtoull(argv[1], NULL, 0);
+	end = time(NULL) + atoi(argv[2]);
+	seed = strtoull(argv[3], NULL, 0);
+	counts = mmap(NULL, WORKERS * sizeof(*counts), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	for (i = 0; i < WORKERS; i++)
+		if (!fork())
+			work(i, ops / WORKERS, end, seed, atoi(argv[4]));
+	bad = wait_all();
+	for (t = 0; t < TARGETS; t++) {
+		__u64 n = 0, ns = 0;
+
+		for (good = 0, i = 0; i < WORKERS; i++) {
+			n += counts[i][t].ops;
+			good += counts[i][t].good;
+			ns += counts[i][t].ns;
+		}
+		printf("  %-14s %8llu operations, %llu accepted, %llu us each\n", targets[t].name,
+		       n, good, ns / 1000 / (n + !n));
+		all += n;
+	}
+	printf("fuzz: %llu operations as user %s, seed %llu\n", all, argv[4], seed);
+	return bad;
+}

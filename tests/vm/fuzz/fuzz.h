@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The fuzzer of the RDMA character devices: what its files share.
+ *
+ * A command is described by a string, one letter a field (see fill() in
+ * words.c), so that most of what is sent is almost right: handles of objects
+ * that exist, pointers that can be read. Then it is spoilt here and there.
+ */
+#ifndef IBEX_FUZZ_H
+#define IBEX_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+/* kinds of handles, each with a pool of recently created ones */
+#define KINDS "pcqsmwaxvtlkidfCF"
+#define POOL 12
+
+struct worker {
+	__u64 rng;
+	__u32 pool[sizeof(KINDS)][POOL];
+	int uverbs;		/* the device file, and its number */
+	int device;
+	int cm[2];
+	int umad;
+};
+
+#define ARENA 65536		/* what pointers point to: input, and a response */
+
+extern struct worker w;
+extern __u8 *arena;
+extern __u8 *resp;
+
+/* words.c */
+__u32 rnd(__u32 below);
+__u64 rnd64(void);
+int chance(unsigned int one_in);
+__u32 handle(char kind);
+void keep(char kind, __u32 value);
+void fill(const char *fields, __u32 *out, size_t words);
+size_t words_of(const char *fields);
+void spoil(__u32 *buf, size_t words);
+void put_sockaddr(__u32 *out);
+void put_gid(__u32 *out);
+
+/* one operation each; true when the kernel accepted it */
+int fuzz_write(void);
+int fuzz_ioctl(void);
+int fuzz_uverbs_file(void);
+int fuzz_cm(void);
+int fuzz_umad(void);
+
+/* verbs.c: core part of a random write command, for INVOKE_WRITE */
+struct command {
+	__u32 number;
+	__u32 in;		/* sizes of the core structures, bytes */
+	__u32 out;
+	const char *fields;
+	char made;		/* kind of the handle it answers with, or 0 */
+	int extended;
+};
+
+const struct command *pick_command(void);
+void build(const struct command *c, __u32 *buf);
+int check_commands(const struct command *c, size_t n);
+int check_verbs(void);
+int check_cm(void);
+
+#endif

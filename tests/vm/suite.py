@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Run rdma-core's own Python suite: suite.py DEVICE [PATTERN...]
+
+Prints one line a test, "test NAME ok|FAIL|skip", on a failure the end of its
+traceback, and at the end the count of each. Every test runs in a process of
+its own with a time bound, so that one which hangs or dies does not take the
+rest along. PATTERN: only tests with such a name (shell wildcards).
+"""
+import fnmatch
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+import unittest
+
+SUITE = "/ibex/rdma-core/tests"
+BOUND = 45          # seconds a test; librdmacm's own waits are 15
+
+# Tests of hardware there is none of: importing them costs more than they tell.
+HARDWARE = ("test_mlx5", "test_efa", "test_cuda")
+
+
+def netdev(device, port, gid):
+    path = "/sys/class/infiniband/%s/ports/%d/gid_attrs/ndevs/%d" % (device, port, gid)
+    with open(path) as f:
+        return f.read().strip()
+
+
+def load(device):
+    """the suite's tests, for one device"""
+    sys.argv = ["run_tests.py", "--dev", device]
+    os.chdir(SUITE)
+    sys.path[:1] = [os.path.dirname(SUITE), SUITE]
+    for name in os.listdir(SUITE):
+        if name.startswith(HARDWARE) and not name.endswith("base.py"):
+            os.unlink(name)
+    from args_parser import parser
+    parser.parse_args()
+    import tests
+    from tests.base import RDMATestCase
+
+    # The suite looks for a device's address under its parent device, which a
+    # software device has not. A GID names its netdev too.
+    def get_ip_mac(self, dev, port, idx):
+        ip, mac = self.get_ip_mac_address(netdev(dev, port, idx))
+        self.args.append([dev, port, idx, ip, mac])
+    RDMATestCase._get_ip_mac = get_ip_mac
+
+    found = []
+
+    def walk(suite):
+        for item in suite:
+            if isinstance(item, unittest.TestSuite):
+                walk(item)
+            else:
+                found.append(item)
+    for module in tests.__test_modules__:
+        walk(unittest.TestLoader().loadTestsFromModule(module))
+    return found
+
+
+def short(test):
+    return test.id().replace("tests.", "", 1)
+
+
+def child(test, out):
+    """run one test, tell the verdict by the first word"""
+    result = unittest.TestResult()
+    os.dup2(out, 1)
+    os.dup2(out, 2)
+    try:
+        test.run(result)
+        bad = result.failures + result.errors
+        if bad:
+            text = "FAIL " + bad[0][1].strip()
+        elif result.skipped:
+            text = "skip " + result.skipped[0][1]
+        else:
+            text = "ok"
+    except BaseException:
+        text = "FAIL " + traceback.format_exc().strip()
+    sys.stdout.flush()
+    os.write(out, b"\0" + text.encode(errors="replace"))
+    os._exit(0)
+
+
+def run(test):
+    """verdict, its explanation"""
+    r, w = os.pipe()
+    sys.stdout.flush()
+    pid = os.fork()
+    if not pid:
+        os.close(r)
+        os.setpgid(0, 0)
+        child(test, w)
+    os.close(w)
+    end = time.monotonic() + BOUND
+    data = b""
+    verdict = "FAIL", "no answer within %d s" % BOUND
+    while time.monotonic() < end:
+        if not select.select([r], [], [], max(0, end - time.monotonic()))[0]:
+            break
+        got = os.read(r, 65536)
+        if not got:
+            break
+        data += got
+    said, _, text = data.rpartition(b"\0")
+    # what a test starts belongs to its process group and ends with it
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    status = os.waitpid(pid, 0)[1]
+    os.close(r)
+    if b"\0" in data:
+        word, _, why = text.decode(errors="replace").partition(" ")
+        verdict = word, why
+        if word == "FAIL" and said:
+            verdict = word, why + "\n" + said.decode(errors="replace").strip()
+    elif os.WIFSIGNALED(status) and time.monotonic() < end:
+        verdict = "FAIL", "died of signal %d" % os.WTERMSIG(status)
+    return verdict
+
+
+def main():
+    tests = load(sys.argv[1])
+    patterns = main.patterns
+    count = {"ok": 0, "FAIL": 0, "skip": 0}
+    for test in tests:
+        name = short(test)
+        if patterns and not any(fnmatch.fnmatch(name, p) for p in patterns):
+            continue
+        start = time.monotonic()
+        word, why = run(test)
+        count[word] += 1
+        print("test %s %s %.1f s%s" % (name, word, time.monotonic() - start,
+                                       " " + why if word == "skip" else ""), flush=True)
+        if word == "FAIL":
+            for line in why.splitlines()[-6:]:
+                print("    " + line, flush=True)
+    print("suite: %(ok)d ok, %(FAIL)d FAIL, %(skip)d skip" % count, flush=True)
+    return 0 if sum(count.values()) else 1
+
+
+if __name__ == "__main__":
+    main.patterns = sys.argv[2:]
+    sys.exit(main())

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# What the scenarios of userspace share: pairs of programs, a server on rxe_a
+# and a client on rxe_b, each bounded in time and judged by its exit status.
+
+A6=fd00::1
+B6=fd00::2
+PAIR_BOUND=30
+pair_port=9000
+
+# user_up: both devices and every module that userspace speaks to
+user_up() {
+	is_both || fail "this scenario runs in one VM"
+	rdma_up
+	load ib_uverbs rdma_ucm ib_umad
+	wait_for 10 test -c /dev/infiniband/rdma_cm || fail "no /dev/infiniband/rdma_cm"
+	wait_for 10 test -c /dev/infiniband/uverbs1 || fail "no /dev/infiniband/uverbs1"
+	ulimit -l unlimited
+	record_core
+}
+
+# The rules of net_rules for IPv6 and for multicast.
+user_net6() {
+	ip -6 -batch - <<-END
+		rule add pref 10 iif va lookup local
+		rule add pref 11 iif vb lookup local
+		rule add pref 12 iif lo to $B6 lookup 100
+		rule add pref 13 iif lo to $A6 lookup 101
+		rule add pref 14 to $B6 oif va lookup 100
+		rule add pref 15 to $A6 oif vb lookup 101
+		rule add pref 32000 lookup local
+		rule del pref 0
+		addr add $A6/64 dev va nodad
+		addr add $B6/64 dev vb nodad
+		route add $B6/128 dev va src $A6 table 100
+		route add $A6/128 dev vb src $B6 table 101
+		neigh replace $B6 dev va lladdr 02:00:00:00:00:02
+		neigh replace $A6 dev vb lladdr 02:00:00:00:00:01
+	END
+}
+
+user_multicast() {
+	ip -batch - <<-END
+		rule add pref 16 to 239.0.0.0/8 oif va lookup 100
+		rule add pref 17 to 239.0.0.0/8 oif vb lookup 101
+		route add 239.0.0.0/8 dev va src $A table 100
+		route add 239.0.0.0/8 dev vb src $B table 101
+	END
+}
+
+# gid_index DEVICE ADDRESS: where the table has this IPv4 address for RoCE v2
+gid_index() {
+	local dir=/sys/class/infiniband/$1/ports/1 gid i
+	gid=$(echo "$2" | awk -F. '{ printf "ffff:%02x%02x:%02x%02x", $1, $2, $3, $4 }')
+	for i in $(seq 0 15); do
+		if grep -q "$gid" "$dir/gids/$i" && grep -q v2 "$dir/gid_attrs/types/$i"; then
+			echo "$i"
+			return 0
+		fi
+	done
+	return 1
+}
+
+# next_port: in $PORT, so that none waits for one that lingers
+next_port() {
+	pair_port=$((pair_port + 1))
+	PORT=$pair_port
+}
+
+listens_tcp() {
+	grep -qi "^ *[0-9]*: [0-9A-F]*:$(printf %04X "$PORT") [0-9A-F:]* 0A" \
+		/proc/net/tcp /proc/net/tcp6
+}
+
+listens_udp() {
+	grep -qi "^ *[0-9]*: [0-9A-F]*:$(printf %04X "$PORT") " /proc/net/udp /proc/net/udp6
+}
+
+listens_cm() { rdma res show cm_id | grep -q "LISTEN.*:$PORT "; }
+
+# pair READY SERVER CLIENT: commands as strings, $PORT is theirs; the client
+# starts once READY is true. Output goes to /tmp/server and /tmp/client. With
+# PAIR_ENDLESS set the server is one that has to be killed.
+pair() {
+	local job status=0 server_status=0
+	# shellcheck disable=SC2086 # words
+	timeout -k 2 "$PAIR_BOUND" $2 >/tmp/server 2>&1 &
+	job=$!
+	wait_for 15 "$1" || pair_failed "'$2' does not listen"
+	# shellcheck disable=SC2086 # words
+	timeout -k 2 "$PAIR_BOUND" $3 >/tmp/client 2>&1 || status=$?
+	[ -z "${PAIR_ENDLESS-}" ] || kill $job || :
+	wait $job || server_status=$?
+	[ $status = 0 ] || pair_failed "'$3' ended with status $status"
+	[ $server_status = 0 ] || [ -n "${PAIR_ENDLESS-}" ] || pair_failed "'$2' ended with status $server_status"
+}
+
+pair_failed() {
+	echo "--- server"
+	tail -n 20 /tmp/server
+	echo "--- client"
+	tail -n 20 /tmp/client 2>/dev/null || :
+	fail "$1"
+}
+
+# pair_says FILE TEXT: what the pair's program must have printed
+pair_says() {
+	grep -Eq -- "$2" "/tmp/$1" || pair_failed "the $1 did not print '$2'"
+}
+
+# no_warning: the log may have lost one, the kernel's taint has not
+no_warning() {
+	local taint
+	taint=$(cat /proc/sys/kernel/tainted)
+	# 128: died, 512: warned, 16384: soft lockup
+	[ $((taint & (128 | 512 | 16384))) = 0 ] || fail "the kernel has warned: taint $taint"
+}
+
+# user_down: nothing is in use, everything unloads and leaves nothing
+user_down() {
+	local m
+	no_warning
+	no_resources
+	for m in rxe_a rxe_b; do
+		[ ! -e /sys/class/infiniband/$m ] || rdma link delete $m
+	done
+	for m in rdma_rxe rdma_ucm rdma_cm iw_cm ib_umad ib_uverbs ib_cm ib_mad ib_core; do
+		[ -e "/sys/module/$m/initstate" ] || continue
+		wait_for 10 unused $m || fail "$m: $(cat "/sys/module/$m/refcnt") references"
+		rmmod "$m" || fail "rmmod $m"
+	done
+	[ ! -e /dev/infiniband ] || fail "/dev/infiniband is left"
+	! grep -E '^(ib_|rdma_|rxe)' /proc/slabinfo || fail "slab caches left"
+	no_warning
+}
+
+unused() { [ "$(cat "/sys/module/$1/refcnt")" = 0 ]; }
+
+# memory_mark ... memory_check: what is gone for good in between, but for what
+# a machine takes that has been used
+MEMORY_SLACK=32768
+
+memory_free() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '/^MemAvailable:/ { print $2 }' /proc/meminfo
+}
+
+memory_mark() { memory_before=$(memory_free); }
+
+memory_check() {
+	local lost=0
+	# RCU and the per-CPU lists give some of it back late
+	for _ in $(seq 20); do
+		lost=$((memory_before - $(memory_free)))
+		[ $lost -gt $MEMORY_SLACK ] || break
+		busybox usleep 200000
+	done
+	say "memory: $lost kB less than before"
+	[ $lost -le $MEMORY_SLACK ] || fail "$lost kB are gone"
+}
