@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Run rdma-core's own Python suite: suite.py DEVICE [PATTERN...]
+"""Run rdma-core's own Python suite: suite.py DEVICE [--times N] [PATTERN...]
 
 Prints one line a test, "test NAME ok|FAIL|skip", on a failure the end of its
 traceback, and at the end the count of each. Every test runs in a process of
 its own with a time bound, so that one which hangs or dies does not take the
-rest along. PATTERN: only tests with such a name (shell wildcards).
+rest along. PATTERN: only tests with such a name (shell wildcards). --times: each
+test so often, as long as it has not taken a minute.
 """
+import argparse
 import fnmatch
 import os
 import select
@@ -18,6 +20,7 @@ import unittest
 
 SUITE = "/ibex/rdma-core/tests"
 BOUND = 45          # seconds a test; librdmacm's own waits are 15
+REPEAT = 60         # seconds after which a test is not begun again
 
 # Tests of hardware there is none of: importing them costs more than they tell.
 HARDWARE = ("test_mlx5", "test_efa", "test_cuda")
@@ -125,26 +128,38 @@ def run(test):
     return verdict
 
 
+def report(name, count, test):
+    """run one test, print its line; the seconds it took"""
+    start = time.monotonic()
+    word, why = run(test)
+    took = time.monotonic() - start
+    count[word] += 1
+    print("test %s %s %.1f s%s" % (name, word, took,
+                                   " " + why if word == "skip" else ""), flush=True)
+    if word == "FAIL":
+        for line in why.splitlines()[-6:]:
+            print("    " + line, flush=True)
+    return took
+
+
 def main():
-    tests = load(sys.argv[1])
-    patterns = main.patterns
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("device")
+    parser.add_argument("patterns", nargs="*")
+    args = parser.parse_intermixed_args()
     count = {"ok": 0, "FAIL": 0, "skip": 0}
-    for test in tests:
+    for test in load(args.device):
         name = short(test)
-        if patterns and not any(fnmatch.fnmatch(name, p) for p in patterns):
+        if args.patterns and not any(fnmatch.fnmatch(name, p) for p in args.patterns):
             continue
-        start = time.monotonic()
-        word, why = run(test)
-        count[word] += 1
-        print("test %s %s %.1f s%s" % (name, word, time.monotonic() - start,
-                                       " " + why if word == "skip" else ""), flush=True)
-        if word == "FAIL":
-            for line in why.splitlines()[-6:]:
-                print("    " + line, flush=True)
+        spent = 0
+        for _ in range(args.times):
+            if spent < REPEAT:
+                spent += report(name, count, test)
     print("suite: %(ok)d ok, %(FAIL)d FAIL, %(skip)d skip" % count, flush=True)
     return 0 if sum(count.values()) else 1
 
 
 if __name__ == "__main__":
-    main.patterns = sys.argv[2:]
     sys.exit(main())
