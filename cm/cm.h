@@ -88,6 +88,7 @@ enum ibcm_stat {
 	IBCM_STAT_COMM_EST,		/* COMM_EST notifications, all */
 	IBCM_STAT_EST_BY_RTU,
 	IBCM_STAT_EST_BY_COMM_EST,
+	IBCM_STAT_EST_BY_RECEIVED,	/* the first good receive completion */
 	IBCM_STAT_EST_BY_DREQ,		/* a DREQ that implied the lost RTU */
 	IBCM_STAT_REP_RESENT,
 	IBCM_STAT_RX_MALFORMED,

@@ -83,6 +83,7 @@ static const char *const ibcm_stat_names[IBCM_STATS] = {
 	[IBCM_STAT_COMM_EST]		= "comm_est_events",
 	[IBCM_STAT_EST_BY_RTU]		= "established_by_rtu",
 	[IBCM_STAT_EST_BY_COMM_EST]	= "established_by_comm_est",
+	[IBCM_STAT_EST_BY_RECEIVED]	= "established_by_receive",
 	[IBCM_STAT_EST_BY_DREQ]		= "established_by_dreq",
 	[IBCM_STAT_REP_RESENT]		= "rep_resent",
 	[IBCM_STAT_RX_MALFORMED]	= "rx_malformed",

@@ -4,6 +4,7 @@
  * the passive side's QP proves that the active side has its REP.
  */
 #include <linux/slab.h>
+#include <ibex/cm.h>
 
 #include "cm.h"
 #include "cm_trace.h"
@@ -137,17 +138,34 @@ int ibcm_established(struct ibcm_id *id)
 	return ibcm_deliver_plain(id, IB_CM_USER_ESTABLISHED);
 }
 
-static int ibcm_comm_est(struct ibcm_id *id)
+/**
+ * ib_cm_establish - data has come: emulate the RTU
+ * @cm_id: The connection's id.
+ * @proof: How it showed.
+ *
+ * IBA vol. 1, 12.9.7.2.  The consumer is told IB_CM_USER_ESTABLISHED, once and
+ * before anything that follows, from the id's work.  The RTU itself is then a
+ * duplicate.
+ *
+ * Context: Any, hard interrupt included.
+ *
+ * Return: 0; -EISCONN if the connection was established already; -EINVAL in any
+ * other state.
+ */
+int ib_cm_establish(struct ib_cm_id *cm_id, enum ib_cm_proof proof)
 {
+	bool comm_est = proof == IB_CM_PROOF_COMM_EST;
+	struct ibcm_id *id = to_ibcm(cm_id);
 	struct ibcm_todo todo;
 	unsigned long flags;
 	int ret = 0;
 
 	spin_lock_irqsave(&id->lock, flags);
-	if (id->av.port)
+	if (id->av.port && comm_est)
 		ibcm_stat(id->av.port, IBCM_STAT_COMM_EST);
 	if (ibcm_step(id, IBCM_COMM_EST, &todo)) {
-		ibcm_stat(id->av.port, IBCM_STAT_EST_BY_COMM_EST);
+		ibcm_stat(id->av.port, comm_est ? IBCM_STAT_EST_BY_COMM_EST :
+						  IBCM_STAT_EST_BY_RECEIVED);
 		ibcm_id_kick(id, IBCM_PEND_EST);
 	} else {
 		switch (todo.from) {
@@ -162,10 +180,13 @@ static int ibcm_comm_est(struct ibcm_id *id)
 		}
 	}
 	spin_unlock_irqrestore(&id->lock, flags);
-	if (ret == -EINVAL)
-		trace_icm_establish_err(&id->id);
+	if (!ret)
+		trace_icm_establish(cm_id);
+	else if (ret == -EINVAL)
+		trace_icm_establish_err(cm_id);
 	return ret;
 }
+EXPORT_SYMBOL(ib_cm_establish);
 
 /**
  * ib_cm_notify - tell the CM of an event of the connection's QP
@@ -173,10 +194,8 @@ static int ibcm_comm_est(struct ibcm_id *id)
  * @event: IB_EVENT_COMM_EST: a message has arrived on the QP.
  *	IB_EVENT_PATH_MIG: the QP has migrated to the alternate path.
  *
- * IB_EVENT_COMM_EST counts as an RTU (IBA vol. 1, 12.9.7.2): the consumer is
- * told IB_CM_USER_ESTABLISHED, once and before anything that follows, from the
- * id's work.  The RTU itself is then a duplicate.  After IB_EVENT_PATH_MIG the
- * id's messages go by the alternate path.
+ * IB_EVENT_COMM_EST counts as an RTU: see ib_cm_establish().  After
+ * IB_EVENT_PATH_MIG the id's messages go by the alternate path.
  *
  * Context: Any, hard interrupt included.
  *
@@ -187,7 +206,7 @@ int ib_cm_notify(struct ib_cm_id *cm_id, enum ib_event_type event)
 {
 	switch (event) {
 	case IB_EVENT_COMM_EST:
-		return ibcm_comm_est(to_ibcm(cm_id));
+		return ib_cm_establish(cm_id, IB_CM_PROOF_COMM_EST);
 	case IB_EVENT_PATH_MIG:
 		return ibcm_path_mig(to_ibcm(cm_id));
 	default:

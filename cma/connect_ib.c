@@ -98,10 +98,15 @@ int cma_ib_accept(struct cma_id *idp, struct rdma_conn_param *param)
 	err = cma_qp_to_rtr(idp, param);
 	if (!err)
 		err = cma_qp_to_rts(idp, param);
+	if (!err)
+		err = cma_watch_begin(idp);
 	if (err)
 		return err;
 	trace_cm_send_rep(idp);
-	return ib_send_cm_rep(idp->cm.ib, &rep);
+	err = ib_send_cm_rep(idp->cm.ib, &rep);
+	if (err)
+		cma_watch_end(idp);
+	return err;
 }
 
 /* Sends the RTU, after a REP that was left to the consumer. */

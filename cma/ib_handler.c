@@ -25,6 +25,7 @@ static void cma_conn_outcome(struct cma_id *idp, enum cma_conn conn)
 {
 	idp->conn = conn;
 	cma_peer_unwatch(idp);
+	cma_watch_end(idp);
 }
 
 static bool cma_ib_error(struct cma_id *idp, const struct ib_cm_event *ib,
@@ -132,7 +133,7 @@ static bool cma_ib_disconnected(struct cma_id *idp,
 {
 	if (cma_id_step(idp, CMA_T_DISCONNECTED))
 		return false;
-	cma_peer_unwatch(idp);
+	cma_conn_outcome(idp, idp->conn);
 	event->event = RDMA_CM_EVENT_DISCONNECTED;
 	if (ib->event == IB_CM_DREQ_ERROR)
 		event->status = -ETIMEDOUT;
@@ -181,7 +182,7 @@ static int cma_ib_late_rtu(struct cma_id *idp, const struct ib_cm_event *ib)
 	if (ib->event != IB_CM_DREQ_RECEIVED || !idp->passive ||
 	    idp->conn != CMA_CONN_PENDING)
 		return 0;
-	idp->conn = CMA_CONN_UP;
+	cma_conn_outcome(idp, CMA_CONN_UP);
 	return cma_id_deliver(idp, &event);
 }
 

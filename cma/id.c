@@ -224,6 +224,8 @@ static void cma_route_free(struct rdma_route *route)
  *     a reference under dev->lock, which (8) and (9)'s wait covers; it leaves
  *     the list before the device's reference is dropped.
  * (11) Resource tracking: rdma_restrack_del() waits for its readers.
+ * (12) The watch of its QP calls the CM's id, not this one, and was ended before
+ *     handler_mutex was released; in state DESTROYING none begins.
  */
 static void cma_id_free(struct cma_id *idp)
 {
@@ -257,6 +259,7 @@ void cma_id_destroy_locked(struct cma_id *idp)
 	lockdep_assert_held(&idp->handler_mutex);
 	trace_cm_id_destroy(idp);
 	WARN_ON_ONCE(cma_id_step(idp, CMA_T_DESTROY));
+	cma_watch_end(idp);
 	mutex_unlock(&idp->handler_mutex);
 	cma_id_free(idp);
 }

@@ -32,6 +32,7 @@
 #include <ibex/mmap.h>
 #include <ibex/netlink.h>
 #include <ibex/qp.h>
+#include <ibex/qp_watch.h>
 #include <ibex/restrack.h>
 #include <ibex/sysfs.h>
 
@@ -419,6 +420,8 @@ int ibcore_ah_resolve_dmac(struct ib_device *dev, struct rdma_ah_attr *attr);
 /* ---- cq.c ---- */
 /* Returns once what is in a core-managed CQ now has been polled; may sleep. */
 void ibcore_cq_flush(struct ib_cq *cq);
+/* Counts who waits for a receive on the CQ; NULL if core does not poll it. */
+atomic_t *ibcore_cq_awaited(struct ib_cq *cq);
 
 /* ---- qp.c ---- */
 struct ib_qp *ibcore_create_qp(struct ib_device *dev, struct ib_pd *pd,
@@ -431,6 +434,13 @@ struct ib_qp *ibcore_create_qp(struct ib_device *dev, struct ib_pd *pd,
  */
 int ibcore_qp_teardown(struct ib_qp *qp, struct ib_udata *udata);
 void ibcore_qp_free(struct ib_qp *qp);
+
+/* ---- qp_watch.c: who waits for the peer to send something ---- */
+int ibcore_qp_watch_init(void);
+void ibcore_qp_watch_exit(void);
+void ibcore_qp_arrived(struct ib_qp *qp, enum ibcore_qp_proof proof);
+void ibcore_qp_received(const struct ib_wc *wc, int n);
+void ibcore_qp_watch_gone(struct ib_qp *qp);
 
 /* ---- xrcd.c: XRC domains and the handles of their target QPs ---- */
 /* Enters a new target QP in its domain; answers with its first handle. */

@@ -23,6 +23,7 @@
 /* What a CQ is polled with; cq->wc points to its array. */
 struct cq_batch {
 	spinlock_t tail;	/* held by a softirq poll from its completion on */
+	atomic_t awaited;	/* watches of QPs that receive here; qp_watch.c */
 	struct ib_wc wc[CQ_BATCH];
 };
 
@@ -98,6 +99,12 @@ static void cq_complete(struct ib_cq *cq, struct ib_wc *wc, int n)
 	}
 }
 
+/* A CQ that its owner made, and polls by ib_process_cq_direct(), has no batch. */
+static bool cq_is_awaited(struct ib_cq *cq)
+{
+	return cq->wc && unlikely(atomic_read(&cq_batch(cq)->awaited));
+}
+
 /* Polls up to @budget completions, -1 for all; returns how many there were. */
 static int cq_process(struct ib_cq *cq, int budget, struct ib_wc *wcs,
 		      int batch)
@@ -110,6 +117,8 @@ static int cq_process(struct ib_cq *cq, int budget, struct ib_wc *wcs,
 		want = budget < 0 ? batch : min(batch, budget - done);
 		n = ib_poll_cq(cq, want, wcs);
 		trace_cq_poll(cq, want, n);
+		if (cq_is_awaited(cq))
+			ibcore_qp_received(wcs, n);
 		cq_complete(cq, wcs, n);
 		if (n > 0)
 			done += n;
@@ -288,6 +297,11 @@ void ibcore_cq_flush(struct ib_cq *cq)
 		cq_pollers[cq->poll_ctx].flush(cq);
 }
 
+atomic_t *ibcore_cq_awaited(struct ib_cq *cq)
+{
+	return cq_is_polled_by_core(cq) ? &cq_batch(cq)->awaited : NULL;
+}
+
 static struct ib_cq *cq_new(struct ib_device *dev, void *context,
 			    const char *caller)
 {
@@ -365,6 +379,7 @@ static int cq_alloc_prepare(struct ib_cq *cq, enum ib_poll_context poll_ctx,
 	if (!batch)
 		return -ENOMEM;
 	spin_lock_init(&batch->tail);
+	atomic_set(&batch->awaited, 0);
 	cq->wc = batch->wc;
 
 	/* Before the provider has the CQ, and with it may raise an event. */

@@ -49,6 +49,7 @@ static const struct {
 	{ ibcore_event_init,	ibcore_event_exit },
 	{ ibcore_device_init,	ibcore_device_exit },
 	{ ibcore_addr_init,	ibcore_addr_exit },
+	{ ibcore_qp_watch_init,	ibcore_qp_watch_exit },
 	{ ibcore_nl_init,	ibcore_nl_exit },
 	{ ibcore_nldev_init,	ibcore_nldev_exit },
 	{ ibcore_netns_init,	ibcore_netns_exit },

@@ -12,7 +12,8 @@
  * ib_modify_qp() only; its callers see to it that there is one at a time.
  *
  * Events: the provider calls qp->event_handler, which is core's, from any
- * context; that calls the consumer's, qp->registered_event_handler.
+ * context; that tells who watches the QP (qp_watch.c), then calls the consumer's,
+ * qp->registered_event_handler, with the consumer's context.
  */
 #include <rdma/ib_cache.h>
 #include <rdma/lag.h>
@@ -24,9 +25,17 @@ static void qp_event(struct ib_event *event, void *context)
 {
 	struct ib_qp *qp = event->element.qp;
 
-	/* ib_drain_qp() waits for it, more than once if it is called so. */
-	if (event->event == IB_EVENT_QP_LAST_WQE_REACHED)
+	switch (event->event) {
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		/* ib_drain_qp() waits for it, more than once if called so. */
 		complete_all(&qp->srq_completion);
+		break;
+	case IB_EVENT_COMM_EST:
+		ibcore_qp_arrived(qp, IBCORE_QP_COMM_EST);
+		break;
+	default:
+		break;
+	}
 	if (qp->registered_event_handler)
 		qp->registered_event_handler(event, context);
 }
@@ -156,6 +165,8 @@ int ibcore_qp_teardown(struct ib_qp *qp, struct ib_udata *udata)
 	ret = qp->device->ops.destroy_qp(qp, udata);
 	if (ret)
 		rdma_restrack_abort_del(&qp->res);
+	else
+		ibcore_qp_watch_gone(qp);
 	return ret;
 }
 
