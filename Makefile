@@ -9,7 +9,7 @@ SHADOW   = $(CURDIR)/build/$(KVER)
 BUILT    = $(shell sed 's/o$$/ko/' $(SHADOW)/modules.order)
 
 # $(call kbuild,SHADOW): CRCs are the distribution's, see scripts/genksyms.
-kbuild = $(MAKE) -C $(KDIR) M=$(1) IBEX_SRC=$(CURDIR) W=1 \
+kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M=$(1) IBEX_SRC=$(CURDIR) W=1 \
 	genksyms="$(CURDIR)/scripts/genksyms $(KDIR)/Module.symvers $(CURDIR)/scripts/own-exports"
 # Prints which options of Kconfig are built; CONFIG_IBEX_X=n turns one off.
 CONFIG = scripts/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \

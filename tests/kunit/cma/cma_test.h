@@ -39,6 +39,7 @@ struct cma_side {
 	bool own_qp;			/* the consumer's, of which the CMA knows qpn */
 	u32 qpn;
 	enum ib_qp_type qp_type;
+	void (*qp_event)(struct ib_event *event, void *context);	/* of its QPs */
 	struct rdma_conn_param param;	/* to connect or accept with */
 	struct rdma_ucm_ece ece;
 
@@ -129,6 +130,14 @@ enum fake_hca_verdict cma_sa_verdict(struct cma_side *side,
 void cma_sin_ib(struct sockaddr_storage *at, struct cma_side *side,
 		enum rdma_ucm_port_space ps, u16 port);
 
+/* raise.c */
+enum cma_raise { FROM_PROCESS, FROM_SOFTIRQ, FROM_HARDIRQ, RAISE_CONTEXTS };
+
+extern bool cma_raised;		/* it has happened, in the right context */
+/* COMM_EST on @qp in @ms milliseconds; cma_raise_end() before @qp goes. */
+void cma_raise_in(struct ib_qp *qp, enum cma_raise from, unsigned int ms);
+void cma_raise_end(void);
+
 /* net.c: what ip(8) would do */
 struct sockaddr *cma_sin(struct sockaddr_storage *at, __be32 ip, u16 port);
 struct sockaddr *cma_sin6(struct sockaddr_storage *at, const struct in6_addr *ip,
@@ -158,5 +167,7 @@ extern struct kunit_suite cma_options_suite;
 extern struct kunit_suite cma_addr_suite;
 extern struct kunit_suite cma_fault_suite;
 extern struct kunit_suite cma_fault_ib_suite;
+extern struct kunit_suite cma_established_suite;
+extern struct kunit_suite cma_race_suite;
 
 #endif

@@ -75,6 +75,8 @@ int cma_make_qp(struct cma_side *side)
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = side->qp_type,
+		.event_handler = side->qp_event,
+		.qp_context = side,
 	};
 
 	return rdma_create_qp(side->id, side->pd, &init);
@@ -89,7 +91,8 @@ static int cma_do_accept(struct cma_side *side)
 	return ret ?: rdma_accept_ece(side->id, &side->param, &side->ece);
 }
 
-static int cma_answer(struct cma_side *side, enum rdma_cm_event_type event)
+static int cma_answer(struct cma_side *side, struct rdma_cm_id *id,
+		      enum rdma_cm_event_type event)
 {
 	enum cma_answer answer = CMA_WAIT;
 
@@ -105,12 +108,12 @@ static int cma_answer(struct cma_side *side, enum rdma_cm_event_type event)
 		if (event == RDMA_CM_EVENT_CONNECT_REQUEST)
 			side->call = cma_do_accept(side);
 		else if (event == RDMA_CM_EVENT_CONNECT_RESPONSE)
-			side->call = rdma_accept(side->id, NULL);
+			side->call = rdma_accept(id, NULL);
 		else
-			side->call = rdma_disconnect(side->id);
+			side->call = rdma_disconnect(id);
 		return 0;
 	case CMA_REJECT:
-		side->call = rdma_reject(side->id, "no", 3, IB_CM_REJ_CONSUMER_DEFINED);
+		side->call = rdma_reject(id, "no", 3, IB_CM_REJ_CONSUMER_DEFINED);
 		return 0;
 	case CMA_FAIL:
 		return -ECANCELED;
@@ -136,7 +139,7 @@ int cma_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		}
 		side->id = id;
 	}
-	ret = cma_answer(side, event->event);
+	ret = cma_answer(side, id, event->event);
 	if (!ret && side->destroy_on && cma_letter(event->event) == side->destroy_on)
 		ret = 1;
 	if (ret) {
