@@ -39,5 +39,6 @@ extern struct kunit_suite ibcore_cq_suite;
 extern struct kunit_suite ibcore_drain_suite;
 extern struct kunit_suite ibcore_umap_suite;
 extern struct kunit_suite ibcore_nldev_many_suite;
+extern struct kunit_suite ibcore_nldev_linear_suite;
 
 #endif
