@@ -15,7 +15,7 @@ kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M
 CONFIG = scripts/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
-.PHONY: all help deps modules install abi abi-test sparse lint kunit demo check \
+.PHONY: all help deps modules install abi abi-test sparse lint kunit model demo check \
 	check-all check-fast clean
 all: modules
 
@@ -28,6 +28,7 @@ help:
 	@echo "make abi           hold exports and struct layouts against the distribution's"
 	@echo "make abi-test      seeded differences, which the gate must find"
 	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
+	@echo "make model         the CM's state machine against a lossy network, with Spin"
 	@echo "make sparse lint   static checks"
 
 deps:
@@ -60,6 +61,9 @@ lint: deps
 
 kunit: deps
 	+@scripts/kunit $(SUITES)
+
+model: deps
+	@scripts/model
 
 demo: modules
 	@scripts/vm run demo

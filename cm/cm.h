@@ -362,6 +362,12 @@ struct ibcm_id *ibcm_id_find_pair(__be32 local_id, __be32 remote_id);
 void ibcm_id_kick(struct ibcm_id *id, enum ibcm_pending why);
 /* Queues @rx for the id, with what it holds; false if it cannot. */
 bool ibcm_id_queue(struct ibcm_id *id, struct ibcm_rx *rx);
+/* Between two events: the handler of the first may have destroyed the id. */
+static inline bool ibcm_id_dying(const struct ibcm_id *id)
+{
+	return READ_ONCE(id->dying);
+}
+
 /* The consumer's answer: non-zero asks for the id to be destroyed. */
 int ibcm_deliver(struct ibcm_id *id, const struct ib_cm_event *event);
 int ibcm_deliver_plain(struct ibcm_id *id, enum ib_cm_event_type event);

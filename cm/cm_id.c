@@ -157,10 +157,29 @@ bool ibcm_id_queue(struct ibcm_id *id, struct ibcm_rx *rx)
 	return queued;
 }
 
+/* Whether the consumer is still to be told of a COMM_EST; it is, then. */
+static bool ibcm_est_take(struct ibcm_id *id)
+{
+	bool due;
+
+	spin_lock_irq(&id->lock);
+	due = id->pending & BIT(IBCM_PEND_EST);
+	id->pending &= ~BIT(IBCM_PEND_EST);
+	spin_unlock_irq(&id->lock);
+	return due;
+}
+
 int ibcm_deliver(struct ibcm_id *id, const struct ib_cm_event *event)
 {
-	int ret = id->id.cm_handler(&id->id, event);
+	int ret;
 
+	/* COMM_EST may have come since the work took what it tells of now. */
+	if (ibcm_est_take(id)) {
+		ret = ibcm_established(id);
+		if (ret || ibcm_id_dying(id))
+			return ret;
+	}
+	ret = id->id.cm_handler(&id->id, event);
 	if (ret)
 		trace_icm_handler_err(event->event);
 	return ret;

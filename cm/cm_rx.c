@@ -209,7 +209,7 @@ int ibcm_rx_finish(struct ibcm_id *id, const struct ibcm_rx *rx,
 	if (step->flags & IBCM_F_EST) {
 		ibcm_stat(rx->port, IBCM_STAT_EST_BY_DREQ);
 		ret = ibcm_deliver_plain(id, IB_CM_USER_ESTABLISHED);
-		if (ret)
+		if (ret || ibcm_id_dying(id))
 			return ret;
 	}
 	event->event = step->event;

@@ -16,6 +16,7 @@
  *    be addressed, so the id goes into timewait (12.9.8.4), not to IDLE.
  *  - COMM_EST changes the state at once, in whatever context it is reported;
  *    the consumer is told from the id's work, before anything that follows.
+ *    Until that work the REP is outstanding; destruction cancels it.
  */
 #include "cm.h"
 
@@ -142,7 +143,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_RX_RTU]		= DUPLICATE(ESTABLISHED, NONE),
 		[IBCM_RX_DREQ]		= TELL(DREQ_RCVD, DREQ_RECEIVED),
 		[IBCM_TX_DREQ]		= GO(DREQ_SENT),
-		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, 0, DREQ),
+		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, DREQ),
 	},
 	[IB_CM_DREQ_SENT] = {
 		[IBCM_RX_REJ]		= ANSWERED(TIMEWAIT, REJ_RECEIVED),
@@ -158,7 +159,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_RX_DREQ]		= DUPLICATE(DREQ_RCVD, NONE),
 		[IBCM_RX_DREP]		= DUPLICATE(DREQ_RCVD, NONE),
 		[IBCM_TX_DREP]		= GO(TIMEWAIT),
-		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, 0, DREP),
+		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, DREP),
 	},
 	[IB_CM_TIMEWAIT] = {
 		[IBCM_RX_REQ]		= DUPLICATE(TIMEWAIT, REJ_STALE),

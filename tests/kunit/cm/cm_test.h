@@ -43,6 +43,7 @@ struct cm_side {
 	char destroy_on;		/* letter of an event */
 	char fail_on;			/* likewise: the handler answers an error */
 	bool destroyed;			/* by its handler */
+	bool told_after;		/* of an id that its handler destroyed */
 	unsigned int slow_ms;		/* the handler sleeps before it returns */
 	bool in_handler;
 

@@ -195,9 +195,11 @@ static void an_id_goes_with_messages_waiting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
 }
 
-/* Its work is queued and has not begun. */
+/* Its work is queued and has not begun: the REP is still outstanding. */
 static void an_id_goes_with_its_work_queued(struct kunit *test)
 {
+	int sent;
+
 	pair.client.hold = BIT(IBCM_RTU);
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
@@ -205,9 +207,27 @@ static void an_id_goes_with_its_work_queued(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.server.id, IB_EVENT_COMM_EST), 0);
 	KUNIT_EXPECT_TRUE(test, work_pending(&to_ibcm(pair.server.id)->work));
 	cm_drop_id(&pair.server);
+	sent = atomic_read(&pair.server.wire[IBCM_REP]);
 	msleep(1000);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_REP]), sent);
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
+}
+
+/* One message makes two events; the handler of the first destroys the id. */
+static void an_id_goes_between_two_events(struct kunit *test)
+{
+	pair.client.hold = BIT(IBCM_RTU);
+	pair.server.destroy_on = 'E';
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	msleep(1000);
+	KUNIT_EXPECT_TRUE(test, pair.server.destroyed);
+	KUNIT_EXPECT_FALSE(test, pair.server.told_after);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PRT"));
 }
 
 /* Removal and destruction return though no send ever completes. */
@@ -331,6 +351,7 @@ static struct kunit_case destroy_cases[] = {
 	KUNIT_CASE(handlers_do_both),
 	KUNIT_CASE(an_id_goes_with_messages_waiting),
 	KUNIT_CASE(an_id_goes_with_its_work_queued),
+	KUNIT_CASE(an_id_goes_between_two_events),
 	KUNIT_CASE(completions_are_lost),
 	KUNIT_CASE(a_listener_goes),
 	KUNIT_CASE(many_connections),

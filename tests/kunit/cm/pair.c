@@ -129,8 +129,10 @@ int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 		}
 		side->id = cm_id;
 	}
-	if (cm_id != side->id)
+	if (cm_id != side->id) {
+		side->told_after = side->destroyed;
 		return 0;
+	}
 	switch (cm_answer_to(side, event->event)) {
 	case CM_GO_ON:
 		side->call = cm_go_on(side, event->event);
