@@ -295,6 +295,10 @@ void ibcore_restrack_release(struct ib_device *dev);
 struct rdma_restrack_entry *
 ibcore_restrack_next(struct ib_device *dev, enum rdma_restrack_type type,
 		     unsigned long *id, bool show_dd);
+#if IS_ENABLED(CONFIG_KUNIT)
+/* Entries that the above has looked at; not exact when there are several at it. */
+extern unsigned long ibcore_restrack_visits;
+#endif
 
 /* ---- counters.c: rdma_counter binding of QPs ---- */
 void ibcore_counter_setup(struct ib_device *dev);
@@ -391,7 +395,22 @@ struct ibcore_nldev_res_kind {
 	/* -EAGAIN: not one to show; -EMSGSIZE: @msg is full */
 	int (*fill)(struct sk_buff *msg, bool admin,
 		    struct rdma_restrack_entry *res, u32 port);
+	/* Of what QPs belong to: whether @qp does, and to which number. */
+	bool (*of_qp)(const struct ib_qp *qp, u32 *id);
+	bool qp_ranges;	/* QPs of successive numbers are named as a range */
 };
+
+/* ---- nldev_qps.c ---- */
+struct ibcore_nldev_qps;
+
+struct ibcore_nldev_qps *
+ibcore_nldev_qps_collect(struct ib_device *dev,
+			 const struct ibcore_nldev_res_kind *kind);
+int ibcore_nldev_qps_put(struct sk_buff *msg, const struct ibcore_nldev_qps *qps,
+			 const struct ibcore_nldev_res_kind *kind, u32 owner);
+/* What a dump keeps from page to page: in cb->args[], from kvmalloc(). */
+#define IBCORE_NLDEV_DUMP_MEMORY 1
+int ibcore_nldev_dump_done(struct netlink_callback *cb);
 
 extern const struct ibcore_nldev_res_kind ibcore_nldev_counter_kind;
 extern const struct ibcore_nldev_res_kind ibcore_nldev_mr_stat_kind;

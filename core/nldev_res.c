@@ -5,8 +5,10 @@
  *
  * A dump goes through the tracked entries in order of their numbers and
  * remembers the next number in cb->args[0], so that each page starts where the
- * last one ended, however many entries came and went in between.
+ * last one ended, however many entries came and went in between.  What else it
+ * needs from page to page is in cb->args[IBCORE_NLDEV_DUMP_MEMORY].
  */
+#include <linux/mm.h>
 #include <linux/pid_namespace.h>
 #include <net/netlink.h>
 #include <net/sock.h>
@@ -106,6 +108,23 @@ int ibcore_nldev_put_owner(struct sk_buff *msg,
 	return nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PID, pid);
 }
 
+/* Those of one object: of a dump see dump_qps(). */
+static int put_own_qps(struct sk_buff *msg, struct ib_device *dev,
+		       const struct ibcore_nldev_res_kind *kind, u32 id)
+{
+	struct ibcore_nldev_qps *qps;
+	int ret;
+
+	if (!kind->of_qp)
+		return 0;
+	qps = ibcore_nldev_qps_collect(dev, kind);
+	if (IS_ERR(qps))
+		return PTR_ERR(qps);
+	ret = ibcore_nldev_qps_put(msg, qps, kind, id);
+	kvfree(qps);
+	return ret;
+}
+
 int ibcore_nldev_put_res(struct ibcore_nldev_req *req,
 			 const struct ibcore_nldev_res_kind *kind)
 {
@@ -127,7 +146,8 @@ int ibcore_nldev_put_res(struct ibcore_nldev_req *req,
 				     nla_get_u32(req->tb[kind->id]));
 	if (IS_ERR(res))
 		return PTR_ERR(res);
-	ret = kind->fill(req->msg, req->admin, res, port);
+	ret = kind->fill(req->msg, req->admin, res, port) ?:
+	      put_own_qps(req->msg, req->dev, kind, res->id);
 	rdma_restrack_put(res);
 	return ret == -EAGAIN ? -ENOENT : ret;
 }
@@ -142,6 +162,7 @@ int ibcore_nldev_res_get(struct ibcore_nldev_req *req)
 struct res_dump {
 	const struct ibcore_nldev_res_kind *kind;
 	struct ib_device *dev;
+	const struct ibcore_nldev_qps *qps;	/* of kinds that have some */
 	u32 port;	/* 0: of all */
 	bool details;
 	bool admin;
@@ -158,6 +179,8 @@ static int dump_entry(struct sk_buff *skb, const struct res_dump *dump,
 		return -EMSGSIZE;
 
 	ret = dump->kind->fill(skb, dump->admin, res, dump->port);
+	if (!ret && dump->qps)
+		ret = ibcore_nldev_qps_put(skb, dump->qps, dump->kind, res->id);
 	if (ret)
 		nla_nest_cancel(skb, nest);
 	else
@@ -214,6 +237,29 @@ static int res_dump_page(struct sk_buff *skb, struct netlink_callback *cb,
 	return skb->len;
 }
 
+int ibcore_nldev_dump_done(struct netlink_callback *cb)
+{
+	kvfree((void *)cb->args[IBCORE_NLDEV_DUMP_MEMORY]);
+	return 0;
+}
+
+/* All pages of a dump have the QPs as they were when it began. */
+static int dump_qps(struct netlink_callback *cb, struct res_dump *dump)
+{
+	struct ibcore_nldev_qps *qps = (void *)cb->args[IBCORE_NLDEV_DUMP_MEMORY];
+
+	if (!dump->kind->of_qp)
+		return 0;
+	if (!qps) {
+		qps = ibcore_nldev_qps_collect(dump->dev, dump->kind);
+		if (IS_ERR(qps))
+			return PTR_ERR(qps);
+		cb->args[IBCORE_NLDEV_DUMP_MEMORY] = (long)qps;
+	}
+	dump->qps = qps;
+	return 0;
+}
+
 int ibcore_nldev_dump_res(struct sk_buff *skb, struct netlink_callback *cb,
 			  const struct ibcore_nldev_res_kind *kind,
 			  struct nlattr **tb)
@@ -235,7 +281,7 @@ int ibcore_nldev_dump_res(struct sk_buff *skb, struct netlink_callback *cb,
 		if (!rdma_is_port_valid(dump.dev, dump.port))
 			goto out;
 	}
-	ret = res_dump_page(skb, cb, &dump);
+	ret = dump_qps(cb, &dump) ?: res_dump_page(skb, cb, &dump);
 out:
 	ib_device_put(dump.dev);
 	return ret;

@@ -261,59 +261,12 @@ static int fill_ctx(struct sk_buff *msg, bool admin,
 
 /* ---- SRQ ---- */
 
-static int put_qp_range(struct sk_buff *msg, u32 first, u32 last)
+/* Whoever holds a QP's entry keeps its SRQ. */
+static bool srq_of_qp(const struct ib_qp *qp, u32 *id)
 {
-	struct nlattr *nest;
-	int ret;
-
-	nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
-	if (!nest)
-		return -EMSGSIZE;
-	if (first == last)
-		ret = nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, first);
-	else
-		ret = nla_put_u32(msg, RDMA_NLDEV_ATTR_MIN_RANGE, first) ?:
-		      nla_put_u32(msg, RDMA_NLDEV_ATTR_MAX_RANGE, last);
-	if (!ret)
-		nla_nest_end(msg, nest);
-	return ret;
-}
-
-/* The QPs that receive through @srq, those of successive numbers as a range. */
-static int put_srq_qps(struct sk_buff *msg, struct ib_srq *srq)
-{
-	struct rdma_restrack_entry *res;
-	unsigned long id = 0;
-	u32 first = 0, n = 0;	/* the range so far: n QPs from first on */
-	struct nlattr *table;
-
-	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP);
-	if (!table)
-		return -EMSGSIZE;
-
-	while ((res = ibcore_restrack_next(srq->device, RDMA_RESTRACK_QP, &id,
-					   true))) {
-		struct ib_qp *qp = container_of(res, struct ib_qp, res);
-		bool mine = qp->srq == srq;
-		u32 qpn = qp->qp_num;
-
-		rdma_restrack_put(res);
-		id++;
-		if (!mine)
-			continue;
-		if (n && qpn == first + n) {
-			n++;
-			continue;
-		}
-		if (n && put_qp_range(msg, first, first + n - 1))
-			return -EMSGSIZE;
-		first = qpn;
-		n = 1;
-	}
-	if (n && put_qp_range(msg, first, first + n - 1))
-		return -EMSGSIZE;
-	nla_nest_end(msg, table);
-	return 0;
+	if (qp->srq)
+		*id = qp->srq->res.id;
+	return qp->srq;
 }
 
 static int fill_srq(struct sk_buff *msg, bool admin,
@@ -332,9 +285,8 @@ static int fill_srq(struct sk_buff *msg, bool admin,
 	if (ib_srq_has_cq(srq->srq_type) && srq->ext.cq &&
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CQN, srq->ext.cq->res.id))
 		return -EMSGSIZE;
-	ret = put_srq_qps(msg, srq);
-	if (ret || !srq->device->ops.fill_res_srq_entry)
-		return ret;
+	if (!srq->device->ops.fill_res_srq_entry)
+		return 0;
 	return srq->device->ops.fill_res_srq_entry(msg, srq);
 }
 
@@ -348,13 +300,14 @@ static int fill_srq_raw(struct sk_buff *msg, bool admin,
 	return srq->device->ops.fill_res_srq_entry_raw(msg, srq);
 }
 
-#define RES_KIND(cmd, kind, idattr, fn)					\
+#define RES_KIND(cmd, kind, idattr, fn, ...)				\
 	[RDMA_NLDEV_CMD_RES_##cmd] = {					\
 		.type = RDMA_RESTRACK_##kind,				\
 		.table = RDMA_NLDEV_ATTR_RES_##kind,			\
 		.entry = RDMA_NLDEV_ATTR_RES_##kind##_ENTRY,		\
 		.id = RDMA_NLDEV_ATTR_RES_##idattr,			\
 		.fill = fn,						\
+		__VA_ARGS__						\
 	}
 
 /* By command; nldev.c calls only for commands that are here. */
@@ -365,7 +318,8 @@ static const struct ibcore_nldev_res_kind res_kinds[RDMA_NLDEV_NUM_OPS] = {
 	RES_KIND(MR_GET, MR, MRN, fill_mr),
 	RES_KIND(PD_GET, PD, PDN, fill_pd),
 	RES_KIND(CTX_GET, CTX, CTXN, fill_ctx),
-	RES_KIND(SRQ_GET, SRQ, SRQN, fill_srq),
+	RES_KIND(SRQ_GET, SRQ, SRQN, fill_srq,
+		 .of_qp = srq_of_qp, .qp_ranges = true),
 	RES_KIND(QP_GET_RAW, QP, LQPN, fill_qp_raw),
 	RES_KIND(CQ_GET_RAW, CQ, CQN, fill_cq_raw),
 	RES_KIND(MR_GET_RAW, MR, MRN, fill_mr_raw),

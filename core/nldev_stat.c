@@ -198,36 +198,17 @@ static int set_optional_counters(struct ibcore_nldev_req *req)
 
 /* ---- the counters of QPs ---- */
 
-static int put_counter_qps(struct sk_buff *msg,
-			   const struct rdma_counter *counter)
+static bool counter_of_qp(const struct ib_qp *qp, u32 *id)
 {
-	struct rdma_restrack_entry *res;
-	unsigned long id = 0;
-	struct nlattr *table;
+	const struct rdma_counter *counter;
 
-	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP);
-	if (!table)
-		return -EMSGSIZE;
-
-	while ((res = ibcore_restrack_next(counter->device, RDMA_RESTRACK_QP,
-					   &id, true))) {
-		const struct ib_qp *qp = container_of(res, struct ib_qp, res);
-		bool bound = READ_ONCE(qp->counter) == counter;
-		u32 qp_num = qp->qp_num;
-		struct nlattr *nest;
-
-		rdma_restrack_put(res);
-		id++;
-		if (!bound)
-			continue;
-		nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
-		if (!nest ||
-		    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, qp_num))
-			return -EMSGSIZE;
-		nla_nest_end(msg, nest);
-	}
-	nla_nest_end(msg, table);
-	return 0;
+	/* It may be unbound at any time. */
+	rcu_read_lock();
+	counter = READ_ONCE(qp->counter);
+	if (counter)
+		*id = counter->id;
+	rcu_read_unlock();
+	return counter;
 }
 
 static int fill_counter(struct sk_buff *msg, bool admin,
@@ -254,8 +235,7 @@ static int fill_counter(struct sk_buff *msg, bool admin,
 		       counter->mode.param.qp_type))
 		return -EMSGSIZE;
 	/* Optional counters count for ports alone: there they are disabled. */
-	return put_counter_qps(msg, counter) ?:
-	       put_values(msg, counter->stats, counter->stats->value,
+	return put_values(msg, counter->stats, counter->stats->value,
 			  counter->stats->is_disabled);
 }
 
@@ -265,6 +245,7 @@ const struct ibcore_nldev_res_kind ibcore_nldev_counter_kind = {
 	.entry = RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY,
 	.id = RDMA_NLDEV_ATTR_STAT_COUNTER_ID,
 	.fill = fill_counter,
+	.of_qp = counter_of_qp,
 };
 
 static int put_mode(struct ibcore_nldev_req *req)

@@ -22,6 +22,7 @@
  * then changes hands, which commit can tell because the slot says whose it is.
  */
 #include <linux/sched/task.h>
+#include <kunit/visibility.h>
 #include <rdma/rdma_cm.h>
 #include <rdma/rdma_counter.h>
 
@@ -332,6 +333,18 @@ struct rdma_restrack_entry *rdma_restrack_get_byid(struct ib_device *dev,
 }
 EXPORT_SYMBOL(rdma_restrack_get_byid);
 
+#if IS_ENABLED(CONFIG_KUNIT)
+unsigned long ibcore_restrack_visits;
+EXPORT_SYMBOL_IF_KUNIT(ibcore_restrack_visits);
+#endif
+
+static void restrack_visit(void)
+{
+#if IS_ENABLED(CONFIG_KUNIT)
+	ibcore_restrack_visits++;
+#endif
+}
+
 /*
  * Finds and holds the first entry numbered *@id or more, and sets *@id to its
  * number; NULL if there is none.  O(log n), so a dump may resume anywhere.
@@ -347,6 +360,7 @@ ibcore_restrack_next(struct ib_device *dev, enum rdma_restrack_type type,
 	xa_lock(xa);
 	entry = xa_find(xa, id, U32_MAX, XA_PRESENT);
 	while (entry) {
+		restrack_visit();
 		if (show_dd || !xa_get_mark(xa, *id, RESTRACK_DD))
 			res = restrack_hold(entry);
 		if (res)

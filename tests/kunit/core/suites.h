@@ -40,5 +40,6 @@ extern struct kunit_suite ibcore_drain_suite;
 extern struct kunit_suite ibcore_umap_suite;
 extern struct kunit_suite ibcore_nldev_many_suite;
 extern struct kunit_suite ibcore_qp_watch_suite;
+extern struct kunit_suite ibcore_nldev_linear_suite;
 
 #endif

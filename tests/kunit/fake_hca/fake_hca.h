@@ -145,6 +145,8 @@ struct fake_hca {
 					 struct fake_hca_packet *packet,
 					 void *arg);
 	void *verdict_arg;
+	/* Called first by the verbs that make and destroy objects of processes. */
+	void (*on_verb)(struct fake_hca *hca, enum fake_hca_object kind, bool create);
 	/* Called first by a create_ah that may sleep. */
 	void (*on_create_ah)(struct fake_hca *hca);
 	/* What the adapter's own agents make of a MAD; with params->sma. */
@@ -196,6 +198,8 @@ static inline bool refuse(struct ib_device *ibdev, enum fake_hca_object kind)
 {
 	struct fake_hca *hca = to_fake_hca(ibdev);
 
+	if (hca->on_verb)
+		hca->on_verb(hca, kind, true);
 	if (fault(&hca->fail_create[kind]))
 		return true;
 	atomic_inc(&hca->alive[kind]);
@@ -206,6 +210,8 @@ static inline int retire(struct ib_device *ibdev, enum fake_hca_object kind)
 {
 	struct fake_hca *hca = to_fake_hca(ibdev);
 
+	if (hca->on_verb)
+		hca->on_verb(hca, kind, false);
 	if (fault(&hca->fail_destroy[kind]))
 		return -EIO;
 	WARN_ON(atomic_dec_return(&hca->alive[kind]) < 0);

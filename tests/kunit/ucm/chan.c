@@ -144,7 +144,8 @@ int chan_listen(struct chan *chan, u32 id, u32 backlog)
 
 static void fill_param(struct chan *chan, struct rdma_ucm_conn_param *param)
 {
-	param->qp_num = 0x7f000123 + chan->nr_qps++;	/* 24 bits count */
+	/* 24 bits count. */
+	param->qp_num = chan->qp_num ?: 0x7f000123 + chan->nr_qps++;
 	param->responder_resources = 2;
 	param->initiator_depth = 3;
 	param->retry_count = 7;

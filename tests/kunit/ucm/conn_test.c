@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Connections and datagram services: each command's effect and each event's payload. */
 #include <net/ipv6.h>
+#include <ibex/qp.h>
 #include "ucm_test.h"
 
 static void a_connection_from_request_to_end(struct kunit *test)
@@ -110,6 +111,67 @@ static void the_program_notes_data_before_the_rtu(struct kunit *test)
 					    RDMA_CM_EVENT_ESTABLISHED, NULL));
 	cmd.event = IB_EVENT_SQ_DRAINED;
 	KUNIT_EXPECT_EQ(test, chan_do(&host->server, NOTIFY, cmd, 0), -EINVAL);
+}
+
+static struct ib_qp *process_qp(struct cma_side *side)
+{
+	struct ib_qp_init_attr init = {
+		.qp_type = IB_QPT_RC, .port_num = 1, .send_cq = side->cq,
+		.recv_cq = side->cq,
+	};
+	struct ib_qp *qp;
+
+	qp = ib_create_qp_user(&side->hca->ibdev, side->pd, &init, NULL, NULL, NULL);
+	if (!IS_ERR(qp))
+		ib_qp_usecnt_inc(qp);
+	return qp;
+}
+
+static struct cma_side *others_side;
+static struct ib_qp *others_qp;
+
+static int make_others_qp(struct racer *r)
+{
+	others_qp = process_qp(others_side);
+	return PTR_ERR_OR_ZERO(others_qp);
+}
+
+/* The program does nothing: its QP's number is all that is known of it. */
+static void data_establishes_the_programs_connection(struct kunit *test)
+{
+	struct ucm_hosts *host = test->priv;
+	struct ib_qp *qp = process_qp(&host->pair.server);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(qp));
+	host->server.qp_num = qp->qp_num;
+	request_up(test);
+	KUNIT_ASSERT_EQ(test, chan_accept(&host->server, host->child, 'S'), 0);
+	fake_hca_qp_event(qp, IB_EVENT_COMM_EST);
+	KUNIT_EXPECT_TRUE(test, chan_expect(test, &host->server,
+					    RDMA_CM_EVENT_ESTABLISHED, NULL));
+	/* The RTU itself, then, is nothing new. */
+	KUNIT_EXPECT_EQ(test, chan_confirm(&host->client, host->id), 0);
+	cma_settle(&host->pair);
+	KUNIT_EXPECT_TRUE(test, chan_is_empty(&host->server));
+	KUNIT_EXPECT_EQ(test, chan_destroy(&host->server, host->child, NULL), 0);
+	ib_destroy_qp(qp);
+}
+
+static void data_of_another_program_establishes_nothing(struct kunit *test)
+{
+	struct ucm_hosts *host = test->priv;
+	struct racer other;
+
+	others_side = &host->pair.server;
+	race_start(test, &other, &host->server, make_others_qp, 0, 0);
+	KUNIT_ASSERT_EQ(test, race_join(test, &other), 0);
+	host->server.qp_num = others_qp->qp_num;
+	request_up(test);
+	KUNIT_ASSERT_EQ(test, chan_accept(&host->server, host->child, 'S'), 0);
+	fake_hca_qp_event(others_qp, IB_EVENT_COMM_EST);
+	cma_settle(&host->pair);
+	KUNIT_EXPECT_TRUE(test, chan_is_empty(&host->server));
+	ib_destroy_qp(others_qp);
 }
 
 static void a_datagram_service(struct kunit *test)
@@ -374,6 +436,8 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(a_request_is_rejected_without_a_reason),
 	KUNIT_CASE(a_request_that_ends_before_it_is_accepted),
 	KUNIT_CASE(the_program_notes_data_before_the_rtu),
+	KUNIT_CASE(data_establishes_the_programs_connection),
+	KUNIT_CASE(data_of_another_program_establishes_nothing),
 	KUNIT_CASE(a_datagram_service),
 	KUNIT_CASE(an_address_that_nobody_has),
 	KUNIT_CASE(addresses_by_the_older_commands),

@@ -21,6 +21,7 @@ struct chan {
 	unsigned long mem;	/* the command, and RESP_AT after it the response */
 	int fd;			/* -1: none */
 	int nr_qps;		/* 0x123 and up */
+	u32 qp_num;		/* of one there is; 0: as above */
 	bool bad_resp;		/* responses go to NO_MEMORY */
 };
 

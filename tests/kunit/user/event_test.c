@@ -134,6 +134,32 @@ static void a_bad_buffer_loses_no_event(struct kunit *test)
 	things_close_fd(channel);
 }
 
+/* Also before those that came later, of the same CQ or of another. */
+static void an_event_that_is_put_back_is_first_again(struct kunit *test)
+{
+	struct commands *c = test->priv;
+	int channel = events_channel(c);
+	struct uverbs_event_queue *queue = events_queue(channel);
+	struct events_cq a = events_cq(c, channel, 'a', 0);
+	struct events_cq b = events_cq(c, channel, 'b', 0);
+	char names[16];
+	u64 desc[2];
+
+	events_complete(a.cq);
+	events_complete(b.cq);
+	uverbs_event_untake(queue, uverbs_event_take(queue, desc));
+	KUNIT_EXPECT_EQ(test, desc[0], 'a');
+	events_read_names(c, channel, names, sizeof(names));
+	KUNIT_EXPECT_STREQ(test, names, "ab");
+	events_complete(a.cq);
+	events_complete(b.cq);
+	events_complete(a.cq);
+	uverbs_event_untake(queue, uverbs_event_take(queue, desc));
+	events_read_names(c, channel, names, sizeof(names));
+	KUNIT_EXPECT_STREQ(test, names, "aba");
+	things_close_fd(channel);
+}
+
 static void a_cq_is_destroyed_while_its_event_is_read(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -464,6 +490,7 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(what_was_read_is_what_destroy_reports),
 	KUNIT_CASE(a_read_brings_as_many_as_fit),
 	KUNIT_CASE(a_bad_buffer_loses_no_event),
+	KUNIT_CASE(an_event_that_is_put_back_is_first_again),
 	KUNIT_CASE(a_cq_is_destroyed_while_its_event_is_read),
 	KUNIT_CASE(a_reader_waits_for_an_event),
 	KUNIT_CASE(an_event_that_is_put_back_wakes_another),

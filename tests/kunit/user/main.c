@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "events.h"
 #include "queues.h"
+#include "race.h"
 #include "things.h"
 #include "uverbs_test.h"
 
@@ -16,7 +17,10 @@ kunit_test_suites(&uverbs_umem_suite, &uverbs_pgsz_suite, &uverbs_odp_suite,
 		  &uverbs_event_suite, &uverbs_async_suite, &uverbs_cq_suite,
 		  &uverbs_qp_create_suite, &uverbs_qp_modify_suite,
 		  &uverbs_post_suite, &uverbs_srq_suite, &uverbs_wq_suite,
-		  &uverbs_flow_rule_suite);
+		  &uverbs_flow_rule_suite,
+		  &uverbs_race_suite, &uverbs_race_end_suite,
+		  &uverbs_race_event_suite, &uverbs_event_fd_suite,
+		  &uverbs_xrc_share_suite);
 
 MODULE_DESCRIPTION("KUnit suites of ib_uverbs");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -90,6 +90,26 @@ static void a_region_is_registered_and_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, regions(c), 0);
 }
 
+/* To remote ones it is where the process says, not where it has it. */
+static void a_region_has_an_address_of_its_own(struct kunit *test)
+{
+	struct commands *c = test->priv;
+	struct ib_uverbs_reg_mr cmd = {
+		.start = 0x10040, .length = 4096, .hca_va = 0x7770040,
+		.pd_handle = commands_pd(c), .access_flags = RW,
+	};
+	struct ib_uverbs_reg_mr_resp resp;
+	struct ib_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, commands_write(c, IB_USER_VERBS_CMD_REG_MR, &cmd, sizeof(cmd),
+					     &resp, sizeof(resp)), 0);
+	mr = mr_of(c, resp.mr_handle);
+	KUNIT_EXPECT_EQ(test, mr->iova, 0x7770040);
+	KUNIT_EXPECT_EQ(test, c->hca->reg.iova, 0x7770040);
+	KUNIT_EXPECT_EQ(test, c->hca->reg.start, 0x10040);
+	KUNIT_EXPECT_EQ(test, dereg(c, resp.mr_handle), 0);
+}
+
 static void what_no_region_can_be_of(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -471,6 +491,7 @@ static void each_allocation_may_fail(struct kunit *test)
 
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_region_is_registered_and_gone),
+	KUNIT_CASE(a_region_has_an_address_of_its_own),
 	KUNIT_CASE(what_no_region_can_be_of),
 	KUNIT_CASE(a_region_changes_in_place),
 	KUNIT_CASE(a_region_becomes_another),

@@ -149,6 +149,33 @@ static void all_gids_are_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query_gids(c, U64_MAX, size, 0), -EINVAL);
 }
 
+/* A newer program's entries are longer: each begins where it looks for it. */
+static void gids_of_two_ports_at_any_length(struct kunit *test)
+{
+	static const struct fake_hca_params params = {
+		.link_layer = IB_LINK_LAYER_INFINIBAND, .ports = 2, .user = true,
+	};
+	const size_t size = sizeof(struct ib_uverbs_gid_entry) + 8;
+	struct ib_uverbs_gid_entry entry;
+	struct commands *c;
+	u8 got[2 * (sizeof(entry) + 8)];
+	u64 tail = 1;
+
+	commands_exit(test);
+	KUNIT_ASSERT_EQ(test, commands_init_hca(test, &params), 0);
+	c = test->priv;
+	KUNIT_ASSERT_EQ(test, query_gids(c, size, sizeof(got), 0), 0);
+	KUNIT_EXPECT_EQ(test, commands_got_u64(c,
+					       UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES),
+			2);
+	commands_got_data(c, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, got, sizeof(got));
+	memcpy(&entry, got + size, sizeof(entry));
+	KUNIT_EXPECT_EQ(test, entry.port_num, 2);
+	KUNIT_EXPECT_MEMEQ(test, entry.gid, c->hca->port[2].gids[0].raw, 16);
+	memcpy(&tail, got + sizeof(entry), sizeof(tail));
+	KUNIT_EXPECT_EQ(test, tail, 0);
+}
+
 static int query_gid(struct commands *c, u64 port, u64 index, u32 flags)
 {
 	commands_begin(c, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY);
@@ -387,6 +414,7 @@ static struct kunit_case query_cases[] = {
 	KUNIT_CASE(the_device_is_described_at_length),
 	KUNIT_CASE(a_port_is_described),
 	KUNIT_CASE(all_gids_are_listed),
+	KUNIT_CASE(gids_of_two_ports_at_any_length),
 	KUNIT_CASE(one_gid_is_described),
 	KUNIT_CASE(handles_are_listed),
 	KUNIT_CASE(a_context_by_ioctl),
