@@ -81,6 +81,12 @@ each_once() {
 		}' "$ULP/times"
 }
 
+# cm_counted NAME AT-LEAST: by the CM's own counters, which only ours has
+cm_counted() {
+	[ "$IBEX_MODE" = stock ] || [ "$(cm_stat "$1")" -ge "$2" ] ||
+		fail "$condition: the CM counts $(cm_stat "$1") $1, not $2"
+}
+
 # hold_round: COUNT connections that stand until each is established
 hold_round() {
 	ulp stats 0
@@ -100,8 +106,10 @@ end_round() {
 	rtu_clean
 }
 
+silent() { [ "$(cat "$ULP/silent")" = Y ]; }
+
 report() {
-	if [ "$(cat "$ULP/silent")" = Y ]; then
+	if silent; then
 		awk '$2 != "-" { print $2 }' "$ULP/times" | row_of "accept to ESTABLISHED"
 	else
 		awk '$1 != "-" && $2 != "-" { print $2 - $1 }' "$ULP/times" |
@@ -119,6 +127,7 @@ ulp_lost() {
 	report
 	rtu_told
 	ours_must "no ESTABLISHED in $BOUND s" all_established
+	cm_counted established_by_receive "$count"
 	rtu_lift
 	within 10 all_established || :
 	end_round
@@ -131,6 +140,7 @@ ulp_lost_first() {
 	hold_round
 	[ "$(rtu_dropped)" = "$count" ] || fail "$(rtu_dropped) RTUs dropped, not $count"
 	within $BOUND all_established || fail "no ESTABLISHED in $BOUND s"
+	! silent || cm_counted established_by_rtu "$count"
 	report
 	rtu_told
 	end_round
@@ -153,7 +163,7 @@ ulp_late() {
 }
 
 # The active side disconnects as soon as its message is echoed, or, with no data,
-# as soon as it can.
+# as soon as it can. The CM counts what it was that established the ids.
 ulp_brief() {
 	rtu_wire loss 100%
 	ulp stats 0
@@ -164,6 +174,7 @@ ulp_brief() {
 	ours_must "not each one ESTABLISHED, then one DISCONNECTED" each_once
 	ulp_check passive_disconnected="$count"
 	ulp_check_clean
+	cm_counted "$1" $((count / 2))
 	rtu_clean
 }
 
@@ -185,10 +196,10 @@ ulp_all() {
 	condition="RTU twice"
 	ulp_late 2 duplicate 100%
 	condition="RTU lost, brief"
-	ulp_brief
+	ulp_brief established_by_receive
 	ulp silent 1
 	condition="no data, RTU lost, brief"
-	ulp_brief
+	ulp_brief established_by_dreq
 	condition="no data, clean"
 	! all || ulp_late 1 limit 1000
 	condition="no data, first RTUs lost"

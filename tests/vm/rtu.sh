@@ -10,6 +10,8 @@
 RTU_MATCH='match ip protocol 17 0xff match u16 4791 0xffff at 22
 	match u32 1 0x00ffffff at 32 match u8 7 0xff at 49 match u16 0x0014 0xffff at 64'
 RTU_BYTES=322	# Ethernet 14, IP 20, UDP 8, BTH 12, DETH 8, MAD 256, ICRC 4
+CM_STATS=/sys/kernel/debug/ib_cm/rxe_a-1
+
 rtu_seen=0 rtu_seen_again=0 rep_seen=0
 
 rtu_wire() {
@@ -31,6 +33,7 @@ rtu_wire() {
 	rtu_seen=$(rtu_received)
 	rtu_seen_again=$(rtu_received_again)
 	rep_seen=$(rep_retries)
+	[ ! -e "$CM_STATS" ] || cat "$CM_STATS" >/tmp/cm-stats
 }
 
 # the wire is clean again for what comes from now on; what is queued still goes
@@ -51,3 +54,8 @@ rtu_new() { echo $(($(rtu_received) - rtu_seen)); }
 rtu_new_again() { echo $(($(rtu_received_again) - rtu_seen_again)); }
 rep_resent() { echo $(($(rep_retries) - rep_seen)); }
 rep_retries() { cat /sys/class/infiniband/rxe_a/ports/1/cm_tx_retries/rep; }
+
+# cm_stat NAME: of the passive side's CM, since the wire was set up; ours only
+cm_stat() {
+	awk -v name="$1" '$1 == name { v = $NF - v } END { print v + 0 }' /tmp/cm-stats "$CM_STATS"
+}
