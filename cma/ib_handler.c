@@ -9,8 +9,8 @@
  *					CONNECT_ERROR if the QP does not move
  *	RTU_RECEIVED, USER_ESTABLISHED	ESTABLISHED, once
  *	REJ_RECEIVED			REJECTED, with the reason
- *	DREQ_RECEIVED, DREP_RECEIVED	DISCONNECTED, once; before it, ESTABLISHED
- *					if the DREQ came before the RTU
+ *	DREQ_RECEIVED, DREP_RECEIVED	DISCONNECTED, once; the IB CM has told of
+ *					USER_ESTABLISHED if the RTU did not come
  *	DREQ_ERROR			DISCONNECTED, -ETIMEDOUT
  *	TIMEWAIT_EXIT			TIMEWAIT_EXIT
  *	SIDR_REP_RECEIVED, _REQ_ERROR	ESTABLISHED or UNREACHABLE (sidr.c)
@@ -172,21 +172,6 @@ static const struct {
 };
 
 /*
- * Only a peer that was established sends a DREQ: its RTU is late or lost, and
- * the consumer would not know that the connection was up.
- */
-static int cma_ib_late_rtu(struct cma_id *idp, const struct ib_cm_event *ib)
-{
-	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ESTABLISHED };
-
-	if (ib->event != IB_CM_DREQ_RECEIVED || !idp->passive ||
-	    idp->conn != CMA_CONN_PENDING)
-		return 0;
-	cma_conn_outcome(idp, CMA_CONN_UP);
-	return cma_id_deliver(idp, &event);
-}
-
-/*
  * cma_ib_event() - the IB CM's handler of connections
  *
  * Return: 0; non-zero when the consumer wanted its id destroyed, so that the CM
@@ -203,8 +188,7 @@ int cma_ib_event(struct ib_cm_id *cm_id, const struct ib_cm_event *ib)
 	    !cma_ib_events[ib->event].handle ||
 	    cma_state(idp) != cma_ib_events[ib->event].state)
 		goto out;
-	ret = cma_ib_late_rtu(idp, ib);
-	if (!ret && cma_ib_events[ib->event].handle(idp, ib, &event))
+	if (cma_ib_events[ib->event].handle(idp, ib, &event))
 		ret = cma_id_deliver(idp, &event);
 	if (ret) {
 		/* The CM destroys it, when we return. */

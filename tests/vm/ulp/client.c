@@ -33,7 +33,7 @@ static int begin_connect(struct conn *conn, struct run *run)
 
 static int begin_exchange(struct conn *conn, struct run *run)
 {
-	return conn_post_message(conn);
+	return conn_exchange(conn);
 }
 
 static int begin_disconnect(struct conn *conn, struct run *run)
@@ -66,14 +66,24 @@ static int conn_step(struct conn *conn, struct run *run, struct completion *outc
 	return outcome == &conn->event ? conn->status : 0;
 }
 
+static bool conn_talk(struct conn *conn, struct run *run)
+{
+	ktime_t start = ktime_get();
+
+	if (conn_step(conn, run, &conn->echoed, begin_exchange) ||
+	    !test_bit(CONN_ECHOED, &conn->bits))
+		return false;
+	atomic64_add(ktime_us_delta(ktime_get(), start), &ulp_exchange_us);
+	return true;
+}
+
 /* true: the connection shall stand */
 static bool conn_life(struct conn *conn, struct run *run)
 {
 	if (conn_step(conn, run, &conn->event, begin_resolve_addr) ||
 	    conn_step(conn, run, &conn->event, begin_resolve_route) ||
 	    conn_step(conn, run, &conn->event, begin_connect) ||
-	    conn_step(conn, run, &conn->echoed, begin_exchange) ||
-	    !test_bit(CONN_ECHOED, &conn->bits))
+	    (!ulp_silent && !conn_talk(conn, run)))
 		return false;
 	if (ulp_hold)
 		return true;

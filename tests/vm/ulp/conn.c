@@ -97,6 +97,8 @@ struct conn *conn_alloc(bool active)
 	init_completion(&conn->echoed);
 	init_completion(&conn->over);
 	init_completion(&conn->released);
+	atomic_set(&conn->sends_left, ulp_rounds);
+	atomic_set(&conn->echoes_due, ulp_rounds);
 	INIT_WORK(&conn->release, conn_release);
 	INIT_LIST_HEAD(&conn->link);
 	return conn;
@@ -156,26 +158,7 @@ int conn_post_message(struct conn *conn)
 	return ib_post_send(conn->id->qp, &wr, NULL);
 }
 
-static void received(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct conn *conn = container_of(wc->wr_cqe, struct conn, rx.cqe);
-
-	if (wc->status != IB_WC_SUCCESS) {
-		io_failed(conn, wc);
-		return;
-	}
-	ib_dma_sync_single_for_cpu(conn->id->device, conn->rx.dma, MSG_SIZE,
-				   DMA_FROM_DEVICE);
-	if (wc->byte_len != MSG_SIZE || !message_good(&conn->rx.msg, conn->cookie))
-		ulp_count(ULP_BAD_DATA);
-	set_bit(CONN_ECHOED, &conn->bits);
-	if (test_bit(CONN_ACTIVE, &conn->bits))
-		complete(&conn->echoed);
-	else if (conn_post_message(conn))
-		ulp_count(ULP_IO_ERROR);
-}
-
-static int post_receive(struct conn *conn)
+int conn_post_receive(struct conn *conn)
 {
 	struct ib_sge sge = {
 		.addr = conn->rx.dma,
@@ -189,6 +172,59 @@ static int post_receive(struct conn *conn)
 	};
 
 	return ib_post_recv(conn->id->qp, &wr, NULL);
+}
+
+/*
+ * A message has come: give its buffer back first, then answer it, or send the
+ * next. Nothing is posted behind the last one, so that a drain comes last.
+ */
+static int post_again(struct conn *conn)
+{
+	int ret = 0;
+
+	if (atomic_dec_return(&conn->recvs_left) >= 0)
+		ret = conn_post_receive(conn);
+	if (ret)
+		return ret;
+	if (test_bit(CONN_ACTIVE, &conn->bits) &&
+	    atomic_dec_return(&conn->sends_left) < 0)
+		return 0;
+	return conn_post_message(conn);
+}
+
+/* Every message of a connection is alike, so all share its two buffers. */
+int conn_exchange(struct conn *conn)
+{
+	unsigned int i;
+	int ret = 0;
+
+	if (test_bit(CONN_DIRECT, &conn->bits))
+		return conn_poll(conn);
+	for (i = 0; i < ulp_window && !ret; i++)
+		if (atomic_dec_return(&conn->sends_left) >= 0)
+			ret = conn_post_message(conn);
+	return ret;
+}
+
+static void received(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct conn *conn = container_of(wc->wr_cqe, struct conn, rx.cqe);
+
+	if (wc->status != IB_WC_SUCCESS) {
+		io_failed(conn, wc);
+		return;
+	}
+	ib_dma_sync_single_for_cpu(conn->id->device, conn->rx.dma, MSG_SIZE,
+				   DMA_FROM_DEVICE);
+	if (wc->byte_len != MSG_SIZE || !message_good(&conn->rx.msg, conn->cookie))
+		ulp_count(ULP_BAD_DATA);
+	times_received(conn->times);
+	if (!test_bit(CONN_DIRECT, &conn->bits) && post_again(conn))
+		ulp_count(ULP_IO_ERROR);
+	if (!atomic_dec_return(&conn->echoes_due)) {
+		set_bit(CONN_ECHOED, &conn->bits);
+		complete(&conn->echoed);
+	}
 }
 
 /* --- verbs objects --------------------------------------------------------- */
@@ -209,13 +245,17 @@ static int conn_map(struct conn *conn, struct buffer *buf,
 static int conn_get_cq(struct conn *conn)
 {
 	struct ib_device *dev = conn->id->device;
+	unsigned int cqes = 3 * ulp_window + 6;
 	struct ib_cq *cq;
 
-	if (test_bit(CONN_ACTIVE, &conn->bits)) {
-		cq = ib_alloc_cq_any(dev, NULL, 8, IB_POLL_WORKQUEUE);
+	if (test_bit(CONN_ACTIVE, &conn->bits) && ulp_direct) {
+		set_bit(CONN_DIRECT, &conn->bits);
+		cq = ib_alloc_cq_any(dev, NULL, cqes, IB_POLL_DIRECT);
+	} else if (test_bit(CONN_ACTIVE, &conn->bits) || ulp_own_cq) {
+		cq = ib_alloc_cq_any(dev, NULL, cqes, IB_POLL_WORKQUEUE);
 	} else {
-		cq = ib_cq_pool_get(dev, 8, -1, IB_POLL_SOFTIRQ);
-		conn->pool_cqes = IS_ERR(cq) ? 0 : 8;
+		cq = ib_cq_pool_get(dev, cqes, -1, IB_POLL_SOFTIRQ);
+		conn->pool_cqes = IS_ERR(cq) ? 0 : cqes;
 	}
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
@@ -223,12 +263,24 @@ static int conn_get_cq(struct conn *conn)
 	return 0;
 }
 
+static int post_receives(struct conn *conn)
+{
+	unsigned int i, n = ulp_silent ? 0 : min(ulp_window, ulp_rounds);
+	int ret = 0;
+
+	atomic_set(&conn->recvs_left, ulp_rounds - n);
+	for (i = 0; i < n && !ret; i++)
+		ret = conn_post_receive(conn);
+	return ret;
+}
+
 int conn_make_verbs(struct conn *conn)
 {
 	struct ib_qp_init_attr attr = {
 		.cap = {
-			.max_send_wr = 2,
-			.max_recv_wr = 2,
+			/* a receive may be seen before an earlier send's completion */
+			.max_send_wr = 2 * ulp_window + 1,
+			.max_recv_wr = ulp_window + 1,	/* and a drain's */
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 		},
@@ -255,7 +307,7 @@ int conn_make_verbs(struct conn *conn)
 	attr.send_cq = conn->cq;
 	attr.recv_cq = conn->cq;
 	ret = rdma_create_qp(conn->id, conn->pd, &attr);
-	return ret ?: post_receive(conn);
+	return ret ?: post_receives(conn);
 }
 
 void conn_param(struct rdma_conn_param *param, const __be64 *cookie)
@@ -277,13 +329,14 @@ void conn_stand(struct conn *conn)
 	spin_unlock(&standing_lock);
 }
 
-void conn_drop_standing(void)
+void conn_drop_standing(bool active_only)
 {
 	struct conn *conn;
 
 	spin_lock(&standing_lock);
 	list_for_each_entry(conn, &standing, link)
-		conn_close(conn);
+		if (!active_only || test_bit(CONN_ACTIVE, &conn->bits))
+			conn_close(conn);
 	spin_unlock(&standing_lock);
 	flush_workqueue(ulp_release_wq);
 }

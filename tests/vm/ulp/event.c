@@ -72,6 +72,8 @@ static void established(struct conn *conn, struct rdma_cm_event *event)
 	u32 us = ktime_us_delta(ktime_get(), conn->started);
 	u64 cookie;
 
+	if (test_bit(CONN_DISCONNECTED, &conn->bits))
+		ulp_count(ULP_UNEXPECTED);
 	count_once(conn, CONN_ESTABLISHED, &ulp_stats[ULP_ESTABLISHED],
 		   &ulp_stats[ULP_PASSIVE_ESTABLISHED]);
 	if (!active)
@@ -88,6 +90,7 @@ int conn_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct conn *conn = id->context;
 
+	times_event(conn->times, event->event);
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:

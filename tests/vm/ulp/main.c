@@ -7,18 +7,26 @@
  *   listen   "ADDRESS PORT" starts a listener, "off" ends it
  *   connect  "SOURCE DESTINATION PORT COUNT PARALLEL", returns when all COUNT
  *            connections have come to an end (or, with hold, stand)
- *   drop     any write: end every standing connection, of either side
+ *   drop     "all": end every standing connection, of either side; "active":
+ *            only those of the active side, so that the other side sees them end
  *   stats    name=value lines; a write sets them to zero
  *   hold     1: leave connections standing
+ *   times    a line for each connection accepted since stats were cleared,
+ *            see times.c
  *   abrupt   1: destroy the id with no disconnect before
  *   reject   1: the listener rejects every request
+ *   silent   1: send nothing, and post no receive
+ *   own_cq   1: the passive side polls a CQ of its own from a workqueue, not
+ *            one of the pool from softirq
+ *   direct   1: the active side polls by hand and takes the time, see poll.c
+ *   rounds   messages each way on a connection
+ *   window   of these, at most so many under way
  *   wait_s   how long to wait for any one event, seconds
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/inet.h>
 #include <linux/module.h>
-#include <linux/seq_file.h>
 #include "ulp.h"
 
 static const char * const stat_names[ULP_NSTATS] = {
@@ -50,11 +58,17 @@ atomic_t ulp_stats[ULP_NSTATS];
 atomic_t ulp_live;
 atomic64_t ulp_connect_us;
 atomic_t ulp_connect_max_us;
+atomic64_t ulp_exchange_us;
 struct workqueue_struct *ulp_release_wq;
 bool ulp_hold;
 bool ulp_abrupt;
 bool ulp_reject;
+bool ulp_silent;
+bool ulp_own_cq;
+bool ulp_direct;
 u32 ulp_wait_s = 100;
+u32 ulp_rounds = 1;
+u32 ulp_window = 1;
 
 static struct dentry *dir;
 
@@ -117,7 +131,8 @@ static ssize_t connect_write(struct file *file, const char __user *from,
 		return n;
 	if (n != 5 || kstrtouint(word[3], 10, &count) ||
 	    kstrtouint(word[4], 10, &parallel) || !count || count > INT_MAX ||
-	    !parallel || parallel > MAX_PARALLEL)
+	    !parallel || parallel > MAX_PARALLEL || !ulp_rounds ||
+	    ulp_rounds > INT_MAX || !ulp_window || ulp_window > MAX_WINDOW)
 		return -EINVAL;
 	ret = parse_addr(word[0], "0", &run.src);
 	if (!ret)
@@ -132,7 +147,12 @@ static ssize_t connect_write(struct file *file, const char __user *from,
 static ssize_t drop_write(struct file *file, const char __user *from,
 			  size_t len, loff_t *pos)
 {
-	conn_drop_standing();
+	char line[160], *word[1];
+	int n = read_words(from, len, line, word, 1);
+
+	if (n < 0)
+		return n;
+	conn_drop_standing(!strcmp(word[0], "active"));
 	return len;
 }
 
@@ -150,6 +170,10 @@ static int stats_show(struct seq_file *seq, void *unused)
 	seq_printf(seq, "connect_avg_us=%llu\n",
 		   div_u64(atomic64_read(&ulp_connect_us), n));
 	seq_printf(seq, "connect_max_us=%d\n", atomic_read(&ulp_connect_max_us));
+	seq_printf(seq, "exchange_us=%lld\n", atomic64_read(&ulp_exchange_us));
+	seq_printf(seq, "polled=%d\n", atomic_read(&ulp_polled));
+	seq_printf(seq, "poll_ns=%lld\n", atomic64_read(&ulp_poll_ns));
+	seq_printf(seq, "poll_best_ps=%llu\n", ulp_poll_best_ps);
 	return 0;
 }
 
@@ -167,8 +191,13 @@ static ssize_t stats_write(struct file *file, const char __user *from,
 		atomic_set(&ulp_stats[i], 0);
 	atomic64_set(&ulp_connect_us, 0);
 	atomic_set(&ulp_connect_max_us, 0);
+	atomic64_set(&ulp_exchange_us, 0);
+	times_clear();
+	poll_clear();
 	return len;
 }
+
+DEFINE_SHOW_ATTRIBUTE(times);
 
 static const struct file_operations listen_ops = {
 	.owner = THIS_MODULE,
@@ -207,9 +236,15 @@ static int __init ulp_init(void)
 	debugfs_create_file("connect", 0200, dir, NULL, &connect_ops);
 	debugfs_create_file("drop", 0200, dir, NULL, &drop_ops);
 	debugfs_create_file("stats", 0600, dir, NULL, &stats_ops);
+	debugfs_create_file("times", 0400, dir, NULL, &times_fops);
 	debugfs_create_bool("hold", 0600, dir, &ulp_hold);
 	debugfs_create_bool("abrupt", 0600, dir, &ulp_abrupt);
 	debugfs_create_bool("reject", 0600, dir, &ulp_reject);
+	debugfs_create_bool("silent", 0600, dir, &ulp_silent);
+	debugfs_create_bool("own_cq", 0600, dir, &ulp_own_cq);
+	debugfs_create_bool("direct", 0600, dir, &ulp_direct);
+	debugfs_create_u32("rounds", 0600, dir, &ulp_rounds);
+	debugfs_create_u32("window", 0600, dir, &ulp_window);
 	debugfs_create_u32("wait_s", 0600, dir, &ulp_wait_s);
 	return 0;
 }
@@ -224,7 +259,7 @@ static void __exit ulp_exit(void)
 {
 	debugfs_remove(dir);
 	listen_stop();
-	conn_drop_standing();
+	conn_drop_standing(false);
 	while (atomic_read(&ulp_live))
 		msleep(20);
 	destroy_workqueue(ulp_release_wq);

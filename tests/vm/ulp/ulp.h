@@ -6,12 +6,14 @@
 #include <linux/kref.h>
 #include <linux/ktime.h>
 #include <linux/mutex.h>
+#include <linux/seq_file.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
 #define MSG_SIZE	64
 #define MAX_PARALLEL	64
+#define MAX_WINDOW	64
 
 /* What is counted; main.c has the names that debugfs shows. */
 enum ulp_stat {
@@ -45,8 +47,23 @@ enum conn_bits {
 	CONN_CLOSING,		/* release work is queued */
 	CONN_CONNECTED,		/* connect or accept was issued */
 	CONN_ECHOED,
+	CONN_DIRECT,		/* its CQ is polled by hand */
 	CONN_ESTABLISHED,
 	CONN_DISCONNECTED,
+};
+
+/*
+ * When what happened to an accepted connection, in ns since boot, 0 for never.
+ * Events of one id come one after the other; the completion may come beside
+ * them, and writes received only.
+ */
+struct times {
+	u64 accepted;			/* before rdma_accept */
+	u64 received;			/* first good receive completion */
+	u64 established;		/* the first of each */
+	u64 disconnected;
+	unsigned int n_established;
+	unsigned int n_disconnected;
 };
 
 struct message {
@@ -71,6 +88,10 @@ struct conn {
 	struct buffer rx;
 	struct buffer tx;
 	u64 cookie;
+	atomic_t recvs_left;		/* receives not yet posted */
+	atomic_t sends_left;		/* active: messages not yet sent */
+	atomic_t echoes_due;		/* active: answers still awaited */
+	struct times *times;		/* passive, or NULL when there is no room */
 	ktime_t started;
 	struct completion event;	/* active: the awaited event came */
 	struct completion echoed;	/* or never will be: see CONN_ECHOED */
@@ -93,13 +114,19 @@ extern atomic_t ulp_stats[ULP_NSTATS];
 extern atomic_t ulp_live;		/* connections not yet freed */
 extern atomic64_t ulp_connect_us;	/* rdma_connect to ESTABLISHED, summed */
 extern atomic_t ulp_connect_max_us;
+extern atomic64_t ulp_exchange_us;	/* first send to last echo, summed */
 extern struct workqueue_struct *ulp_release_wq;
 
 /* knobs of debugfs */
 extern bool ulp_hold;
 extern bool ulp_abrupt;
 extern bool ulp_reject;
+extern bool ulp_silent;
+extern bool ulp_own_cq;
+extern bool ulp_direct;
 extern u32 ulp_wait_s;
+extern u32 ulp_rounds;
+extern u32 ulp_window;
 
 static inline void ulp_count(enum ulp_stat stat)
 {
@@ -111,10 +138,12 @@ struct conn *conn_alloc(bool active);
 void conn_put(struct conn *conn);
 void conn_close(struct conn *conn);
 void conn_stand(struct conn *conn);
-void conn_drop_standing(void);
+void conn_drop_standing(bool active_only);
 int conn_make_verbs(struct conn *conn);
 void conn_free_verbs(struct conn *conn);
 int conn_post_message(struct conn *conn);
+int conn_post_receive(struct conn *conn);
+int conn_exchange(struct conn *conn);
 void conn_param(struct rdma_conn_param *param, const __be64 *cookie);
 
 /* event.c */
@@ -125,6 +154,20 @@ int conn_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
 int listen_start(const struct sockaddr_storage *addr);
 void listen_stop(void);
 bool listen_on(void);
+
+/* times.c */
+struct times *times_new(void);
+void times_received(struct times *times);
+void times_event(struct times *times, enum rdma_cm_event_type event);
+void times_clear(void);
+int times_show(struct seq_file *seq, void *unused);
+
+/* poll.c */
+extern atomic_t ulp_polled;		/* completions, with direct */
+extern atomic64_t ulp_poll_ns;		/* spent in polling them */
+extern u64 ulp_poll_best_ps;		/* per completion, best call of all */
+int conn_poll(struct conn *conn);
+void poll_clear(void);
 
 /* client.c */
 u64 client_run(struct run *run, unsigned int parallel);
