@@ -39,5 +39,7 @@ extern struct kunit_suite ibcore_cq_suite;
 extern struct kunit_suite ibcore_drain_suite;
 extern struct kunit_suite ibcore_umap_suite;
 extern struct kunit_suite ibcore_nldev_many_suite;
+extern struct kunit_suite ibcore_ls_suite;
+extern struct kunit_suite ibcore_addr_ls_suite;
 
 #endif
