@@ -68,10 +68,11 @@ struct addr_req {
 	unsigned long deadline;
 	int status;			/* of the last attempt; the work's */
 	unsigned long flags;		/* atomic */
-	refcount_t ref;			/* req_table's, and each canceller's */
+	refcount_t ref;			/* req_table's, ls's, and each canceller's */
 	struct hlist_node node;		/* in req_table */
 	struct addr_next_hop next_hop;	/* while in next_hop_table */
 	struct hlist_node next_hop_node;
+	struct ibcore_addr_ls ls;	/* if a router of IB is in between */
 	struct delayed_work work;
 };
 
@@ -324,6 +325,21 @@ static int addr_neighbour(const struct addr_route *rt, u8 *ha,
 	return ret;
 }
 
+/* Only the local service knows the GID behind an IB router: @ha, or -ENODATA. */
+static int addr_behind_router(const struct addr_query *query,
+			      const struct net *net, int ifindex, u8 *ha,
+			      struct addr_req *req)
+{
+	/* It lives in the initial namespace, and would take @ifindex for its own. */
+	if (!net_eq(net, &init_net))
+		return -EADDRNOTAVAIL;
+	if (req)
+		return ibcore_addr_ls_resolve(&req->ls, &query->dst.sa, ifindex,
+					      ha);
+	return rdma_nl_chk_listeners(RDMA_NL_GROUP_LS) ? -ENODATA :
+							 -EADDRNOTAVAIL;
+}
+
 /* Fills in query->addr from a route, if that can be done now. */
 static int addr_by_route(struct addr_query *query, struct net *net,
 			 const struct addr_route *rt, struct addr_req *req)
@@ -343,8 +359,7 @@ static int addr_by_route(struct addr_query *query, struct net *net,
 		else
 			ret = -ENODEV;
 	} else if (rt->gateway && dev->type == ARPHRD_INFINIBAND) {
-		/* Only the local service knows the GID behind an IB router. */
-		ret = -EADDRNOTAVAIL;
+		ret = addr_behind_router(query, net, dev->ifindex, ha, req);
 	} else if (!(dev->flags & IFF_NOARP)) {
 		ret = addr_neighbour(rt, ha, req);
 	}
@@ -352,7 +367,8 @@ static int addr_by_route(struct addr_query *query, struct net *net,
 		rdma_copy_src_l2_addr(addr, dev);
 		memcpy(addr->dst_dev_addr, ha, MAX_ADDR_LEN);
 		addr->hoplimit = rt->hoplimit;
-		addr->network = rt->gateway ? rt->routed : RDMA_NETWORK_IB;
+		addr->network = rt->gateway && dev->type != ARPHRD_INFINIBAND ?
+				rt->routed : RDMA_NETWORK_IB;
 	}
 	rcu_read_unlock();
 	return ret;
@@ -492,6 +508,21 @@ static void addr_req_put(struct addr_req *req)
 		kfree(req);
 }
 
+static void addr_ls_get(struct ibcore_addr_ls *ls)
+{
+	refcount_inc(&container_of(ls, struct addr_req, ls)->ref);
+}
+
+static void addr_ls_put(struct ibcore_addr_ls *ls)
+{
+	addr_req_put(container_of(ls, struct addr_req, ls));
+}
+
+static const struct ibcore_addr_ls_ops addr_ls_ops = {
+	.get = addr_ls_get,
+	.put = addr_ls_put,
+};
+
 static void addr_req_insert(struct addr_req *req)
 {
 	struct addr_bucket *bucket = addr_req_bucket(req->query.addr);
@@ -520,12 +551,15 @@ static void addr_req_remove(struct addr_req *req)
  * No reference remains on a request that its work has settled:
  * (1) next_hop_table's: addr_unwait ended it, so that no update queues the work
  *     again, and one that did before is taken back;
- * (2) req_table's: put last.  Until then a canceller finds the request and waits
+ * (2) ls's: its question is ended, and no answer queues the work again either;
+ *     it uses nothing of the caller's;
+ * (3) req_table's: put last.  Until then a canceller finds the request and waits
  *     for the callback; a canceller holds one of its own.
  */
 static void addr_settle(struct addr_req *req)
 {
 	addr_unwait(req);
+	ibcore_addr_ls_close(&req->ls);
 	cancel_delayed_work(&req->work);
 	/* May free query.addr: from here on that is but a key. */
 	req->callback(req->status, &req->query.src.sa, req->query.addr,
@@ -575,7 +609,8 @@ static void addr_work(struct work_struct *work)
  * The callbacks of different requests run in parallel.  On success @addr has
  * source, destination and broadcast link address, type and index of the
  * net_device, hop limit, and in network RDMA_NETWORK_IPV4 or _IPV6 if the route
- * has a gateway, otherwise RDMA_NETWORK_IB.
+ * has a gateway, otherwise RDMA_NETWORK_IB.  On IPoIB the GID behind a gateway is
+ * asked of the local service, and the network is always RDMA_NETWORK_IB.
  *
  * Context: may sleep.
  * Return: 0, -EINVAL for families, -ENOMEM, or why there is no route.
@@ -600,6 +635,7 @@ int rdma_resolve_ip(struct sockaddr *src_addr, const struct sockaddr *dst_addr,
 	req->deadline = jiffies + msecs_to_jiffies(timeout_ms);
 	refcount_set(&req->ref, 1);
 	INIT_DELAYED_WORK(&req->work, addr_work);
+	ibcore_addr_ls_init(&req->ls, &addr_ls_ops, addr_wq, &req->work);
 	/* Without @req: nothing must queue the work before it is decided on. */
 	req->status = addr_attempt(&req->query, NULL);
 	if (req->status && req->status != -ENODATA) {
@@ -653,8 +689,9 @@ void rdma_addr_cancel(struct rdma_dev_addr *addr)
 	while ((req = addr_req_find(addr))) {
 		set_bit(ADDR_CANCELLED, &req->flags);
 		cancel_delayed_work_sync(&req->work);
-		/* No work runs; an update may still queue it until unwait. */
+		/* No work runs; an update or answer may still queue it. */
 		addr_unwait(req);
+		ibcore_addr_ls_close(&req->ls);
 		cancel_delayed_work_sync(&req->work);
 		addr_req_remove(req);
 		addr_req_put(req);

@@ -29,6 +29,7 @@
 #include <ibex/cgroup.h>
 #include <ibex/client_nl.h>
 #include <ibex/gid.h>
+#include <ibex/ls.h>
 #include <ibex/mmap.h>
 #include <ibex/netlink.h>
 #include <ibex/qp.h>
@@ -284,6 +285,44 @@ void ibcore_addr_exit(void);
 int ibcore_addr_l2_by_grh(const union ib_gid *sgid, const union ib_gid *dgid,
 			  u8 *dmac, const struct ib_gid_attr *sgid_attr,
 			  int *hoplimit);
+
+/* ---- ls.c: questions to the local service ---- */
+int ibcore_ls_init(void);
+void ibcore_ls_exit(void);
+
+/* ---- addr_ls.c: GIDs behind an IB router ---- */
+struct ibcore_addr_ls;
+
+/* References on the request that a question is part of. */
+struct ibcore_addr_ls_ops {
+	void (*get)(struct ibcore_addr_ls *ls);
+	void (*put)(struct ibcore_addr_ls *ls);
+};
+
+enum ibcore_addr_ls_state {
+	IBCORE_ADDR_LS_UNASKED,
+	IBCORE_ADDR_LS_ASKED,
+	IBCORE_ADDR_LS_ANSWERED,
+	IBCORE_ADDR_LS_FAILED,
+};
+
+struct ibcore_addr_ls {
+	struct ibcore_ls_question question;
+	const struct ibcore_addr_ls_ops *ops;
+	struct delayed_work *work;	/* of the request */
+	spinlock_t lock;
+	enum ibcore_addr_ls_state state; /* lock, once it is asked */
+	bool closed;			/* lock */
+	int ifindex;			/* asked about; of the request's work */
+	union ib_gid dgid;		/* once it is answered */
+};
+
+void ibcore_addr_ls_init(struct ibcore_addr_ls *ls,
+			 const struct ibcore_addr_ls_ops *ops,
+			 struct workqueue_struct *wq, struct delayed_work *work);
+int ibcore_addr_ls_resolve(struct ibcore_addr_ls *ls, const struct sockaddr *dst,
+			   int ifindex, u8 *ha);
+void ibcore_addr_ls_close(struct ibcore_addr_ls *ls);
 
 /* ---- restrack.c ---- */
 int ibcore_restrack_setup(struct ib_device *dev);

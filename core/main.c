@@ -52,6 +52,7 @@ static const struct {
 	{ ibcore_qp_watch_init,	ibcore_qp_watch_exit },
 	{ ibcore_nl_init,	ibcore_nl_exit },
 	{ ibcore_nldev_init,	ibcore_nldev_exit },
+	{ ibcore_ls_init,	ibcore_ls_exit },
 	{ ibcore_netns_init,	ibcore_netns_exit },
 	{ ibcore_roce_init,	ibcore_roce_exit },
 };

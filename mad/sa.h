@@ -19,6 +19,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_sa.h>
+#include <ibex/ls.h>
 
 /* The way to the subnet manager; replaced as a whole when it changes. */
 struct sa_sm_ah {
@@ -40,6 +41,7 @@ struct sa_port {
 	refcount_t users;		/* the device's, and one a group */
 	struct completion unused;
 	bool closing;			/* no request for a group any more */
+	atomic_t asked;			/* queries with the local service */
 };
 
 struct sa_device {
@@ -49,9 +51,12 @@ struct sa_device {
 	struct sa_port port[] __counted_by(nr_ports);
 };
 
+enum { SA_QUERY_CANCELLED };
+
 /*
- * One request.  References: the send, until its send handler ran; and a canceller
- * while it works on the buffer.
+ * One request.  References: the question to the local service, until it has ended;
+ * which hands it to the send, until its send handler ran; and whoever sends or
+ * cancels it, while at it.
  */
 struct ib_sa_query {
 	struct kref ref;
@@ -60,6 +65,9 @@ struct ib_sa_query {
 	struct sa_sm_ah *sm_ah;		/* reference */
 	struct ib_mad_send_buf *buf;
 	int id;
+	unsigned long flags;		/* atomic */
+	struct ibcore_ls_question question;
+	struct sa_ls_answer *answer;	/* to it; or NULL; of who took the question */
 	bool opa;			/* a path, asked for as an OPA record */
 	/* Exactly once: @mad the response, or NULL with an error. */
 	void (*done)(struct ib_sa_query *query, int status,
@@ -81,8 +89,46 @@ int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 		   u16 attr_id, ib_sa_comp_mask comp_mask, const void *record,
 		   size_t len, unsigned long timeout_ms, gfp_t gfp,
 		   struct ib_sa_query *query, struct ib_sa_query **out);
+/*
+ * Sends the request of a query that has waited for something else.  On 0 its
+ * reference has gone to the send.
+ */
+int ibmad_sa_send_late(struct ib_sa_query *query);
+void ibmad_sa_query_get(struct ib_sa_query *query);
+void ibmad_sa_query_put(struct ib_sa_query *query);
+/* After done(): out of the table, and its reference is put. */
+void ibmad_sa_query_end(struct ib_sa_query *query);
 /* Cancels every query of a port. */
 void ibmad_sa_cancel_all(struct sa_port *port);
+
+/* ---- sa_path.c ---- */
+/* IBA volume 1, 15.2.5.16 */
+struct sa_path_wire {
+	__be64 service_id;
+	union ib_gid dgid;
+	union ib_gid sgid;
+	__be16 dlid;
+	__be16 slid;
+	__be32 raw_flow_hop;	/* 1, 3 reserved, 20, 8 */
+	u8 traffic_class;
+	u8 rev_numb;		/* 1, 7 */
+	__be16 pkey;
+	__be16 qos_sl;		/* 12, 4 */
+	u8 mtu;			/* selector 2, 6 */
+	u8 rate;		/* selector 2, 6 */
+	u8 life_time;		/* selector 2, 6 */
+	u8 preference;
+	u8 reserved[6];
+} __packed;
+
+static_assert(sizeof(struct sa_path_wire) == 64);
+
+/* ---- sa_ls.c ---- */
+/*
+ * Asks the local service for the path that @query is to ask for.  True: it ends by
+ * itself, or is sent; it may be gone.
+ */
+bool ibmad_sa_ls_ask(struct ib_sa_query *query, gfp_t gfp);
 
 /* ---- sa_mcrec.c ---- */
 /* IBA volume 1, 15.2.5.17 */

@@ -2,27 +2,6 @@
 /* Path and GUIDInfo records: their wire form and the queries for them. */
 #include "sa.h"
 
-/* IBA volume 1, 15.2.5.16 */
-struct sa_path_wire {
-	__be64 service_id;
-	union ib_gid dgid;
-	union ib_gid sgid;
-	__be16 dlid;
-	__be16 slid;
-	__be32 raw_flow_hop;	/* 1, 3 reserved, 20, 8 */
-	u8 traffic_class;
-	u8 rev_numb;		/* 1, 7 */
-	__be16 pkey;
-	__be16 qos_sl;		/* 12, 4 */
-	u8 mtu;			/* selector 2, 6 */
-	u8 rate;		/* selector 2, 6 */
-	u8 life_time;		/* selector 2, 6 */
-	u8 preference;
-	u8 reserved[6];
-} __packed;
-
-static_assert(sizeof(struct sa_path_wire) == 64);
-
 /* IBA volume 1, 15.2.5.18 */
 struct sa_guidinfo_wire {
 	__be16 lid;
@@ -141,9 +120,14 @@ static void path_done(struct ib_sa_query *query, int status,
  * @timeout_ms: time for the answer, milliseconds
  * @gfp_mask: for the allocations
  * @callback: called once, with 0 and a path (of @rec's type), or: -ETIMEDOUT,
- *	-EINTR (cancelled), -EIO, -EINVAL (the answer is an error); in process context
+ *	-EINTR (cancelled), -EIO, -EINVAL (the answer is an error); in process
+ *	context.  The local service may answer with up to three paths, told apart
+ *	by their flags (IB_PATH_*); the first is the one to use if only one is
  * @context: for @callback
  * @query: set to what ib_sa_cancel_query() takes
+ *
+ * Where a daemon listens as the local service it is asked first (sa_ls.c);
+ * @timeout_ms counts from when it has given up.
  *
  * Context: as @gfp_mask.
  * Return: the query's number (0 or more), or: -ENODEV: the port has no subnet

@@ -5,10 +5,18 @@
  * A query that was sent ends with its send handler, which the MAD layer calls
  * exactly once: after the receive handler, when a response came; with a status
  * when none did.  ib_unregister_mad_agent() returns after the last of them.
+ *
+ * A query for a path may be with the local service before (sa_ls.c): it is sent, or
+ * ends, when its question has ended.
+ *
+ * A cancellation is marked before the MAD is, and whoever posts the MAD looks for
+ * the mark afterwards: the agent's lock, which both take, leaves no gap.
  */
+#include <linux/wait_bit.h>
 #include <linux/xarray.h>
 #include <kunit/visibility.h>
 #include <rdma/ib_cache.h>
+#include "mad.h"
 #include "sa.h"
 
 /* A request is repeated in equal steps within the time its caller gives. */
@@ -128,9 +136,20 @@ static void sa_query_release(struct kref *ref)
 		ib_free_send_mad(query->buf);
 	if (query->sm_ah)
 		kref_put(&query->sm_ah->ref, sa_sm_ah_release);
+	kfree(query->answer);
 	if (query->client && atomic_dec_and_test(&query->client->users))
 		complete(&query->client->comp);
 	kfree(query);
+}
+
+void ibmad_sa_query_get(struct ib_sa_query *query)
+{
+	kref_get(&query->ref);
+}
+
+void ibmad_sa_query_put(struct ib_sa_query *query)
+{
+	kref_put(&query->ref, sa_query_release);
 }
 
 /* May be called with interrupts off. */
@@ -155,6 +174,12 @@ static void sa_query_forget(int id)
 	xa_unlock_irqrestore(&sa_queries, flags);
 }
 
+void ibmad_sa_query_end(struct ib_sa_query *query)
+{
+	sa_query_forget(query->id);
+	ibmad_sa_query_put(query);
+}
+
 static void sa_send_done(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
 	struct ib_sa_query *query = wc->send_buf->context[0];
@@ -171,8 +196,7 @@ static void sa_send_done(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 	default:
 		query->done(query, -EIO, NULL);
 	}
-	sa_query_forget(query->id);
-	kref_put(&query->ref, sa_query_release);
+	ibmad_sa_query_end(query);
 }
 
 static void sa_received(struct ib_mad_agent *agent,
@@ -232,6 +256,61 @@ static int sa_try_ms(unsigned long timeout_ms)
 	return clamp(timeout_ms / (SA_RETRIES + 1), 1UL, (unsigned long)INT_MAX);
 }
 
+/* On 0 the query's reference has gone to the send. */
+static int sa_query_send(struct ib_sa_query *query)
+{
+	int ret;
+
+	ibmad_sa_query_get(query);
+	ret = ib_post_send_mad(query->buf, NULL);
+	/* A canceller that came before the post did not find it. */
+	if (!ret && test_bit(SA_QUERY_CANCELLED, &query->flags))
+		ib_cancel_mad(query->buf);
+	ibmad_sa_query_put(query);
+	return ret;
+}
+
+/*
+ * The manager may have moved meanwhile.  While no other address is known the request
+ * goes where it would have gone: the fate of one that is under way.
+ */
+int ibmad_sa_send_late(struct ib_sa_query *query)
+{
+	struct sa_sm_ah *sm_ah = sa_sm_ah_get(query->port);
+
+	if (sm_ah) {
+		kref_put(&query->sm_ah->ref, sa_sm_ah_release);
+		query->sm_ah = sm_ah;
+		query->buf->ah = sm_ah->ah;
+		to_send(query->buf)->pkey_index = sm_ah->pkey_index;
+	}
+	return sa_query_send(query);
+}
+
+/* The reference is the caller's. */
+static int sa_query_prepare(struct ib_sa_query *query, unsigned long timeout_ms,
+			    gfp_t gfp)
+{
+	query->sm_ah = sa_sm_ah_get(query->port);
+	if (!query->sm_ah)
+		return -EAGAIN;
+	query->buf = ib_create_send_mad(query->port->agent, 1,
+					query->sm_ah->pkey_index, 0,
+					IB_MGMT_SA_HDR, IB_MGMT_SA_DATA, gfp,
+					IB_MGMT_BASE_VERSION);
+	if (IS_ERR(query->buf)) {
+		int ret = PTR_ERR(query->buf);
+
+		query->buf = NULL;
+		return ret;
+	}
+	query->buf->ah = query->sm_ah->ah;
+	query->buf->context[0] = query;
+	query->buf->retries = SA_RETRIES;
+	query->buf->timeout_ms = sa_try_ms(timeout_ms);
+	return 0;
+}
+
 int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 		   u16 attr_id, ib_sa_comp_mask comp_mask, const void *record,
 		   size_t len, unsigned long timeout_ms, gfp_t gfp,
@@ -244,44 +323,34 @@ int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 	query->client = client;
 	if (client)
 		atomic_inc(&client->users);
-	ret = -EAGAIN;
-	query->sm_ah = sa_sm_ah_get(port);
-	if (!query->sm_ah)
+	ret = sa_query_prepare(query, timeout_ms, gfp);
+	if (ret)
 		goto err;
-	query->buf = ib_create_send_mad(port->agent, 1, query->sm_ah->pkey_index,
-					0, IB_MGMT_SA_HDR, IB_MGMT_SA_DATA, gfp,
-					IB_MGMT_BASE_VERSION);
-	if (IS_ERR(query->buf)) {
-		ret = PTR_ERR(query->buf);
-		query->buf = NULL;
-		goto err;
-	}
-	query->buf->ah = query->sm_ah->ah;
-	query->buf->context[0] = query;
-	query->buf->retries = SA_RETRIES;
-	query->buf->timeout_ms = sa_try_ms(timeout_ms);
 	sa_fill(query, method, attr_id, comp_mask, record, len);
-
 	ret = sa_query_number(query, gfp);
 	if (ret)
 		goto err;
 	id = query->id;
-	/* The query may be gone when the post returns. */
+	/* The query may be gone when it has been asked or posted. */
 	*out = query;
-	ret = ib_post_send_mad(query->buf, NULL);
+	if (attr_id == IB_SA_ATTR_PATH_REC && ibmad_sa_ls_ask(query, gfp))
+		return id;
+	ret = sa_query_send(query);
 	if (!ret)
 		return id;
 	*out = ERR_PTR(ret);
 	sa_query_forget(id);
 err:
-	kref_put(&query->ref, sa_query_release);
+	ibmad_sa_query_put(query);
 	return ret;
 }
 
 static void sa_query_cancel(struct ib_sa_query *query)
 {
-	ib_cancel_mad(query->buf);
-	kref_put(&query->ref, sa_query_release);
+	set_bit(SA_QUERY_CANCELLED, &query->flags);
+	if (!ibcore_ls_cancel(&query->question))
+		ib_cancel_mad(query->buf);
+	ibmad_sa_query_put(query);
 }
 
 /**
@@ -392,6 +461,9 @@ static void sa_port_close(struct sa_port *port)
 		return;
 	ibmad_sa_mcast_close(port);
 	cancel_delayed_work_sync(&port->update);
+	/* What is with the local service has no MAD that the agent could end. */
+	ibmad_sa_cancel_all(port);
+	wait_var_event(&port->asked, !atomic_read(&port->asked));
 	ib_unregister_mad_agent(port->agent);
 	sa_sm_ah_replace(port, NULL);
 }
@@ -479,7 +551,9 @@ err:
 /*
  * No reference to a port remains: (1) no event arrives any more; (2) groups are
  * waited for, and they belong to clients of ours, which left the device before us;
- * (3) the agent is deregistered, so each query has been completed.
+ * (3) no query is with the local service: those that were are waited for, and have
+ * been completed or sent; none begins, as those clients are gone; (4) the agent is
+ * deregistered, so each query that was sent has been completed.
  */
 static void sa_remove(struct ib_device *device, void *data)
 {

@@ -17,7 +17,8 @@
  *			be called with a lock that the callback takes, but may be
  *			called by the callback itself.
  * dev_addr.network	IPV4 or IPV6 if the route has a gateway (so only RoCE v2
- *			gets there), otherwise IB, which excludes nothing.
+ *			gets there), otherwise IB, which excludes nothing.  On
+ *			IPoIB always IB.
  */
 
 void rdma_copy_src_l2_addr(struct rdma_dev_addr *dev_addr,

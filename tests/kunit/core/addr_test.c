@@ -290,34 +290,6 @@ static void an_sgid_names_the_device(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
-static int ipoib_header(struct sk_buff *skb, struct net_device *dev,
-			unsigned short type, const void *daddr, const void *saddr,
-			unsigned int len)
-{
-	return 0;
-}
-
-static const struct header_ops ipoib_header_ops = { .create = ipoib_header };
-
-static netdev_tx_t ipoib_xmit(struct sk_buff *skb, struct net_device *dev)
-{
-	dev_kfree_skb_any(skb);
-	return NETDEV_TX_OK;
-}
-
-static const struct net_device_ops ipoib_ops = { .ndo_start_xmit = ipoib_xmit };
-
-static void ipoib_setup(struct net_device *dev)
-{
-	dev->type = ARPHRD_INFINIBAND;
-	dev->addr_len = 20;
-	dev->mtu = 2044;
-	dev->netdev_ops = &ipoib_ops;
-	dev->header_ops = &ipoib_header_ops;
-	dev->needs_free_netdev = true;
-	dev->flags = IFF_BROADCAST | IFF_MULTICAST;
-}
-
 /* In-tree number 11: a hardware address taken to be as long as Ethernet's. */
 static void a_link_address_has_the_length_of_its_device(struct kunit *test)
 {
@@ -330,11 +302,8 @@ static void a_link_address_has_the_length_of_its_device(struct kunit *test)
 
 	for (i = 0; i < 20; i++)
 		ha[i] = 0xa0 + i;
-	ndev = alloc_netdev(0, "fib%d", NET_NAME_ENUM, ipoib_setup);
+	ndev = net_ipoib(ha);
 	KUNIT_ASSERT_NOT_NULL(test, ndev);
-	dev_addr_mod(ndev, 0, ha, 20);
-	KUNIT_ASSERT_EQ(test, register_netdev(ndev), 0);
-	KUNIT_EXPECT_EQ(test, net_up(ndev, true), 0);
 	KUNIT_EXPECT_EQ(test, fake_netdev_add_ipv4(ndev, htonl(0x0a630001), 24), 0);
 	ha[19] = 1;
 	KUNIT_EXPECT_EQ(test, net_neighbour(ndev, &dst, ha), 0);

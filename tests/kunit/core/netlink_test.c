@@ -5,9 +5,12 @@
 #include "nl.h"
 #include "suites.h"
 
-/* The local service's number is free as long as ib_mad is not there. */
-#define TEST_CLIENT	RDMA_NL_LS
+/* The port mapper's number is free as long as iw_cm is not there. */
+#define TEST_CLIENT	RDMA_NL_IWCM
 #define TEST_TYPE(op)	RDMA_NL_GET_TYPE(TEST_CLIENT, op)
+
+/* What the test's own client serves. */
+enum { OP_BOTH, OP_ADMIN, OP_DUMP };
 
 static struct nl nl;
 
@@ -49,14 +52,13 @@ static int test_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-static const struct rdma_nl_cbs test_cbs[RDMA_NL_LS_NUM_OPS] = {
-	[RDMA_NL_LS_OP_RESOLVE] = { .doit = test_doit, .dump = test_dump },
-	[RDMA_NL_LS_OP_SET_TIMEOUT] = { .doit = test_doit,
-					.flags = RDMA_NL_ADMIN_PERM },
-	[RDMA_NL_LS_OP_IP_RESOLVE] = { .dump = test_dump },
+static const struct rdma_nl_cbs test_cbs[RDMA_NL_IWPM_NUM_OPS] = {
+	[OP_BOTH] = { .doit = test_doit, .dump = test_dump },
+	[OP_ADMIN] = { .doit = test_doit, .flags = RDMA_NL_ADMIN_PERM },
+	[OP_DUMP] = { .dump = test_dump },
 };
 
-static const struct rdma_nl_cbs empty_cbs[RDMA_NL_LS_NUM_OPS];
+static const struct rdma_nl_cbs empty_cbs[RDMA_NL_IWPM_NUM_OPS];
 
 static void client_start(const struct rdma_nl_cbs *cbs)
 {
@@ -75,34 +77,30 @@ static int ask(int type, u16 flags)
 static void each_message_reaches_its_client(struct kunit *test)
 {
 	client_start(test_cbs);
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_OP_RESOLVE),
-				  NLM_F_REQUEST | NLM_F_ACK), 0);
+	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_BOTH), NLM_F_REQUEST | NLM_F_ACK), 0);
 	KUNIT_EXPECT_EQ(test, calls, 1);
 	KUNIT_EXPECT_EQ(test, dumps, 0);
 	/* An error is told without being asked for. */
 	call_result = -EXDEV;
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_OP_RESOLVE), NLM_F_REQUEST),
-			-EXDEV);
-	/* What the daemon answers is no request, and yet for the local service. */
+	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_BOTH), NLM_F_REQUEST), -EXDEV);
 	call_result = 0;
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_OP_RESOLVE), NLM_F_ACK), 0);
-	KUNIT_EXPECT_EQ(test, calls, 3);
+	KUNIT_EXPECT_EQ(test, calls, 2);
 	rdma_nl_unregister(TEST_CLIENT);
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_OP_RESOLVE), NLM_F_REQUEST),
+	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_BOTH), NLM_F_REQUEST),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, calls, 3);
+	KUNIT_EXPECT_EQ(test, calls, 2);
 }
 
 static void a_dump_goes_on_until_it_has_no_more(struct kunit *test)
 {
 	client_start(test_cbs);
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_OP_RESOLVE),
+	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_BOTH),
 				  NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP), 0);
 	KUNIT_EXPECT_EQ(test, dumps, 3);
 	KUNIT_EXPECT_EQ(test, nl.n, 2);
 	KUNIT_EXPECT_EQ(test, calls, 0);
 	/* A client without doit() dumps whatever the flags say. */
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_OP_IP_RESOLVE),
+	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_DUMP),
 				  NLM_F_REQUEST), 0);
 	KUNIT_EXPECT_EQ(test, nl.n, 2);
 	rdma_nl_unregister(TEST_CLIENT);
@@ -113,9 +111,9 @@ static void what_nobody_serves_is_refused(struct kunit *test)
 	const u16 flags = NLM_F_REQUEST | NLM_F_ACK;
 
 	client_start(empty_cbs);
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_OP_RESOLVE), flags),
+	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_BOTH), flags),
 			-EOPNOTSUPP);
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_NUM_OPS), flags), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_IWPM_NUM_OPS), flags), -EINVAL);
 	rdma_nl_unregister(TEST_CLIENT);
 	KUNIT_EXPECT_EQ(test, ask(RDMA_NL_GET_TYPE(RDMA_NL_RSVD, 0), flags), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ask(RDMA_NL_GET_TYPE(RDMA_NL_NUM_CLIENTS, 1), flags),
@@ -162,9 +160,9 @@ static void one_datagram_may_hold_several_requests(struct kunit *test)
 	bool ended;
 
 	client_start(test_cbs);
-	req = nl_new(&nl, TEST_TYPE(RDMA_NL_LS_OP_RESOLVE), flags);
-	nlmsg_put(req, 0, 7, TEST_TYPE(RDMA_NL_LS_NUM_OPS), 0, flags);
-	nlmsg_put(req, 0, 8, TEST_TYPE(RDMA_NL_LS_OP_RESOLVE), 0, flags);
+	req = nl_new(&nl, TEST_TYPE(OP_BOTH), flags);
+	nlmsg_put(req, 0, 7, TEST_TYPE(RDMA_NL_IWPM_NUM_OPS), 0, flags);
+	nlmsg_put(req, 0, 8, TEST_TYPE(OP_BOTH), 0, flags);
 	KUNIT_EXPECT_EQ(test, nl_send_raw(&nl, req), 0);
 	KUNIT_EXPECT_EQ(test, calls, 2);
 	for (i = 0; i < ARRAY_SIZE(results); i++) {
@@ -191,7 +189,7 @@ static void what_needs_a_capability_is_refused_without(struct kunit *test)
 
 	client_start(test_cbs);
 	old = nl_drop_caps();
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_OP_SET_TIMEOUT), flags), -EPERM);
+	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_ADMIN), flags), -EPERM);
 	KUNIT_EXPECT_EQ(test, calls, 0);
 	for (i = 0; i < ARRAY_SIZE(admin_cmds); i++)
 		KUNIT_EXPECT_EQ_MSG(test, ask(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
@@ -201,7 +199,7 @@ static void what_needs_a_capability_is_refused_without(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ask(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
 						   RDMA_NLDEV_CMD_SYS_GET), flags), 0);
 	nl_regain_caps(old);
-	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(RDMA_NL_LS_OP_SET_TIMEOUT), flags), 0);
+	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_ADMIN), flags), 0);
 	KUNIT_EXPECT_EQ(test, calls, 1);
 	rdma_nl_unregister(TEST_CLIENT);
 }
@@ -211,7 +209,7 @@ static int ask_in_thread(void *arg)
 	static struct nl other;
 
 	if (!nl_open(&other, &init_net)) {
-		nl_call(&other, nl_new(&other, TEST_TYPE(RDMA_NL_LS_OP_RESOLVE),
+		nl_call(&other, nl_new(&other, TEST_TYPE(OP_BOTH),
 				       NLM_F_REQUEST | NLM_F_ACK));
 		nl_close(&other);
 	}
@@ -242,8 +240,8 @@ static void a_slow_client_does_not_hold_up_others(struct kunit *test)
 	call_ms = 300;
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(ask_in_thread, &done, "nl_ask")));
 	KUNIT_ASSERT_TRUE(test, wait_until(READ_ONCE(running)));
-	rdma_nl_register(RDMA_NL_IWCM, test_cbs);
-	rdma_nl_unregister(RDMA_NL_IWCM);
+	/* Nobody has this number; to give it up waits for its callbacks alone. */
+	rdma_nl_unregister(RDMA_NL_RSVD);
 	KUNIT_EXPECT_TRUE(test, running);
 	wait_for_completion(&done);
 	rdma_nl_unregister(TEST_CLIENT);
@@ -254,7 +252,7 @@ static struct sk_buff *notice(void)
 	struct sk_buff *skb = nlmsg_new(64, GFP_KERNEL | __GFP_NOFAIL);
 	struct nlmsghdr *nlh;
 
-	nlmsg_put(skb, 0, 0, TEST_TYPE(RDMA_NL_LS_OP_RESOLVE), 0, 0);
+	nlmsg_put(skb, 0, 0, TEST_TYPE(OP_BOTH), 0, 0);
 	nlh = nlmsg_hdr(skb);
 	nlmsg_end(skb, nlh);
 	return skb;

@@ -149,15 +149,15 @@ static void the_mode_is_for_init_net_to_set(struct kunit *test)
 /* The port mapper and the local service live in the initial namespace. */
 static void other_clients_are_of_init_net(struct kunit *test)
 {
-	static const struct rdma_nl_cbs cbs[RDMA_NL_LS_NUM_OPS];
-	int type = RDMA_NL_GET_TYPE(RDMA_NL_LS, RDMA_NL_LS_OP_RESOLVE);
+	static const struct rdma_nl_cbs cbs[RDMA_NL_IWPM_NUM_OPS];
+	int type = RDMA_NL_GET_TYPE(RDMA_NL_IWCM, RDMA_NL_IWPM_HELLO);
 
 	start_ns(test);
-	rdma_nl_register(RDMA_NL_LS, cbs);
+	rdma_nl_register(RDMA_NL_IWCM, cbs);
 	KUNIT_EXPECT_EQ(test, nl_call(&nl, nl_new(&nl, type, NLM_F_REQUEST)), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, nl_call(&inner, nl_new(&inner, type, NLM_F_REQUEST)),
 			-EINVAL);
-	rdma_nl_unregister(RDMA_NL_LS);
+	rdma_nl_unregister(RDMA_NL_IWCM);
 }
 
 static int create_once(struct kunit *test)

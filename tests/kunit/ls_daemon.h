@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_LS_DAEMON_H
+#define IBEX_LS_DAEMON_H
+
+/*
+ * A local service: a socket in RDMA_NL_GROUP_LS that hears questions and answers
+ * them to the group, without calling itself a request, as ibacm(8) does.
+ */
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/net.h>
+#include <net/net_namespace.h>
+#include <net/netlink.h>
+#include <net/sock.h>
+#include <rdma/ib_user_sa.h>
+#include <rdma/rdma_netlink.h>
+
+#define LSD_NO_ACK	1		/* what no acknowledgment says */
+
+struct ls_daemon {
+	struct file *file;
+	struct socket *sock;
+	bool alone;			/* to the kernel alone, not to the group */
+	u8 buf[512] __aligned(8);	/* the last message */
+};
+
+static inline void lsd_close(struct ls_daemon *lsd)
+{
+	if (lsd->file)
+		__fput_sync(lsd->file);
+	memset(lsd, 0, sizeof(*lsd));
+}
+
+static inline int lsd_open(struct ls_daemon *lsd)
+{
+	struct sockaddr_nl me = {
+		.nl_family = AF_NETLINK,
+		.nl_groups = BIT(RDMA_NL_GROUP_LS - 1),
+	};
+	struct file *file;
+	int ret;
+
+	memset(lsd, 0, sizeof(*lsd));
+	ret = sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_RDMA,
+			       &lsd->sock);
+	if (ret)
+		return ret;
+	file = sock_alloc_file(lsd->sock, 0, NULL);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	lsd->file = file;
+	ret = kernel_bind(lsd->sock, (struct sockaddr *)&me, sizeof(me));
+	if (ret)
+		lsd_close(lsd);
+	return ret;
+}
+
+static inline struct nlmsghdr *lsd_msg(struct ls_daemon *lsd)
+{
+	return (struct nlmsghdr *)lsd->buf;
+}
+
+/* The next message, if one is there. */
+static inline bool lsd_receive(struct ls_daemon *lsd)
+{
+	struct kvec vec = { .iov_base = lsd->buf, .iov_len = sizeof(lsd->buf) };
+	struct msghdr hdr = {};
+
+	return kernel_recvmsg(lsd->sock, &hdr, &vec, 1, vec.iov_len,
+			      MSG_DONTWAIT) >= NLMSG_HDRLEN;
+}
+
+/* Waits up to a second for a question. */
+static inline bool lsd_question(struct ls_daemon *lsd)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		while (lsd_receive(lsd))
+			if (RDMA_NL_GET_CLIENT(lsd_msg(lsd)->nlmsg_type) ==
+			    RDMA_NL_LS)
+				return true;
+		usleep_range(1000, 2000);
+	}
+	return false;
+}
+
+static inline struct sk_buff *lsd_new(u8 op, u32 seq, u16 flags)
+{
+	struct sk_buff *skb = nlmsg_new(1024, GFP_KERNEL | __GFP_NOFAIL);
+
+	nlmsg_put(skb, 0, seq, RDMA_NL_GET_TYPE(RDMA_NL_LS, op), 0, flags);
+	return skb;
+}
+
+/* An answer to the last question. */
+static inline struct sk_buff *lsd_answer(struct ls_daemon *lsd, u16 flags)
+{
+	const struct nlmsghdr *nlh = lsd_msg(lsd);
+
+	return lsd_new(RDMA_NL_GET_OP(nlh->nlmsg_type), nlh->nlmsg_seq, flags);
+}
+
+/*
+ * Sends @skb, which it consumes: what the kernel says to it.  Messages that were
+ * there before are lost.
+ */
+static inline int lsd_send(struct ls_daemon *lsd, struct sk_buff *skb)
+{
+	struct sockaddr_nl to = {
+		.nl_family = AF_NETLINK,
+		.nl_groups = lsd->alone ? 0 : BIT(RDMA_NL_GROUP_LS - 1),
+	};
+	struct msghdr hdr = { .msg_name = &to, .msg_namelen = sizeof(to) };
+	u8 saved[sizeof(lsd->buf)];
+	struct kvec vec;
+	int ret;
+
+	nlmsg_end(skb, nlmsg_hdr(skb));
+	vec = (struct kvec){ .iov_base = skb->data, .iov_len = skb->len };
+	ret = kernel_sendmsg(lsd->sock, &hdr, &vec, 1, skb->len);
+	kfree_skb(skb);
+	if (ret < 0)
+		return ret;
+	/* The last question stays the last. */
+	memcpy(saved, lsd->buf, sizeof(saved));
+	ret = LSD_NO_ACK;
+	while (ret == LSD_NO_ACK && lsd_receive(lsd))
+		if (lsd_msg(lsd)->nlmsg_type == NLMSG_ERROR)
+			ret = ((struct nlmsgerr *)nlmsg_data(lsd_msg(lsd)))->error;
+	memcpy(lsd->buf, saved, sizeof(saved));
+	return ret;
+}
+
+static inline int lsd_refuse(struct ls_daemon *lsd)
+{
+	return lsd_send(lsd, lsd_answer(lsd, RDMA_NL_LS_F_ERR));
+}
+
+static inline int lsd_set_timeout(struct ls_daemon *lsd, u32 ms)
+{
+	struct sk_buff *skb = lsd_new(RDMA_NL_LS_OP_SET_TIMEOUT, 0, NLM_F_ACK);
+
+	nla_put_u32(skb, LS_NLA_TYPE_TIMEOUT, ms);
+	return lsd_send(lsd, skb);
+}
+
+/* Attribute @type of the last question, behind @header bytes; or NULL. */
+static inline const struct nlattr *lsd_attr(struct ls_daemon *lsd, int header,
+					    int type)
+{
+	const struct nlmsghdr *nlh = lsd_msg(lsd);
+	const struct nlattr *nla;
+	int rem;
+
+	nla_for_each_attr(nla, nlmsg_attrdata(nlh, header),
+			  nlmsg_attrlen(nlh, header), rem)
+		if (nla->nla_type == (type | RDMA_NLA_F_MANDATORY))
+			return nla;
+	return NULL;
+}
+
+#endif
