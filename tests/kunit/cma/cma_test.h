@@ -168,6 +168,7 @@ extern struct kunit_suite cma_addr_suite;
 extern struct kunit_suite cma_fault_suite;
 extern struct kunit_suite cma_fault_ib_suite;
 extern struct kunit_suite cma_established_suite;
+extern struct kunit_suite cma_order_suite;
 extern struct kunit_suite cma_race_suite;
 
 #endif
