@@ -3,7 +3,6 @@
  * Established on first data: the adapter raises COMM_EST in each context, or a
  * receive completes, while something else happens.
  */
-#include <linux/kthread.h>
 #include "cma_test.h"
 
 static struct cma_pair pair;
@@ -249,37 +248,6 @@ static void of_no_queue_there_is(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 }
 
-static struct completion gone;
-
-static int go(void *arg)
-{
-	fake_hca_destroy(arg);
-	complete(&gone);
-	return 0;
-}
-
-/* The consumer knows already that the device goes; it hears nothing more. */
-static void the_device_goes(struct kunit *test)
-{
-	struct task_struct *task;
-
-	accept_without_rtu(test);
-	init_completion(&gone);
-	task = kthread_run(go, pair.server.hca, "going");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	/* The listener hears of it, too. */
-	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QXX"));
-	raise_now(test, FROM_HARDIRQ);
-	msleep(100);
-	KUNIT_EXPECT_STREQ(test, pair.server.events, "QXX");
-	cma_drop_listener(&pair.server);
-	cma_drop_id(&pair.server);
-	ib_free_cq(pair.server.cq);
-	ib_dealloc_pd(pair.server.pd);
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&gone, 60 * HZ), 0);
-	pair.server.hca = NULL;
-}
-
 static struct kunit_case established_cases[] = {
 	KUNIT_CASE(from_each_context),
 	KUNIT_CASE(the_first_good_receive),
@@ -293,7 +261,6 @@ static struct kunit_case established_cases[] = {
 	KUNIT_CASE(the_queue_goes_before_its_id),
 	KUNIT_CASE(named_by_number),
 	KUNIT_CASE(of_no_queue_there_is),
-	KUNIT_CASE(the_device_goes),
 	{}
 };
 

@@ -223,6 +223,76 @@ static void destruction(struct kunit *test)
 	}
 }
 
+/* ---- the device goes ---- */
+
+static struct completion gone;
+
+static int go(void *arg)
+{
+	fake_hca_destroy(arg);
+	complete(&gone);
+	return 0;
+}
+
+static void server_is_gone(struct kunit *test)
+{
+	cma_drop_listener(&pair.server);
+	cma_drop_id(&pair.server);
+	ib_free_cq(pair.server.cq);
+	ib_dealloc_pd(pair.server.pd);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&gone, 60 * HZ), 0);
+	pair.server.hca = NULL;
+}
+
+/* The listener hears of it, too: X twice. */
+static void removal_at(struct kunit *test, enum order order, enum cma_raise from)
+{
+	const char *events = pair.server.events;
+
+	begin(test, &endings[1]);
+	if (order == BEFORE) {
+		raise(test, from);
+		KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
+	}
+	if (order == AMID)
+		rdma_lock_handler(pair.server.id);
+	init_completion(&gone);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(go, pair.server.hca, "going")));
+	msleep(500);
+	if (order != BEFORE)
+		raise(test, from);
+	if (order == AMID)
+		rdma_unlock_handler(pair.server.id);
+	msleep(500);
+	switch (order) {
+	case BEFORE:
+		KUNIT_EXPECT_STREQ(test, events, "QEXX");
+		break;
+	case AFTER:
+		KUNIT_EXPECT_STREQ(test, events, "QXX");
+		break;
+	default:
+		/* Whichever comes to the handler first; nothing after the end. */
+		KUNIT_EXPECT_TRUE_MSG(test, !strcmp(events, "QXX") ||
+				      !strcmp(events, "QXEX") ||
+				      !strcmp(events, "QEXX"), "%s", events);
+		break;
+	}
+	server_is_gone(test);
+	cma_pair_exit(test, &pair);
+	KUNIT_ASSERT_EQ(test, cma_pair_init(test, &pair), 0);
+}
+
+static void removal(struct kunit *test)
+{
+	enum order order;
+	enum cma_raise from;
+
+	for (order = 0; order < ORDERS; order++)
+		for (from = 0; from < RAISE_CONTEXTS; from++)
+			removal_at(test, order, from);
+}
+
 static struct kunit_case order_cases[] = {
 	KUNIT_CASE(the_rtu),
 	KUNIT_CASE(a_disconnect),
@@ -231,6 +301,7 @@ static struct kunit_case order_cases[] = {
 	KUNIT_CASE_SLOW(the_replys_last_try_after),
 	KUNIT_CASE_SLOW(the_replys_last_try_amid),
 	KUNIT_CASE(destruction),
+	KUNIT_CASE(removal),
 	{}
 };
 
