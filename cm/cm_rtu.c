@@ -152,9 +152,9 @@ int ibcm_established(struct ibcm_id *id)
  * Return: 0; -EISCONN if the connection was established already; -EINVAL in any
  * other state.
  */
-int ib_cm_establish(struct ib_cm_id *cm_id, enum ib_cm_proof proof)
+int ib_cm_establish(struct ib_cm_id *cm_id, enum ibcore_qp_proof proof)
 {
-	bool comm_est = proof == IB_CM_PROOF_COMM_EST;
+	bool comm_est = proof == IBCORE_QP_COMM_EST;
 	struct ibcm_id *id = to_ibcm(cm_id);
 	struct ibcm_todo todo;
 	unsigned long flags;
@@ -206,7 +206,7 @@ int ib_cm_notify(struct ib_cm_id *cm_id, enum ib_event_type event)
 {
 	switch (event) {
 	case IB_EVENT_COMM_EST:
-		return ib_cm_establish(cm_id, IB_CM_PROOF_COMM_EST);
+		return ib_cm_establish(cm_id, IBCORE_QP_COMM_EST);
 	case IB_EVENT_PATH_MIG:
 		return ibcm_path_mig(to_ibcm(cm_id));
 	default:

@@ -13,7 +13,6 @@
  * That is before the CM's id goes, which the watch calls.
  */
 #include <ibex/cm.h>
-#include <ibex/qp_watch.h>
 
 #include "cma.h"
 #include "trace.h"
@@ -21,8 +20,7 @@
 /* Any context, hard interrupt included. */
 static bool cma_data_arrived(void *context, enum ibcore_qp_proof proof)
 {
-	int ret = ib_cm_establish(context, proof == IBCORE_QP_COMM_EST ?
-				  IB_CM_PROOF_COMM_EST : IB_CM_PROOF_RECEIVED);
+	int ret = ib_cm_establish(context, proof);
 
 	/* Else the REP has not left yet, or the attempt has failed. */
 	return !ret || ret == -EISCONN;

@@ -4,13 +4,9 @@
 
 /* What ib_cm offers the RDMA CM beyond <rdma/ib_cm.h>. */
 #include <rdma/ib_cm.h>
+#include <ibex/qp_watch.h>
 
-/* What proves, without its RTU, that the active side has the REP. */
-enum ib_cm_proof {
-	IB_CM_PROOF_COMM_EST,	/* IB_EVENT_COMM_EST of the QP */
-	IB_CM_PROOF_RECEIVED,	/* a receive that completed well */
-};
-
-int ib_cm_establish(struct ib_cm_id *cm_id, enum ib_cm_proof proof);
+/* @proof: what shows, without its RTU, that the active side has the REP. */
+int ib_cm_establish(struct ib_cm_id *cm_id, enum ibcore_qp_proof proof);
 
 #endif
