@@ -447,9 +447,6 @@ ibcore_nldev_qps_collect(struct ib_device *dev,
 			 const struct ibcore_nldev_res_kind *kind);
 int ibcore_nldev_qps_put(struct sk_buff *msg, const struct ibcore_nldev_qps *qps,
 			 const struct ibcore_nldev_res_kind *kind, u32 owner);
-/* What a dump keeps from page to page: in cb->args[], from kvmalloc(). */
-#define IBCORE_NLDEV_DUMP_MEMORY 1
-int ibcore_nldev_dump_done(struct netlink_callback *cb);
 
 extern const struct ibcore_nldev_res_kind ibcore_nldev_counter_kind;
 extern const struct ibcore_nldev_res_kind ibcore_nldev_mr_stat_kind;

@@ -232,10 +232,8 @@ static int nl_start_dump(struct sk_buff *skb, struct nlmsghdr *nlh,
 			 const struct rdma_nl_cbs *cb,
 			 struct netlink_ext_ack *extack)
 {
-	bool nldev = RDMA_NL_GET_CLIENT(nlh->nlmsg_type) == RDMA_NL_NLDEV;
 	struct netlink_dump_control control = {
 		.dump = cb->dump,
-		.done = nldev ? ibcore_nldev_dump_done : NULL,
 		.extack = extack,
 	};
 

@@ -5,8 +5,8 @@
  *
  * A dump goes through the tracked entries in order of their numbers and
  * remembers the next number in cb->args[0], so that each page starts where the
- * last one ended, however many entries came and went in between.  What else it
- * needs from page to page is in cb->args[IBCORE_NLDEV_DUMP_MEMORY].
+ * last one ended, however many entries came and went in between.  One that shows
+ * QPs keeps what it collected of them in cb->args[1], from page to page.
  */
 #include <linux/mm.h>
 #include <linux/pid_namespace.h>
@@ -237,16 +237,16 @@ static int res_dump_page(struct sk_buff *skb, struct netlink_callback *cb,
 	return skb->len;
 }
 
-int ibcore_nldev_dump_done(struct netlink_callback *cb)
+static int dump_qps_done(struct netlink_callback *cb)
 {
-	kvfree((void *)cb->args[IBCORE_NLDEV_DUMP_MEMORY]);
+	kvfree((void *)cb->args[1]);
 	return 0;
 }
 
 /* All pages of a dump have the QPs as they were when it began. */
 static int dump_qps(struct netlink_callback *cb, struct res_dump *dump)
 {
-	struct ibcore_nldev_qps *qps = (void *)cb->args[IBCORE_NLDEV_DUMP_MEMORY];
+	struct ibcore_nldev_qps *qps = (void *)cb->args[1];
 
 	if (!dump->kind->of_qp)
 		return 0;
@@ -254,7 +254,8 @@ static int dump_qps(struct netlink_callback *cb, struct res_dump *dump)
 		qps = ibcore_nldev_qps_collect(dump->dev, dump->kind);
 		if (IS_ERR(qps))
 			return PTR_ERR(qps);
-		cb->args[IBCORE_NLDEV_DUMP_MEMORY] = (long)qps;
+		cb->args[1] = (long)qps;
+		cb->done = dump_qps_done;
 	}
 	dump->qps = qps;
 	return 0;
