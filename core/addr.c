@@ -508,20 +508,15 @@ static void addr_req_put(struct addr_req *req)
 		kfree(req);
 }
 
-static void addr_ls_get(struct ibcore_addr_ls *ls)
+void ibcore_addr_ls_get(struct ibcore_addr_ls *ls)
 {
 	refcount_inc(&container_of(ls, struct addr_req, ls)->ref);
 }
 
-static void addr_ls_put(struct ibcore_addr_ls *ls)
+void ibcore_addr_ls_put(struct ibcore_addr_ls *ls)
 {
 	addr_req_put(container_of(ls, struct addr_req, ls));
 }
-
-static const struct ibcore_addr_ls_ops addr_ls_ops = {
-	.get = addr_ls_get,
-	.put = addr_ls_put,
-};
 
 static void addr_req_insert(struct addr_req *req)
 {
@@ -635,7 +630,7 @@ int rdma_resolve_ip(struct sockaddr *src_addr, const struct sockaddr *dst_addr,
 	req->deadline = jiffies + msecs_to_jiffies(timeout_ms);
 	refcount_set(&req->ref, 1);
 	INIT_DELAYED_WORK(&req->work, addr_work);
-	ibcore_addr_ls_init(&req->ls, &addr_ls_ops, addr_wq, &req->work);
+	ibcore_addr_ls_init(&req->ls, addr_wq, &req->work);
 	/* Without @req: nothing must queue the work before it is decided on. */
 	req->status = addr_attempt(&req->query, NULL);
 	if (req->status && req->status != -ENODATA) {

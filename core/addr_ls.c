@@ -51,7 +51,7 @@ static void addr_ls_ended(struct ibcore_ls_question *question, int status)
 	if (!ls->closed)
 		mod_delayed_work(question->wq, ls->work, 0);
 	spin_unlock_bh(&ls->lock);
-	ls->ops->put(ls);
+	ibcore_addr_ls_put(ls);
 }
 
 static const struct ibcore_ls_ops addr_ls_ops = {
@@ -60,12 +60,10 @@ static const struct ibcore_ls_ops addr_ls_ops = {
 };
 
 /* @ls is zeroed.  @wq and @work: what is to be done when the question has ended. */
-void ibcore_addr_ls_init(struct ibcore_addr_ls *ls,
-			 const struct ibcore_addr_ls_ops *ops,
-			 struct workqueue_struct *wq, struct delayed_work *work)
+void ibcore_addr_ls_init(struct ibcore_addr_ls *ls, struct workqueue_struct *wq,
+			 struct delayed_work *work)
 {
 	spin_lock_init(&ls->lock);
-	ls->ops = ops;
 	ls->work = work;
 	ls->question.ops = &addr_ls_ops;
 	ls->question.wq = wq;
@@ -104,11 +102,11 @@ static int addr_ls_ask(struct ibcore_addr_ls *ls, const struct sockaddr *dst,
 	ls->ifindex = ifindex;
 	/* Before it can end. */
 	ls->state = IBCORE_ADDR_LS_ASKED;
-	ls->ops->get(ls);
+	ibcore_addr_ls_get(ls);
 	if (!ibcore_ls_ask(&ls->question, skb, GFP_ATOMIC))
 		return -ENODATA;
 	ls->state = IBCORE_ADDR_LS_FAILED;
-	ls->ops->put(ls);
+	ibcore_addr_ls_put(ls);
 	return -ENOMEM;
 }
 

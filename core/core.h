@@ -291,14 +291,6 @@ int ibcore_ls_init(void);
 void ibcore_ls_exit(void);
 
 /* ---- addr_ls.c: GIDs behind an IB router ---- */
-struct ibcore_addr_ls;
-
-/* References on the request that a question is part of. */
-struct ibcore_addr_ls_ops {
-	void (*get)(struct ibcore_addr_ls *ls);
-	void (*put)(struct ibcore_addr_ls *ls);
-};
-
 enum ibcore_addr_ls_state {
 	IBCORE_ADDR_LS_UNASKED,
 	IBCORE_ADDR_LS_ASKED,
@@ -308,7 +300,6 @@ enum ibcore_addr_ls_state {
 
 struct ibcore_addr_ls {
 	struct ibcore_ls_question question;
-	const struct ibcore_addr_ls_ops *ops;
 	struct delayed_work *work;	/* of the request */
 	spinlock_t lock;
 	enum ibcore_addr_ls_state state; /* lock, once it is asked */
@@ -317,12 +308,14 @@ struct ibcore_addr_ls {
 	union ib_gid dgid;		/* once it is answered */
 };
 
-void ibcore_addr_ls_init(struct ibcore_addr_ls *ls,
-			 const struct ibcore_addr_ls_ops *ops,
-			 struct workqueue_struct *wq, struct delayed_work *work);
+void ibcore_addr_ls_init(struct ibcore_addr_ls *ls, struct workqueue_struct *wq,
+			 struct delayed_work *work);
 int ibcore_addr_ls_resolve(struct ibcore_addr_ls *ls, const struct sockaddr *dst,
 			   int ifindex, u8 *ha);
 void ibcore_addr_ls_close(struct ibcore_addr_ls *ls);
+/* In addr.c: references on the request that a question is part of. */
+void ibcore_addr_ls_get(struct ibcore_addr_ls *ls);
+void ibcore_addr_ls_put(struct ibcore_addr_ls *ls);
 
 /* ---- restrack.c ---- */
 int ibcore_restrack_setup(struct ib_device *dev);
