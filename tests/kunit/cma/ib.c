@@ -133,7 +133,7 @@ static int ib_side_init(struct cma_side *side)
 	if (!side->hca)
 		return -ENOMEM;
 	memcpy(lladdr + 4, &side->hca->port[1].gids[0], 16);
-	side->ndev = cma_net_create_ib(lladdr);
+	side->ndev = fake_ipoib_create(lladdr);
 	if (!side->ndev)
 		return -ENOMEM;
 	ret = cma_side_net(side);

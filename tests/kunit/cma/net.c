@@ -194,50 +194,13 @@ static void cma_net_setup(struct net_device *ndev)
 	eth_hw_addr_random(ndev);
 }
 
-static int cma_ipoib_header(struct sk_buff *skb, struct net_device *ndev,
-			    unsigned short type, const void *daddr,
-			    const void *saddr, unsigned int len)
-{
-	return 0;
-}
-
-static const struct header_ops cma_ipoib_header_ops = {
-	.create = cma_ipoib_header,
-};
-
-static const struct net_device_ops cma_ipoib_ops = {
-	.ndo_start_xmit = cma_net_xmit,
-};
-
-/* RFC 4391, 4: the broadcast group of the default partition. */
-static const u8 cma_ipoib_broadcast[] = {
-	0x00, 0xff, 0xff, 0xff, 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff,
-	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff
-};
-
-static void cma_ipoib_setup(struct net_device *ndev)
-{
-	ndev->netdev_ops = &cma_ipoib_ops;
-	ndev->header_ops = &cma_ipoib_header_ops;
-	ndev->needs_free_netdev = true;
-	ndev->type = ARPHRD_INFINIBAND;
-	ndev->addr_len = INFINIBAND_ALEN;
-	ndev->mtu = 2044;
-	ndev->flags = IFF_BROADCAST | IFF_MULTICAST;
-	ndev->tx_queue_len = 10;
-	memcpy(ndev->broadcast, cma_ipoib_broadcast, INFINIBAND_ALEN);
-}
-
-static struct net_device *cma_net_new(const char *name, const u8 *lladdr,
-				      void (*setup)(struct net_device *ndev))
+struct net_device *cma_net_create(void)
 {
 	struct net_device *ndev;
 
-	ndev = alloc_netdev(0, name, NET_NAME_ENUM, setup);
+	ndev = alloc_netdev(0, "cma%d", NET_NAME_ENUM, cma_net_setup);
 	if (!ndev)
 		return NULL;
-	if (lladdr)
-		__dev_addr_set(ndev, lladdr, ndev->addr_len);
 	if (register_netdev(ndev)) {
 		free_netdev(ndev);
 		return NULL;
@@ -246,14 +209,4 @@ static struct net_device *cma_net_new(const char *name, const u8 *lladdr,
 	dev_open(ndev, NULL);
 	rtnl_unlock();
 	return ndev;
-}
-
-struct net_device *cma_net_create(void)
-{
-	return cma_net_new("cma%d", NULL, cma_net_setup);
-}
-
-struct net_device *cma_net_create_ib(const u8 *lladdr)
-{
-	return cma_net_new("ipoib%d", lladdr, cma_ipoib_setup);
 }

@@ -31,7 +31,7 @@ static int addr_ls_test_init(struct kunit *test)
 	src6 = net_v6(0x00630001);
 	gw6 = net_v6(0x00630005);
 	far6 = net_v6(0x00640001);
-	ndev = net_ipoib(own_ha);
+	ndev = fake_ipoib_create(own_ha);
 	if (!ndev)
 		return -ENOMEM;
 	ret = fake_netdev_add_ipv4(ndev, src4.s6_addr32[3], 24) ?:

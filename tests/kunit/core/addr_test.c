@@ -302,7 +302,7 @@ static void a_link_address_has_the_length_of_its_device(struct kunit *test)
 
 	for (i = 0; i < 20; i++)
 		ha[i] = 0xa0 + i;
-	ndev = net_ipoib(ha);
+	ndev = fake_ipoib_create(ha);
 	KUNIT_ASSERT_NOT_NULL(test, ndev);
 	KUNIT_EXPECT_EQ(test, fake_netdev_add_ipv4(ndev, htonl(0x0a630001), 24), 0);
 	ha[19] = 1;

@@ -2,7 +2,6 @@
 /* Networks for RoCE adapters: addresses, routes, links, neighbours. */
 #include <linux/etherdevice.h>
 #include <linux/if_addr.h>
-#include <linux/if_arp.h>
 #include <linux/if_link.h>
 #include <linux/if_vlan.h>
 #include <linux/net.h>
@@ -213,49 +212,6 @@ void net_unlink(struct net_device *ndev)
 	dev_put(ndev);
 	if (skb)
 		nl_talk(skb);
-}
-
-static int ipoib_header(struct sk_buff *skb, struct net_device *dev,
-			unsigned short type, const void *daddr, const void *saddr,
-			unsigned int len)
-{
-	return 0;
-}
-
-static const struct header_ops ipoib_header_ops = { .create = ipoib_header };
-
-static netdev_tx_t ipoib_xmit(struct sk_buff *skb, struct net_device *dev)
-{
-	dev_kfree_skb_any(skb);
-	return NETDEV_TX_OK;
-}
-
-static const struct net_device_ops ipoib_ops = { .ndo_start_xmit = ipoib_xmit };
-
-static void ipoib_setup(struct net_device *dev)
-{
-	dev->type = ARPHRD_INFINIBAND;
-	dev->addr_len = 20;
-	dev->mtu = 2044;
-	dev->netdev_ops = &ipoib_ops;
-	dev->header_ops = &ipoib_header_ops;
-	dev->needs_free_netdev = true;
-	dev->flags = IFF_BROADCAST | IFF_MULTICAST;
-}
-
-struct net_device *net_ipoib(const u8 *ha)
-{
-	struct net_device *ndev = alloc_netdev(0, "fib%d", NET_NAME_ENUM, ipoib_setup);
-
-	if (!ndev)
-		return NULL;
-	dev_addr_mod(ndev, 0, ha, ndev->addr_len);
-	if (register_netdev(ndev)) {
-		free_netdev(ndev);
-		return NULL;
-	}
-	net_up(ndev, true);
-	return ndev;
 }
 
 int net_neighbour(struct net_device *ndev, const struct in6_addr *ip, const u8 *ha)

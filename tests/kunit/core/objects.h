@@ -57,8 +57,6 @@ int net_rename(struct net_device *ndev, const char *name);
 void net_unlink(struct net_device *ndev);
 int net_up(struct net_device *ndev, bool up);
 int net_arp(struct net_device *ndev, bool on);
-/* Of type InfiniBand, with the 20 bytes at @ha; up; for unregister_netdev(). */
-struct net_device *net_ipoib(const u8 *ha);
 /* The neighbour @ip (IPv4 mapped or IPv6) on @ndev answers with @ha. */
 int net_neighbour(struct net_device *ndev, const struct in6_addr *ip, const u8 *ha);
 struct in6_addr net_v4(u32 addr);	/* host order; IPv4 mapped */

@@ -246,6 +246,8 @@ int fake_hca_objects(struct fake_hca *hca);	/* all alive but GIDs */
 
 /* An Ethernet device that swallows what it is given; up. */
 struct net_device *fake_netdev_create(const char *name);
+/* One of type InfiniBand with the 20 bytes at @lladdr; up. */
+struct net_device *fake_ipoib_create(const u8 *lladdr);
 void fake_netdev_destroy(struct net_device *ndev);
 int fake_netdev_add_ipv4(struct net_device *ndev, __be32 addr, int prefix_len);
 int fake_netdev_del_ipv4(struct net_device *ndev, __be32 addr, int prefix_len);

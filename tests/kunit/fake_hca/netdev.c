@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* An Ethernet device for RoCE ports of fake adapters. */
+/* Network devices: Ethernet for RoCE ports of fake adapters, and IPoIB. */
 #include <linux/etherdevice.h>
 #include <linux/if_addr.h>
+#include <linux/if_arp.h>
+#include <linux/if_infiniband.h>
 #include <linux/net.h>
 #include <linux/rtnetlink.h>
 #include "fake_hca.h"
@@ -29,13 +31,50 @@ static void fake_netdev_setup(struct net_device *ndev)
 	eth_hw_addr_random(ndev);
 }
 
-struct net_device *fake_netdev_create(const char *name)
+static int fake_ipoib_header(struct sk_buff *skb, struct net_device *ndev,
+			     unsigned short type, const void *daddr,
+			     const void *saddr, unsigned int len)
+{
+	return 0;
+}
+
+static const struct header_ops fake_ipoib_header_ops = {
+	.create = fake_ipoib_header,
+};
+
+static const struct net_device_ops fake_ipoib_ops = {
+	.ndo_start_xmit = fake_netdev_xmit,
+};
+
+/* RFC 4391, 4: the broadcast group of the default partition. */
+static const u8 fake_ipoib_broadcast[] = {
+	0x00, 0xff, 0xff, 0xff, 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff
+};
+
+static void fake_ipoib_setup(struct net_device *ndev)
+{
+	ndev->netdev_ops = &fake_ipoib_ops;
+	ndev->header_ops = &fake_ipoib_header_ops;
+	ndev->needs_free_netdev = true;
+	ndev->type = ARPHRD_INFINIBAND;
+	ndev->addr_len = INFINIBAND_ALEN;
+	ndev->mtu = 2044;
+	ndev->flags = IFF_BROADCAST | IFF_MULTICAST;
+	ndev->tx_queue_len = 10;
+	memcpy(ndev->broadcast, fake_ipoib_broadcast, INFINIBAND_ALEN);
+}
+
+static struct net_device *fake_netdev_new(const char *name, const u8 *lladdr,
+					  void (*setup)(struct net_device *ndev))
 {
 	struct net_device *ndev;
 
-	ndev = alloc_netdev(0, name, NET_NAME_ENUM, fake_netdev_setup);
+	ndev = alloc_netdev(0, name, NET_NAME_ENUM, setup);
 	if (!ndev)
 		return NULL;
+	if (lladdr)
+		__dev_addr_set(ndev, lladdr, ndev->addr_len);
 	if (register_netdev(ndev)) {
 		free_netdev(ndev);
 		return NULL;
@@ -45,7 +84,18 @@ struct net_device *fake_netdev_create(const char *name)
 	rtnl_unlock();
 	return ndev;
 }
+
+struct net_device *fake_netdev_create(const char *name)
+{
+	return fake_netdev_new(name, NULL, fake_netdev_setup);
+}
 EXPORT_SYMBOL_GPL(fake_netdev_create);
+
+struct net_device *fake_ipoib_create(const u8 *lladdr)
+{
+	return fake_netdev_new("ipoib%d", lladdr, fake_ipoib_setup);
+}
+EXPORT_SYMBOL_GPL(fake_ipoib_create);
 
 void fake_netdev_destroy(struct net_device *ndev)
 {
