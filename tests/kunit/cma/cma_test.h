@@ -137,13 +137,14 @@ extern bool cma_raised;		/* it has happened, in the right context */
 /* COMM_EST on @qp in @ms milliseconds; cma_raise_end() before @qp goes. */
 void cma_raise_in(struct ib_qp *qp, enum cma_raise from, unsigned int ms);
 void cma_raise_end(void);
+/* All of it, in the next milliseconds. */
+void cma_raise_now(struct kunit *test, struct ib_qp *qp, enum cma_raise from);
 
 /* net.c: what ip(8) would do */
 struct sockaddr *cma_sin(struct sockaddr_storage *at, __be32 ip, u16 port);
 struct sockaddr *cma_sin6(struct sockaddr_storage *at, const struct in6_addr *ip,
 			  u16 port);
 struct net_device *cma_net_create(void);
-struct net_device *cma_net_create_ib(const u8 *lladdr);
 int cma_net_addr(struct net_device *ndev, bool add, sa_family_t family,
 		 const void *ip, u8 prefix_len);
 int cma_net_route(struct net_device *ndev, bool add, sa_family_t family,

@@ -40,14 +40,6 @@ static void established_test_exit(struct kunit *test)
 	cma_pair_exit(test, &pair);
 }
 
-static void raise_now(struct kunit *test, enum cma_raise from)
-{
-	cma_raise_in(pair.server.id->qp, from, 1);
-	msleep(20);
-	KUNIT_EXPECT_TRUE_MSG(test, cma_raised, "context %d", from);
-	cma_raise_end();
-}
-
 static void receive(struct ib_qp *qp, enum ib_wc_status status)
 {
 	struct ib_wc wc = {
@@ -83,7 +75,7 @@ static void from_each_context(struct kunit *test)
 		memset(&consumer, 0, sizeof(consumer));
 		pair.server.qp_event = consumer_event;
 		accept_without_rtu(test);
-		raise_now(test, from);
+		cma_raise_now(test, pair.server.id->qp, from);
 		KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 		KUNIT_EXPECT_EQ(test, consumer.events, 1);
 		KUNIT_EXPECT_PTR_EQ(test, consumer.context, (void *)&pair.server);
@@ -109,7 +101,7 @@ static void the_first_good_receive(struct kunit *test)
 	receive(pair.server.id->qp, IB_WC_SUCCESS);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 	receive(pair.server.id->qp, IB_WC_SUCCESS);
-	raise_now(test, FROM_HARDIRQ);
+	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
 	no_more_than(test, "QE");
 }
 
@@ -121,7 +113,7 @@ static void the_rtu_comes_late(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Q"));
-	raise_now(test, FROM_SOFTIRQ);
+	cma_raise_now(test, pair.server.id->qp, FROM_SOFTIRQ);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 	pair.client.hold = 0;
 	fake_hca_release_held(pair.client.hca);
@@ -131,7 +123,7 @@ static void the_rtu_comes_late(struct kunit *test)
 static void the_rtu_came_first(struct kunit *test)
 {
 	cma_connect(test, &pair);
-	raise_now(test, FROM_HARDIRQ);
+	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
 	receive(pair.server.id->qp, IB_WC_SUCCESS);
 	no_more_than(test, "");
 	KUNIT_EXPECT_NULL(test, cma_of(pair.server.id)->watch);
@@ -141,7 +133,7 @@ static void data_then_the_end(struct kunit *test)
 {
 	accept_without_rtu(test);
 	rdma_lock_handler(pair.server.id);
-	raise_now(test, FROM_HARDIRQ);
+	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
 	KUNIT_EXPECT_EQ(test, rdma_disconnect(pair.client.id), 0);
 	msleep(100);
 	rdma_unlock_handler(pair.server.id);
@@ -154,7 +146,7 @@ static void the_end_then_data(struct kunit *test)
 	rdma_lock_handler(pair.server.id);
 	KUNIT_EXPECT_EQ(test, rdma_disconnect(pair.client.id), 0);
 	msleep(100);
-	raise_now(test, FROM_HARDIRQ);
+	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
 	rdma_unlock_handler(pair.server.id);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QEDT"));
 	KUNIT_EXPECT_NULL(test, cma_of(pair.server.id)->watch);
@@ -166,7 +158,7 @@ static void refused_in_spite_of_data(struct kunit *test)
 	pair.server.drop[IBCM_REP] = -1;
 	KUNIT_EXPECT_EQ(test, rdma_reject(pair.server.id, NULL, 0,
 					  IB_CM_REJ_CONSUMER_DEFINED), 0);
-	raise_now(test, FROM_SOFTIRQ);
+	cma_raise_now(test, pair.server.id->qp, FROM_SOFTIRQ);
 	no_more_than(test, "Q");
 }
 
@@ -175,7 +167,7 @@ static void given_up_before_data(struct kunit *test)
 	accept_without_rtu(test);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Qu"));
 	KUNIT_EXPECT_NULL(test, cma_of(pair.server.id)->watch);
-	raise_now(test, FROM_HARDIRQ);
+	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
 	no_more_than(test, "Qu");
 }
 

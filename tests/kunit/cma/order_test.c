@@ -82,14 +82,6 @@ static void begin(struct kunit *test, const struct ending *ending)
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Q"));
 }
 
-static void raise(struct kunit *test, enum cma_raise from)
-{
-	cma_raise_in(pair.server.id->qp, from, 1);
-	msleep(20);
-	KUNIT_EXPECT_TRUE(test, cma_raised);
-	cma_raise_end();
-}
-
 static void in_order(struct kunit *test, const struct ending *ending,
 		     enum order order, enum cma_raise from)
 {
@@ -101,7 +93,7 @@ static void in_order(struct kunit *test, const struct ending *ending,
 	if (order != BEFORE)
 		ending->end();
 	msleep(200);
-	raise(test, from);
+	cma_raise_now(test, pair.server.id->qp, from);
 	if (order == BEFORE)
 		ending->end();
 	if (order == AMID)
@@ -181,7 +173,7 @@ static void destruction_amid(struct kunit *test, enum cma_raise from)
 	rdma_lock_handler(id);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(destroy_id, id, "destroy_id")));
 	msleep(50);
-	raise(test, from);
+	cma_raise_now(test, pair.server.id->qp, from);
 	pair.server.id = NULL;
 	rdma_unlock_handler(id);
 	wait_for_completion(&destroyed);
@@ -200,14 +192,11 @@ static void destruction_before_and_after(struct kunit *test, enum cma_raise from
 
 	begin(test, &endings[1]);
 	qp = pair.server.id->qp;
-	raise(test, from);
+	cma_raise_now(test, pair.server.id->qp, from);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 	rdma_destroy_id(pair.server.id);
 	pair.server.id = NULL;
-	cma_raise_in(qp, from, 1);
-	msleep(20);
-	KUNIT_EXPECT_TRUE(test, cma_raised);
-	cma_raise_end();
+	cma_raise_now(test, qp, from);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");
 	ib_destroy_qp(qp);
 	cma_leave(test, &pair);
@@ -251,7 +240,7 @@ static void removal_at(struct kunit *test, enum order order, enum cma_raise from
 
 	begin(test, &endings[1]);
 	if (order == BEFORE) {
-		raise(test, from);
+		cma_raise_now(test, pair.server.id->qp, from);
 		KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 	}
 	if (order == AMID)
@@ -260,7 +249,7 @@ static void removal_at(struct kunit *test, enum order order, enum cma_raise from
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(go, pair.server.hca, "going")));
 	msleep(500);
 	if (order != BEFORE)
-		raise(test, from);
+		cma_raise_now(test, pair.server.id->qp, from);
 	if (order == AMID)
 		rdma_unlock_handler(pair.server.id);
 	msleep(500);

@@ -52,3 +52,11 @@ void cma_raise_end(void)
 	hrtimer_cancel(&hard);
 	raise_on = NULL;
 }
+
+void cma_raise_now(struct kunit *test, struct ib_qp *qp, enum cma_raise from)
+{
+	cma_raise_in(qp, from, 1);
+	msleep(20);
+	KUNIT_EXPECT_TRUE_MSG(test, cma_raised, "context %d", from);
+	cma_raise_end();
+}
