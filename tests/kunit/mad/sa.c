@@ -239,6 +239,30 @@ void fake_sa_settle(struct fake_hca *hca)
 	}
 }
 
+void fake_sa_expect_idle(struct kunit *test, struct fake_hca *hca,
+			 const struct ib_sa_client *client)
+{
+	struct sa_port *port = ibmad_sa_port(&hca->ibdev, 1);
+
+	fake_sa_settle(hca);
+	KUNIT_EXPECT_EQ(test, atomic_read(&client->users), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&port->asked), 0);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(port->agent)->refs), 1u);
+	if (port->sm_ah)
+		KUNIT_EXPECT_EQ(test, kref_read(&port->sm_ah->ref), 1u);
+}
+
+void fake_sa_end(struct fake_sa **sa, struct fake_hca **hca)
+{
+	if (*hca) {
+		fake_sa_settle(*hca);
+		fake_hca_destroy(*hca);
+	}
+	fake_sa_destroy(*sa);
+	*sa = NULL;
+	*hca = NULL;
+}
+
 void fake_sa_move(struct fake_hca *hca, struct fake_sa *sa,
 		  enum ib_event_type event)
 {

@@ -46,13 +46,7 @@ static void sa_ls_test_exit(struct kunit *test)
 {
 	lsd_set_timeout(&lsd, 2000);
 	lsd_close(&lsd);
-	if (hca) {
-		fake_sa_settle(hca);
-		fake_hca_destroy(hca);
-	}
-	fake_sa_destroy(sa);
-	sa = NULL;
-	hca = NULL;
+	fake_sa_end(&sa, &hca);
 }
 
 static void path_cb(int status, struct sa_path_rec *path, unsigned int paths,
@@ -135,17 +129,9 @@ static int answer_well(void)
 	return answer(BOTH_WAYS, &rec);
 }
 
-/* Everything is given back. */
 static void expect_idle(struct kunit *test)
 {
-	struct sa_port *port = ibmad_sa_port(&hca->ibdev, 1);
-
-	fake_sa_settle(hca);
-	KUNIT_EXPECT_EQ(test, atomic_read(&client.users), 1);
-	KUNIT_EXPECT_EQ(test, atomic_read(&port->asked), 0);
-	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(port->agent)->refs), 1u);
-	if (port->sm_ah)
-		KUNIT_EXPECT_EQ(test, kref_read(&port->sm_ah->ref), 1u);
+	fake_sa_expect_idle(test, hca, &client);
 }
 
 /* The SM was asked as if nobody had been before. */

@@ -31,13 +31,7 @@ static int sa_test_init(struct kunit *test)
 
 static void sa_test_exit(struct kunit *test)
 {
-	if (hca) {
-		fake_sa_settle(hca);
-		fake_hca_destroy(hca);
-	}
-	fake_sa_destroy(sa);
-	sa = NULL;
-	hca = NULL;
+	fake_sa_end(&sa, &hca);
 }
 
 static void path_cb(int status, struct sa_path_rec *path, unsigned int paths,
@@ -100,16 +94,9 @@ static int ask(unsigned long timeout_ms, struct ib_sa_query **query)
 				  GFP_KERNEL, path_cb, NULL, query);
 }
 
-/* Everything is given back. */
 static void expect_idle(struct kunit *test)
 {
-	struct sa_port *port = ibmad_sa_port(&hca->ibdev, 1);
-
-	fake_sa_settle(hca);
-	KUNIT_EXPECT_EQ(test, atomic_read(&client.users), 1);
-	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(port->agent)->refs), 1u);
-	if (port->sm_ah)
-		KUNIT_EXPECT_EQ(test, kref_read(&port->sm_ah->ref), 1u);
+	fake_sa_expect_idle(test, hca, &client);
 }
 
 static void a_query_on_the_wire(struct kunit *test)
