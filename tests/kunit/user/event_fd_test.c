@@ -57,13 +57,7 @@ static void raise_qp(void *object, enum ib_event_type type)
 
 static void add_srq(struct commands *c)
 {
-	commands_obj(c, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, queues.pd);
-	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 20);
-	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 3);
-	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_LIMIT, 2);
-	commands_u64(c, UVERBS_ATTR_CREATE_SRQ_TYPE, IB_UVERBS_SRQT_BASIC);
-	commands_out(c, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, sizeof(u32));
-	commands_out(c, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, sizeof(u32));
+	queues_add_srq(c, IB_UVERBS_SRQT_BASIC);
 }
 
 static void raise_srq(void *object, enum ib_event_type type)
@@ -75,18 +69,6 @@ static void raise_srq(void *object, enum ib_event_type type)
 	srq->event_handler(&event, srq->srq_context);
 }
 
-static void add_wq(struct commands *c)
-{
-	commands_obj(c, UVERBS_ATTR_CREATE_WQ_PD_HANDLE, queues.pd);
-	commands_obj(c, UVERBS_ATTR_CREATE_WQ_CQ_HANDLE, queues.cq);
-	commands_u64(c, UVERBS_ATTR_CREATE_WQ_TYPE, IB_UVERBS_WQT_RQ);
-	commands_u32(c, UVERBS_ATTR_CREATE_WQ_MAX_WR, 6);
-	commands_u32(c, UVERBS_ATTR_CREATE_WQ_MAX_SGE, 1);
-	commands_out(c, UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, sizeof(u32));
-	commands_out(c, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, sizeof(u32));
-	commands_out(c, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, sizeof(u32));
-}
-
 static void raise_wq(void *object, enum ib_event_type type)
 {
 	struct ib_wq *wq = object;
@@ -95,7 +77,7 @@ static void raise_wq(void *object, enum ib_event_type type)
 	wq->event_handler(&event, wq->wq_context);
 }
 
-#define SOURCE(name, fn, type, at)						\
+#define SOURCE(name, adds, fn, type, at)					\
 	{									\
 		.object = UVERBS_OBJECT_##name,					\
 		.create = UVERBS_METHOD_##name##_CREATE,			\
@@ -106,16 +88,16 @@ static void raise_wq(void *object, enum ib_event_type type)
 		.destroy_resp = UVERBS_ATTR_DESTROY_##name##_RESP,		\
 		.async_at = (at),						\
 		.event = type,							\
-		.add = add_##fn,						\
+		.add = adds,							\
 		.raise = raise_##fn,						\
 	}
 
 static const struct source sources[] = {
-	SOURCE(CQ, cq, IB_EVENT_CQ_ERR,
+	SOURCE(CQ, add_cq, cq, IB_EVENT_CQ_ERR,
 	       offsetof(struct ib_uverbs_destroy_cq_resp, async_events_reported)),
-	SOURCE(QP, qp, IB_EVENT_QP_FATAL, 0),
-	SOURCE(SRQ, srq, IB_EVENT_SRQ_LIMIT_REACHED, 0),
-	SOURCE(WQ, wq, IB_EVENT_WQ_FATAL, 0),
+	SOURCE(QP, add_qp, qp, IB_EVENT_QP_FATAL, 0),
+	SOURCE(SRQ, add_srq, srq, IB_EVENT_SRQ_LIMIT_REACHED, 0),
+	SOURCE(WQ, queues_add_wq, wq, IB_EVENT_WQ_FATAL, 0),
 };
 
 /* One that the user calls @name; its handle, or an error. */

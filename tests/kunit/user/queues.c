@@ -63,6 +63,29 @@ u32 queues_wq(struct commands *c)
 	return resp.wq_handle;
 }
 
+void queues_add_srq(struct commands *c, u32 type)
+{
+	commands_obj(c, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, queues.pd);
+	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 20);
+	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 3);
+	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_LIMIT, 2);
+	commands_u64(c, UVERBS_ATTR_CREATE_SRQ_TYPE, type);
+	commands_out(c, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, sizeof(u32));
+	commands_out(c, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, sizeof(u32));
+}
+
+void queues_add_wq(struct commands *c)
+{
+	commands_obj(c, UVERBS_ATTR_CREATE_WQ_PD_HANDLE, queues.pd);
+	commands_obj(c, UVERBS_ATTR_CREATE_WQ_CQ_HANDLE, queues.cq);
+	commands_u64(c, UVERBS_ATTR_CREATE_WQ_TYPE, IB_UVERBS_WQT_RQ);
+	commands_u32(c, UVERBS_ATTR_CREATE_WQ_MAX_WR, 6);
+	commands_u32(c, UVERBS_ATTR_CREATE_WQ_MAX_SGE, 1);
+	commands_out(c, UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, sizeof(u32));
+	commands_out(c, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, sizeof(u32));
+	commands_out(c, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, sizeof(u32));
+}
+
 u32 queues_ind_tbl(struct commands *c, u32 wq)
 {
 	u32 cmd[] = { 0, 1, wq, wq };

@@ -25,6 +25,9 @@ void queues_expect_idle(struct commands *c);
 u32 queues_cq(struct commands *c);
 u32 queues_srq(struct commands *c);
 u32 queues_wq(struct commands *c);
+/* The attributes of making one by ioctl, but for its handle and the user's name. */
+void queues_add_srq(struct commands *c, u32 type);
+void queues_add_wq(struct commands *c);
 u32 queues_ind_tbl(struct commands *c, u32 wq);
 u32 queues_qp(struct commands *c, u8 type);
 /* Skips the case if there are none. */

@@ -20,16 +20,20 @@ static unsigned int strangers, put_back;
 
 /* ---- readers ---- */
 
-static void note_comp(u64 name)
+static void note_comp(const void *event)
 {
+	u64 name = *(const u64 *)event;
+
 	if (name < ROUNDS)
 		seen[name].comp++;
 	else
 		strangers++;
 }
 
-static void note_async(const struct ib_uverbs_async_event_desc *desc)
+static void note_async(const void *event)
 {
+	const struct ib_uverbs_async_event_desc *desc = event;
+
 	if (desc->event_type == IB_EVENT_DEVICE_FATAL)
 		return;
 	if (desc->element < ROUNDS && desc->event_type == IB_EVENT_CQ_ERR)
@@ -49,41 +53,32 @@ static ssize_t read_some(struct racer *r, void *got, size_t size)
 	return ret;
 }
 
-/* Until the file ends, one to three events at once. */
-static int read_comp(struct racer *r)
+/* Until the file ends, one to three events of @size bytes at once. */
+static int read_all(struct racer *r, size_t size, void (*note)(const void *event))
 {
-	u64 got[3];
-	ssize_t ret;
-	int i;
+	u8 got[3 * sizeof(struct ib_uverbs_async_event_desc)] __aligned(8);
+	ssize_t ret, at;
 
 	for (;;) {
-		ret = read_some(r, got, sizeof(*got) * (1 + race_random(3)));
+		ret = read_some(r, got, size * (1 + race_random(3)));
 		if (ret <= 0)
 			break;
-		for (i = 0; i < ret / sizeof(*got); i++)
-			note_comp(got[i]);
+		for (at = 0; at < ret; at += size)
+			note(got + at);
 		race_delay(3);
 	}
 	fput(r->filp);
 	return ret;
 }
 
+static int read_comp(struct racer *r)
+{
+	return read_all(r, sizeof(u64), note_comp);
+}
+
 static int read_async(struct racer *r)
 {
-	struct ib_uverbs_async_event_desc got[3];
-	ssize_t ret;
-	int i;
-
-	for (;;) {
-		ret = read_some(r, got, sizeof(*got) * (1 + race_random(3)));
-		if (ret <= 0)
-			break;
-		for (i = 0; i < ret / sizeof(*got); i++)
-			note_async(&got[i]);
-		race_delay(3);
-	}
-	fput(r->filp);
-	return ret;
+	return read_all(r, sizeof(struct ib_uverbs_async_event_desc), note_async);
 }
 
 /* A reader for whom copying takes long, and often fails. */
@@ -107,7 +102,7 @@ static int read_slowly(struct racer *r)
 			if (queue->ops->desc_size == ASYNC_SIZE)
 				note_async(&desc);
 			else
-				note_comp(desc.element);
+				note_comp(&desc.element);
 		} else {
 			schedule_timeout_uninterruptible(1);
 		}

@@ -85,14 +85,8 @@ static void add_ioctl(struct commands *c, u32 type)
 {
 	commands_begin(c, UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE);
 	commands_new(c, UVERBS_ATTR_CREATE_SRQ_HANDLE);
-	commands_obj(c, UVERBS_ATTR_CREATE_SRQ_PD_HANDLE, queues.pd);
 	commands_u64(c, UVERBS_ATTR_CREATE_SRQ_USER_HANDLE, 0x55);
-	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 20);
-	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 3);
-	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_LIMIT, 2);
-	commands_u64(c, UVERBS_ATTR_CREATE_SRQ_TYPE, type);
-	commands_out(c, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, sizeof(u32));
-	commands_out(c, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, sizeof(u32));
+	queues_add_srq(c, type);
 }
 
 static void xrc_srqs_use_their_domain(struct kunit *test)

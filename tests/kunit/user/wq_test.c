@@ -81,15 +81,8 @@ static void add_ioctl(struct commands *c)
 {
 	commands_begin(c, UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_CREATE);
 	commands_new(c, UVERBS_ATTR_CREATE_WQ_HANDLE);
-	commands_obj(c, UVERBS_ATTR_CREATE_WQ_PD_HANDLE, queues.pd);
-	commands_obj(c, UVERBS_ATTR_CREATE_WQ_CQ_HANDLE, queues.cq);
 	commands_u64(c, UVERBS_ATTR_CREATE_WQ_USER_HANDLE, 0x33);
-	commands_u64(c, UVERBS_ATTR_CREATE_WQ_TYPE, IB_UVERBS_WQT_RQ);
-	commands_u32(c, UVERBS_ATTR_CREATE_WQ_MAX_WR, 6);
-	commands_u32(c, UVERBS_ATTR_CREATE_WQ_MAX_SGE, 1);
-	commands_out(c, UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, sizeof(u32));
-	commands_out(c, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, sizeof(u32));
-	commands_out(c, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, sizeof(u32));
+	queues_add_wq(c);
 }
 
 static void one_is_made_by_ioctl(struct kunit *test)
