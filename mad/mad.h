@@ -99,6 +99,7 @@ enum ibmad_counter {
 	IBMAD_RMPP_RESENT,	/* RMPP segments sent again */
 	IBMAD_RMPP_ABORTED,	/* RMPP transfers aborted or stopped, either way */
 	IBMAD_RMPP_DROPPED,	/* RMPP segments dropped: duplicate, unmatched */
+	IBMAD_SA_SHARED,	/* queries for paths that ride with another's MAD */
 	IBMAD_NR_COUNTERS
 };
 

@@ -6,7 +6,8 @@
  * The client of subnet administration: one agent a port, queries on it, and the
  * multicast groups joined through it.
  *
- * Lock order: port->groups_lock -> group->lock.  port->lock nests in neither.
+ * Lock order: port->groups_lock -> group->lock.  port->lock and port->share_lock
+ * nest in no other, nor in one another.
  * All are taken with interrupts off: queries and joins are started under locks
  * of their callers' that interrupt handlers take.
  * No callback of a client runs under any of them.
@@ -15,6 +16,7 @@
 #include <linux/hashtable.h>
 #include <linux/kref.h>
 #include <linux/refcount.h>
+#include <linux/rhashtable.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_mad.h>
@@ -42,6 +44,10 @@ struct sa_port {
 	struct completion unused;
 	bool closing;			/* no request for a group any more */
 	atomic_t asked;			/* queries with the local service */
+	spinlock_t share_lock;		/* irq safe */
+	struct rhashtable leaders;	/* of queries in flight; share_lock */
+	struct list_head left;		/* cancelled riders; share_lock */
+	struct work_struct left_work;	/* tells them */
 };
 
 struct sa_device {
@@ -53,10 +59,20 @@ struct sa_device {
 
 enum { SA_QUERY_CANCELLED };
 
+/* Which of identical queries is sent; sa_share.c. */
+struct sa_share {
+	struct rhash_head node;		/* port->leaders; share_lock */
+	struct list_head link;		/* riders of another, or port->left; share_lock */
+	struct list_head riders;	/* share_lock */
+	bool wanted;			/* fixed */
+	bool leads;			/* share_lock */
+	bool over;			/* has been told; share_lock */
+};
+
 /*
  * One request.  References: the question to the local service, until it has ended;
- * which hands it to the send, until its send handler ran; and whoever sends or
- * cancels it, while at it.
+ * which hands it to the send, until its send handler ran, or to the ride with
+ * another's, until that has ended; and whoever sends or cancels it, while at it.
  */
 struct ib_sa_query {
 	struct kref ref;
@@ -66,6 +82,8 @@ struct ib_sa_query {
 	struct ib_mad_send_buf *buf;
 	int id;
 	unsigned long flags;		/* atomic */
+	unsigned long deadline;		/* jiffies; fixed when it is sent or rides */
+	struct sa_share share;
 	struct ibcore_ls_question question;
 	struct sa_ls_answer *answer;	/* to it; or NULL; of who took the question */
 	bool opa;			/* a path, asked for as an OPA record */
@@ -76,11 +94,15 @@ struct ib_sa_query {
 	void *context;
 };
 
+/* ---- sa_port.c ---- */
 int ibmad_sa_init(void);
 void ibmad_sa_exit(void);
-
+struct sa_sm_ah *ibmad_sa_sm_ah_get(struct sa_port *port);
+void ibmad_sa_sm_ah_put(struct sa_sm_ah *sm_ah);
 /* The port, valid while its device is registered; NULL when it has no SA. */
 struct sa_port *ibmad_sa_port(struct ib_device *device, u32 port_num);
+
+/* ---- sa_query.c ---- */
 /*
  * Sends @method of @attr_id with the @len bytes at @record.  Answers the query's
  * number; @out is set before @done can be called.
@@ -90,16 +112,40 @@ int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 		   size_t len, unsigned long timeout_ms, gfp_t gfp,
 		   struct ib_sa_query *query, struct ib_sa_query **out);
 /*
- * Sends the request of a query that has waited for something else.  On 0 its
- * reference has gone to the send.
+ * Sends the request of a query that has waited for something else; its time starts
+ * now.  On 0 its reference has gone to the send.
  */
 int ibmad_sa_send_late(struct ib_sa_query *query);
+/* As above, with what is left of its time. */
+int ibmad_sa_send_again(struct ib_sa_query *query);
+bool ibmad_sa_time_left(const struct ib_sa_query *query);
 void ibmad_sa_query_get(struct ib_sa_query *query);
 void ibmad_sa_query_put(struct ib_sa_query *query);
 /* After done(): out of the table, and its reference is put. */
 void ibmad_sa_query_end(struct ib_sa_query *query);
 /* Cancels every query of a port. */
 void ibmad_sa_cancel_all(struct sa_port *port);
+
+/* The handlers of a port's agent. */
+void ibmad_sa_send_done(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
+void ibmad_sa_received(struct ib_mad_agent *agent,
+		       struct ib_mad_send_buf *send_buf,
+		       struct ib_mad_recv_wc *wc);
+
+/* ---- sa_share.c ---- */
+int ibmad_sa_share_open(struct sa_port *port);
+void ibmad_sa_share_close(struct sa_port *port);
+/* Whether @query rides with another, which takes its reference. */
+bool ibmad_sa_share_join(struct ib_sa_query *query);
+/* @query was sent: others may ride with it. */
+void ibmad_sa_share_lead(struct ib_sa_query *query);
+/* @query was cancelled: if it rides it leaves, and is told so by a work item. */
+void ibmad_sa_share_leave(struct ib_sa_query *query);
+/* @query was answered: tells its riders the same.  In process context. */
+void ibmad_sa_share_answer(struct ib_sa_query *query, int status,
+			   const struct ib_sa_mad *mad);
+/* @query ended without an answer: its riders go on.  In process context. */
+void ibmad_sa_share_pass_on(struct ib_sa_query *query);
 
 /* ---- sa_path.c ---- */
 /* IBA volume 1, 15.2.5.16 */

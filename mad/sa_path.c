@@ -127,7 +127,8 @@ static void path_done(struct ib_sa_query *query, int status,
  * @query: set to what ib_sa_cancel_query() takes
  *
  * Where a daemon listens as the local service it is asked first (sa_ls.c);
- * @timeout_ms counts from when it has given up.
+ * @timeout_ms counts from when it has given up.  Of queries that ask the same of the
+ * same port while one of them is under way that one alone is sent (sa_share.c).
  *
  * Context: as @gfp_mask.
  * Return: the query's number (0 or more), or: -ENODEV: the port has no subnet

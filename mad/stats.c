@@ -60,6 +60,7 @@ static struct ib_port_attribute stats_attrs[IBMAD_NR_COUNTERS] = {
 	STATS_ATTR(rmpp_resent, IBMAD_RMPP_RESENT),
 	STATS_ATTR(rmpp_aborted, IBMAD_RMPP_ABORTED),
 	STATS_ATTR(rmpp_dropped, IBMAD_RMPP_DROPPED),
+	STATS_ATTR(sa_shared, IBMAD_SA_SHARED),
 };
 
 static struct attribute *stats_attr_ptrs[IBMAD_NR_COUNTERS + 1];

@@ -65,6 +65,7 @@ extern struct kunit_suite ibmad_recv_suite;
 extern struct kunit_suite ibmad_rmpp_suite;
 extern struct kunit_suite ibmad_sa_suite;
 extern struct kunit_suite ibmad_sa_ls_suite;
+extern struct kunit_suite ibmad_sa_share_suite;
 extern struct kunit_suite ibmad_mcast_suite;
 extern struct kunit_suite ibmad_mcast_reset_suite;
 extern struct kunit_suite ibmad_smi_suite;

@@ -84,14 +84,20 @@ static const u8 path_bytes[64] = {
 	0x84, 0xd0, 0x52, 0x07,		/* MTU, rate, life time, preference */
 };
 
-static int ask(unsigned long timeout_ms, struct ib_sa_query **query)
+static int ask_for(u8 preference, unsigned long timeout_ms, struct ib_sa_query **query)
 {
 	struct sa_path_rec rec = asked_path;
 
+	rec.preference = preference;
 	return ib_sa_path_rec_get(&client, &hca->ibdev, 1, &rec,
 				  IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID |
 				  IB_SA_PATH_REC_PREFERENCE, timeout_ms,
 				  GFP_KERNEL, path_cb, NULL, query);
+}
+
+static int ask(unsigned long timeout_ms, struct ib_sa_query **query)
+{
+	return ask_for(asked_path.preference, timeout_ms, query);
 }
 
 static void expect_idle(struct kunit *test)
@@ -252,9 +258,9 @@ static void queries_are_told_apart(struct kunit *test)
 	int id[3];
 
 	sa->hold = true;
-	id[0] = ask(1000000, &one);
-	id[1] = ask(1000000, &two);
-	id[2] = ask(1000000, &three);
+	id[0] = ask_for(0, 1000000, &one);
+	id[1] = ask_for(1, 1000000, &two);
+	id[2] = ask_for(2, 1000000, &three);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&sa->requests, 3));
 	KUNIT_EXPECT_NE(test, id[0], id[1]);
 	KUNIT_EXPECT_NE(test, id[1], id[2]);
