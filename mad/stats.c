@@ -44,6 +44,7 @@ static struct ib_port_attribute stats_attrs[IBMAD_NR_COUNTERS] = {
 	STATS_ATTR(timeouts, IBMAD_TIMEOUTS),
 	STATS_ATTR(cancelled, IBMAD_CANCELS),
 	STATS_ATTR(backlogged, IBMAD_BACKLOGGED),
+	STATS_ATTR(held, IBMAD_HELD_BACK),
 	STATS_ATTR(stray_completions, IBMAD_STRAY_WC),
 	STATS_ATTR(qp_resets, IBMAD_QP_RESETS),
 	STATS_ATTR(received, IBMAD_RECEIVED),
