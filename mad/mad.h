@@ -107,12 +107,38 @@ enum ibmad_counter {
 	IBMAD_NR_COUNTERS
 };
 
-struct ibmad_stats {
-	u64 count[IBMAD_NR_COUNTERS];
+/* What the counters of MADs by class tell apart (IBA 13.4.4). */
+enum ibmad_class_group {
+	IBMAD_CLASS_OTHER,
+	IBMAD_CLASS_SM_LID,
+	IBMAD_CLASS_SM_DIRECTED,
+	IBMAD_CLASS_SA,
+	IBMAD_CLASS_PERFORMANCE,
+	IBMAD_CLASS_BOARD,
+	IBMAD_CLASS_DEVICE_MGMT,
+	IBMAD_CLASS_CM,
+	IBMAD_CLASS_SNMP,
+	IBMAD_CLASS_DEVICE_ADM,
+	IBMAD_CLASS_BOOT,
+	IBMAD_CLASS_BIS,
+	IBMAD_CLASS_CC,
+	IBMAD_CLASS_VENDOR,
+	IBMAD_CLASS_VENDOR_OUI,
+	IBMAD_NR_CLASS_GROUPS
 };
 
+struct ibmad_stats {
+	u64 count[IBMAD_NR_COUNTERS];
+	u64 sent[IBMAD_NR_CLASS_GROUPS];	/* add up to count[IBMAD_SENT] */
+	u64 received[IBMAD_NR_CLASS_GROUPS];	/* to count[IBMAD_RECEIVED] */
+};
+
+void ibmad_stats_init(void);
 int ibmad_stats_register(struct ibmad_port *port);
 void ibmad_stats_unregister(struct ibmad_port *port);
+/* A work request completed well; a valid MAD came: as such, and by class. */
+void ibmad_count_sent(struct ibmad_port *port, const struct ib_mad_hdr *hdr);
+void ibmad_count_received(struct ibmad_port *port, const struct ib_mad_hdr *hdr);
 
 /* ---- pool.c: receive buffers, recycled ---- */
 struct ibmad_pool {

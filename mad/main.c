@@ -36,6 +36,7 @@ static int __init ibmad_init(void)
 
 	ibmad_send_depth = clamp(ibmad_send_depth, 64U, 8192U);
 	ibmad_recv_depth = clamp(ibmad_recv_depth, 64U, 8192U);
+	ibmad_stats_init();
 
 	/*
 	 * Clients deregister from reclaim paths of their own, and that waits

@@ -65,6 +65,7 @@ extern struct kunit_suite ibmad_agent_suite;
 extern struct kunit_suite ibmad_send_suite;
 extern struct kunit_suite ibmad_flow_suite;
 extern struct kunit_suite ibmad_flow_end_suite;
+extern struct kunit_suite ibmad_stats_suite;
 extern struct kunit_suite ibmad_recv_suite;
 extern struct kunit_suite ibmad_rmpp_suite;
 extern struct kunit_suite ibmad_sa_suite;
