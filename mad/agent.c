@@ -83,10 +83,11 @@ static struct ibmad_agent *agent_alloc(struct ibmad_port *port,
 	if (!agent)
 		return ERR_PTR(-ENOMEM);
 	ret = ibmad_send_table_init(agent);
-	if (ret) {
-		kfree(agent);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto err_agent;
+	ret = ibmad_flow_init(agent);
+	if (ret)
+		goto err_table;
 	agent->port = port;
 	agent->mqp = mqp;
 	kref_init(&agent->kref);
@@ -98,6 +99,12 @@ static struct ibmad_agent *agent_alloc(struct ibmad_port *port,
 	INIT_LIST_HEAD(&agent->sends);
 	spin_lock_init(&agent->lock);
 	return agent;
+
+err_table:
+	rhltable_destroy(&agent->by_tid);
+err_agent:
+	kfree(agent);
+	return ERR_PTR(ret);
 }
 
 /* The port's list, the id and the dispatch tables: all or nothing. */
@@ -172,7 +179,7 @@ struct ibmad_agent *ibmad_agent_create(struct ibmad_qp *mqp,
 
 	ret = ibmad_rmpp_agent_init(agent);
 	if (ret)
-		goto err_table;
+		goto err_tables;
 	ret = agent_publish(agent, req);
 	if (ret)
 		goto err_rmpp;
@@ -183,7 +190,8 @@ struct ibmad_agent *ibmad_agent_create(struct ibmad_qp *mqp,
 err_rmpp:
 	ibmad_rmpp_agent_exit(agent);
 	ibmad_rmpp_agent_free(agent);
-err_table:
+err_tables:
+	ibmad_flow_exit(agent);
 	rhltable_destroy(&agent->by_tid);
 	/* Readers may have seen it in a dispatch table. */
 	kfree_rcu(agent, rcu);
@@ -262,8 +270,9 @@ EXPORT_SYMBOL(ib_register_mad_agent);
  * (1) It is in no table (agent_unpublish), so dispatch does not find it; who
  *     found it before either holds a reference (agent->refs) or gets none.
  * (2) closing is set under agent->lock, so nothing more is posted.
- * (3) ibmad_send_cancel_all() completes the sends that wait for a response or in
- *     a lane; those on the QP complete with their work requests.
+ * (3) ibmad_send_cancel_all() completes the sends that wait for a response, in a
+ *     lane or for credit (none is started instead: flow.c); those on the QP
+ *     complete with their work requests.
  * (4) RMPP reassemblies are gone, and with them their timers and references.
  * (5) refs reaches 0 once all of those are in the inbox.  A provider that lost a
  *     completion keeps (5) from coming: after IBMAD_DRAIN_MS the QP is reset,
@@ -297,6 +306,7 @@ static void agent_quiesce(struct ibmad_agent *agent)
 	ibmad_rmpp_agent_free(agent);
 	WARN_ON(!llist_empty(&agent->inbox));
 	WARN_ON(!list_empty(&agent->sends));
+	ibmad_flow_exit(agent);
 	rhltable_destroy(&agent->by_tid);
 }
 

@@ -22,17 +22,19 @@
  *  - From ib_post_send_mad() until it is completed, a send is on its agent's
  *    list (agent->sends).  From then until its work request completes it is on
  *    its port's as well: a lane of the backlog, or mqp->posted.  A resend puts
- *    it on the port's list again.
+ *    it on the port's list again.  A request that flow control keeps back (HELD)
+ *    is on its flow's list instead, until there is credit for it; it keeps that
+ *    credit through all resends, until it is completed.
  *  - Each work request handed to the port holds a reference on the agent,
  *    released when that request has completed.  A send that expects a response
  *    holds one more, released when the response arrives, the wait times out or
- *    it is cancelled.  An RMPP transfer is a work request of its own here (it
- *    ends with the last ACK, and not before its segments); each of its segments
- *    in flight holds another.
+ *    it is cancelled: the only one that a HELD send has.  An RMPP transfer is a
+ *    work request of its own here (it ends with the last ACK, and not before its
+ *    segments); each of its segments in flight holds another.
  *  - A completed send and a received MAD go to the agent's inbox while a
  *    reference is held, so no reference means nothing more can enter the inbox.
  *  - Deregistration closes the agent to new sends, cancels those that wait for
- *    a response or in a lane, lets the posted ones finish (within
+ *    a response, in a lane or for credit, lets the posted ones finish (within
  *    IBMAD_DRAIN_MS; then the QP is reset, which completes them), waits until
  *    no reference remains and then until the inbox has been delivered.
  */
@@ -63,6 +65,7 @@
 #define IBMAD_MAX_TID_HI	((1U << 24) - 1) /* mlx4 takes the top byte */
 
 struct ibmad_agent;
+struct ibmad_flow;
 struct ibmad_port;
 struct ibmad_qp;
 struct ibmad_recv;
@@ -72,6 +75,7 @@ struct ibmad_send;
 /* ---- main.c ---- */
 extern unsigned int ibmad_send_depth;
 extern unsigned int ibmad_recv_depth;
+extern unsigned int ibmad_request_window;
 extern unsigned long ibmad_rmpp_max_bytes;
 extern struct workqueue_struct *ibmad_wq;	/* deliveries, recoveries */
 
@@ -83,6 +87,7 @@ enum ibmad_counter {
 	IBMAD_TIMEOUTS,		/* requests given up */
 	IBMAD_CANCELS,		/* sends cancelled by the client */
 	IBMAD_BACKLOGGED,	/* sends that found the send queue full */
+	IBMAD_HELD_BACK,	/* requests that had to wait for credit */
 	IBMAD_STRAY_WC,		/* completions of no posted work request */
 	IBMAD_QP_RESETS,	/* QP recoveries through RESET */
 	IBMAD_RECEIVED,		/* MADs received */
@@ -103,12 +108,38 @@ enum ibmad_counter {
 	IBMAD_NR_COUNTERS
 };
 
-struct ibmad_stats {
-	u64 count[IBMAD_NR_COUNTERS];
+/* What the counters of MADs by class tell apart (IBA 13.4.4). */
+enum ibmad_class_group {
+	IBMAD_CLASS_OTHER,
+	IBMAD_CLASS_SM_LID,
+	IBMAD_CLASS_SM_DIRECTED,
+	IBMAD_CLASS_SA,
+	IBMAD_CLASS_PERFORMANCE,
+	IBMAD_CLASS_BOARD,
+	IBMAD_CLASS_DEVICE_MGMT,
+	IBMAD_CLASS_CM,
+	IBMAD_CLASS_SNMP,
+	IBMAD_CLASS_DEVICE_ADM,
+	IBMAD_CLASS_BOOT,
+	IBMAD_CLASS_BIS,
+	IBMAD_CLASS_CC,
+	IBMAD_CLASS_VENDOR,
+	IBMAD_CLASS_VENDOR_OUI,
+	IBMAD_NR_CLASS_GROUPS
 };
 
+struct ibmad_stats {
+	u64 count[IBMAD_NR_COUNTERS];
+	u64 sent[IBMAD_NR_CLASS_GROUPS];	/* add up to count[IBMAD_SENT] */
+	u64 received[IBMAD_NR_CLASS_GROUPS];	/* to count[IBMAD_RECEIVED] */
+};
+
+void ibmad_stats_init(void);
 int ibmad_stats_register(struct ibmad_port *port);
 void ibmad_stats_unregister(struct ibmad_port *port);
+/* A work request completed well; a valid MAD came: as such, and by class. */
+void ibmad_count_sent(struct ibmad_port *port, const struct ib_mad_hdr *hdr);
+void ibmad_count_received(struct ibmad_port *port, const struct ib_mad_hdr *hdr);
 
 /* ---- pool.c: receive buffers, recycled ---- */
 struct ibmad_pool {
@@ -189,6 +220,7 @@ bool ibmad_recv_valid(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
 /* ---- send.c: the client's sends and their state machine ---- */
 enum ibmad_send_state {
 	IBMAD_IDLE,		/* the client's */
+	IBMAD_HELD,		/* waits for credit: flow.c */
 	IBMAD_SENDING,		/* its work request is not complete */
 	IBMAD_WAITING,		/* sent, timer armed, response expected */
 	IBMAD_ANSWERED,		/* response came before its work request completed */
@@ -198,6 +230,7 @@ enum ibmad_send_state {
 };
 
 enum ibmad_send_event {
+	IBMAD_EV_CREDIT,	/* it may go */
 	IBMAD_EV_SENT,		/* work request complete, nothing expected */
 	IBMAD_EV_SENT_EXPECT,	/* work request complete, response expected */
 	IBMAD_EV_FAILED,	/* work request complete with an error */
@@ -241,12 +274,19 @@ struct ibmad_send {
 	u32 remote_qpn;
 	u32 out_port;			/* of an SMP on a switch; fixed while posted */
 	u32 length;			/* bytes on the wire, of one segment at most */
-	u32 vendor_err;			/* valid in DONE */
-	enum ib_wc_status status;	/* valid in DONE */
+	union {
+		/* Until DONE: where its credit is from, if any; agent->lock. */
+		struct ibmad_flow *flow;
+		struct {		/* in DONE */
+			enum ib_wc_status status;
+			u32 vendor_err;
+		};
+	};
 	u64 dma_addr;			/* valid while on mqp->posted */
 	unsigned long deadline;		/* jiffies; agent->lock */
 	struct list_head agent_link;	/* agent->sends; agent->lock */
-	struct list_head port_link;	/* a lane or posted; send_lock */
+	/* A lane or posted: send_lock.  HELD: its flow's, agent->lock. */
+	struct list_head port_link;
 	struct timer_list timer;	/* armed and disarmed under agent->lock */
 	struct rhlist_head tid_node;	/* agent->by_tid; agent->lock */
 	__be64 tid;			/* key of tid_node, copied at post */
@@ -304,6 +344,12 @@ void ibmad_send_cancel_all(struct ibmad_agent *agent);
 /* The timer of a send, under agent->lock. */
 void ibmad_send_arm(struct ibmad_send *send, unsigned long delay);
 void ibmad_send_disarm(struct ibmad_send *send);
+/*
+ * A HELD send may go.  Under agent->lock; returns the references on the agent to
+ * release after it: it may be complete already.
+ */
+unsigned int ibmad_send_credit(struct ibmad_agent *agent,
+			       struct ibmad_send *send);
 
 struct ibmad_send_step {
 	u8 next;			/* enum ibmad_send_state */
@@ -312,6 +358,7 @@ struct ibmad_send_step {
 
 enum ibmad_send_action {
 	IBMAD_ACT_NONE,
+	IBMAD_ACT_START,	/* hand it to the port */
 	IBMAD_ACT_WAIT,		/* arm the response timer */
 	IBMAD_ACT_RESEND,
 	IBMAD_ACT_SUCCEED,	/* complete: IB_WC_SUCCESS */
@@ -325,6 +372,25 @@ enum ibmad_send_action {
 const struct ibmad_send_step *ibmad_send_step(enum ibmad_send_state state,
 					      enum ibmad_send_event event);
 #endif
+
+/* ---- flow.c: how many requests an agent has out to one address handle ---- */
+int ibmad_flow_init(struct ibmad_agent *agent);
+void ibmad_flow_exit(struct ibmad_agent *agent);	/* no send is left */
+/*
+ * The rest under agent->lock.  Whether @send, newly on the agent's list, may go at
+ * once; if not it is HELD.
+ */
+bool ibmad_flow_admit(struct ibmad_agent *agent, struct ibmad_send *send);
+/* The timer of a HELD send, by its timeout_ms. */
+void ibmad_flow_arm(struct ibmad_send *send);
+/* @send is HELD no longer, whatever becomes of it. */
+void ibmad_flow_leave(struct ibmad_send *send);
+/*
+ * A send with credit is done: starts those that waited for it.  Returns the
+ * references on the agent to release after the lock.
+ */
+unsigned int ibmad_flow_release(struct ibmad_agent *agent,
+				struct ibmad_flow *flow);
 
 /* ---- sendq.c: the send queue of one QP ---- */
 enum ibmad_lane {
@@ -457,6 +523,8 @@ struct ibmad_agent {
 	spinlock_t lock;		/* see lock order */
 	struct list_head sends;		/* posted, not completed; lock */
 	struct rhltable by_tid;		/* those that expect a response; lock */
+	struct rhashtable flows;	/* by address handle; lock */
+	struct ibmad_flow *last_flow;	/* the one used last, or NULL; lock */
 
 	/* Agents of kernel RMPP alone; all protected by rmpp_mutex. */
 	struct mutex rmpp_mutex;

@@ -15,6 +15,13 @@ unsigned int ibmad_recv_depth = 512;
 module_param_named(recv_queue_size, ibmad_recv_depth, uint, 0444);
 MODULE_PARM_DESC(recv_queue_size, "Receive buffers posted to a special QP");
 
+/* Half of what a peer posts by default: two agents fill its queue, not one. */
+unsigned int ibmad_request_window = 256;
+EXPORT_SYMBOL_IF_KUNIT(ibmad_request_window);
+module_param_named(request_window, ibmad_request_window, uint, 0644);
+MODULE_PARM_DESC(request_window,
+		 "Requests that an agent has out to one address handle; 0: no limit");
+
 unsigned long ibmad_rmpp_max_bytes = 16 << 20;
 EXPORT_SYMBOL_IF_KUNIT(ibmad_rmpp_max_bytes);
 module_param_named(rmpp_recv_bytes, ibmad_rmpp_max_bytes, ulong, 0644);
@@ -29,6 +36,7 @@ static int __init ibmad_init(void)
 
 	ibmad_send_depth = clamp(ibmad_send_depth, 64U, 8192U);
 	ibmad_recv_depth = clamp(ibmad_recv_depth, 64U, 8192U);
+	ibmad_stats_init();
 
 	/*
 	 * Clients deregister from reclaim paths of their own, and that waits

@@ -294,7 +294,7 @@ static void recv_process(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 		return;
 	}
 	trace_ib_mad_recv_done_handler(mqp, wc, (struct ib_mad_hdr *)recv->mad);
-	ibmad_count(mqp->port, IBMAD_RECEIVED);
+	ibmad_count_received(mqp->port, (struct ib_mad_hdr *)recv->mad);
 	ibmad_recv_init_wc(recv, len);
 	if (!ibmad_local_receive(mqp, recv, len))
 		ibmad_recv_dispatch(mqp, recv);

@@ -17,6 +17,11 @@
 /* Events that a state does not list leave it as it is. */
 static const struct ibmad_send_step
 send_steps[IBMAD_NR_STATES][IBMAD_NR_EVENTS] = {
+	[IBMAD_HELD] = {
+		[IBMAD_EV_CREDIT]	= STEP(SENDING, START),
+		[IBMAD_EV_EXPIRED]	= STEP(DONE, EXPIRE),
+		[IBMAD_EV_CANCEL]	= STEP(DONE, FLUSH),
+	},
 	[IBMAD_SENDING] = {
 		[IBMAD_EV_SENT]		= STEP(DONE, SUCCEED),
 		[IBMAD_EV_SENT_EXPECT]	= STEP(WAITING, WAIT),
@@ -100,6 +105,7 @@ static unsigned int send_complete(struct ibmad_agent *agent,
 				  struct ibmad_send *send,
 				  enum ib_wc_status status, u32 vendor_err)
 {
+	struct ibmad_flow *flow = send->flow;
 	unsigned int puts;
 
 	WARN_ON_ONCE(!list_empty(&send->port_link));
@@ -109,7 +115,8 @@ static unsigned int send_complete(struct ibmad_agent *agent,
 	send->status = status;
 	send->vendor_err = vendor_err;
 	ibmad_deliver_send(agent, send);
-	return puts;
+	/* @send may be gone.  Its credit goes to the next, which may fail at once. */
+	return flow ? puts + ibmad_flow_release(agent, flow) : puts;
 }
 
 static unsigned int send_event(struct ibmad_agent *agent,
@@ -129,6 +136,30 @@ static unsigned int send_withdraw(struct ibmad_agent *agent,
 			      IB_WC_WR_FLUSH_ERR, 0);
 }
 
+/*
+ * With the work request's reference.  That of the response or of the registration
+ * (the agent is not closing yet) is held besides, so it is neither from zero nor
+ * the last.
+ */
+static int send_launch(struct ibmad_agent *agent, struct ibmad_send *send)
+{
+	int ret;
+
+	refcount_inc(&agent->refs);
+	ret = ibmad_send_start(send);
+	if (ret)
+		refcount_dec(&agent->refs);
+	return ret;
+}
+
+static unsigned int send_launch_or_fail(struct ibmad_agent *agent,
+					struct ibmad_send *send)
+{
+	if (!send_launch(agent, send))
+		return 0;
+	return send_event(agent, send, IBMAD_EV_FAILED, IB_WC_LOC_QP_OP_ERR, 0);
+}
+
 static unsigned int send_again(struct ibmad_agent *agent,
 			       struct ibmad_send *send)
 {
@@ -136,13 +167,7 @@ static unsigned int send_again(struct ibmad_agent *agent,
 	send->buf.retries++;
 	ibmad_count(agent->port, IBMAD_RETRIES);
 	trace_ib_mad_send_done_resend(send);
-
-	/* The response's reference is held, so this is not from zero. */
-	refcount_inc(&agent->refs);
-	if (!ibmad_send_start(send))
-		return 0;
-	return 1 + send_event(agent, send, IBMAD_EV_FAILED,
-			      IB_WC_LOC_QP_OP_ERR, 0);
+	return send_launch_or_fail(agent, send);
 }
 
 /*
@@ -159,9 +184,13 @@ static unsigned int send_event(struct ibmad_agent *agent,
 	lockdep_assert_held(&agent->lock);
 	if (!step)
 		return 0;
+	if (send->state == IBMAD_HELD)
+		ibmad_flow_leave(send);
 	send->state = step->next;
 
 	switch (step->action) {
+	case IBMAD_ACT_START:
+		return send_launch_or_fail(agent, send);
 	case IBMAD_ACT_WAIT:
 		ibmad_send_arm(send, msecs_to_jiffies(send->buf.timeout_ms));
 		return 0;
@@ -184,6 +213,12 @@ static unsigned int send_event(struct ibmad_agent *agent,
 	default:
 		return 0;
 	}
+}
+
+unsigned int ibmad_send_credit(struct ibmad_agent *agent,
+			       struct ibmad_send *send)
+{
+	return send_event(agent, send, IBMAD_EV_CREDIT, 0, 0);
 }
 
 unsigned int ibmad_send_sent(struct ibmad_agent *agent, struct ibmad_send *send,
@@ -226,6 +261,8 @@ static unsigned int send_timer_event(struct ibmad_agent *agent,
 				     struct ibmad_send *send)
 {
 	switch (send->state) {
+	case IBMAD_HELD:
+		return send_event(agent, send, IBMAD_EV_EXPIRED, 0, 0);
 	case IBMAD_WAITING:
 		return send_event(agent, send, send->retries_left ?
 				  IBMAD_EV_TIMEOUT : IBMAD_EV_EXPIRED, 0, 0);
@@ -287,7 +324,7 @@ static bool send_waits_for(const struct ibmad_send *send,
 {
 	const struct ib_mad_hdr *sent = send->buf.mad;
 
-	if (sent->mgmt_class != hdr->mgmt_class)
+	if (sent->mgmt_class != hdr->mgmt_class || send->state == IBMAD_HELD)
 		return false;
 	if (control)
 		return send->rmpp &&
@@ -519,8 +556,8 @@ static int send_route(struct ibmad_send *send)
 }
 
 /*
- * Onto the agent's list, with the references of a posted send: the work
- * request's, and the response's (an RMPP transfer waits for ACKs at least).
+ * Onto the agent's list, with the response's reference (an RMPP transfer waits
+ * for ACKs at least).
  */
 static int send_enlist(struct ibmad_agent *agent, struct ibmad_send *send)
 {
@@ -537,7 +574,7 @@ static int send_enlist(struct ibmad_agent *agent, struct ibmad_send *send)
 		send->hashed = true;
 		refcount_inc(&agent->refs);
 	}
-	refcount_inc(&agent->refs);
+	send->flow = NULL;
 	list_add_tail(&send->agent_link, &agent->sends);
 	WRITE_ONCE(send->state, IBMAD_SENDING);
 	return 0;
@@ -546,8 +583,10 @@ static int send_enlist(struct ibmad_agent *agent, struct ibmad_send *send)
 /* Undoes send_enlist(); the registration still holds the agent. */
 static void send_unlist(struct ibmad_agent *agent, struct ibmad_send *send)
 {
-	unsigned int puts = 1 + send_unexpect(agent, send);
+	unsigned int puts = send_unexpect(agent, send);
 
+	if (send->flow)
+		puts += ibmad_flow_release(agent, send->flow);
 	list_del_init(&send->agent_link);
 	WRITE_ONCE(send->state, IBMAD_IDLE);
 	WARN_ON_ONCE(refcount_sub_and_test(puts, &agent->refs));
@@ -595,8 +634,8 @@ static int send_post(struct ibmad_send *send)
 	 */
 	spin_lock_irqsave(&agent->lock, flags);
 	ret = send_enlist(agent, send);
-	if (!ret) {
-		ret = ibmad_send_start(send);
+	if (!ret && ibmad_flow_admit(agent, send)) {
+		ret = send_launch(agent, send);
 		if (ret)
 			send_unlist(agent, send);
 	}
@@ -618,6 +657,11 @@ static int send_post(struct ibmad_send *send)
  * counted from when it was sent) after each of 1 + retries sends.  On completion
  * retries holds the number of those that were used.  A negative timeout_ms waits
  * for ever.  IBA vol. 1, 13.4.6.3.
+ *
+ * At most ib_mad.request_window requests of an agent are out to one address handle;
+ * further ones are kept until some of those are complete, in the order posted, but
+ * no longer than timeout_ms * (1 + retries).  RMPP transfers and the connection
+ * managers' messages are not counted.
  *
  * A directed-route SMP has its hop pointer advanced in place (IBA 14.2.2).
  *
@@ -657,6 +701,10 @@ static int send_set_timeout(struct ibmad_send *send, u32 timeout_ms)
 	case IBMAD_SENDING:
 		send->buf.timeout_ms = timeout_ms;
 		return 0;
+	case IBMAD_HELD:
+		send->buf.timeout_ms = timeout_ms;
+		ibmad_flow_arm(send);
+		return 0;
 	case IBMAD_WAITING:
 		send->buf.timeout_ms = timeout_ms;
 		ibmad_send_arm(send, msecs_to_jiffies(timeout_ms));
@@ -672,7 +720,9 @@ static int send_set_timeout(struct ibmad_send *send, u32 timeout_ms)
  * @timeout_ms: the new time to wait, in milliseconds from now if it has been sent;
  *	0 cancels, and the MAD is completed with IB_WC_WR_FLUSH_ERR
  *
- * The work goes by @send_buf itself, whatever else is outstanding.
+ * The work goes by @send_buf itself, whatever else is outstanding.  A MAD that is
+ * kept back (see ib_post_send_mad()) is kept timeout_ms * (1 + retries) from now
+ * at most.
  *
  * Context: any.
  * Return: 0, or -EINVAL if the MAD is not outstanding any more, or has no

@@ -258,10 +258,12 @@ void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (broken)
 		ibmad_qp_recover(mqp);
 	if (send) {
-		ibmad_count(mqp->port, wc->status ? IBMAD_SEND_ERRORS :
-						    IBMAD_SENT);
-		if (wc->status)
+		if (wc->status) {
+			ibmad_count(mqp->port, IBMAD_SEND_ERRORS);
 			trace_ib_mad_error_handler(send);
+		} else {
+			ibmad_count_sent(mqp->port, send->buf.mad);
+		}
 		ibmad_send_wr_done(send, wc->status, wc->vendor_err);
 	}
 	sendq_complete_all(&failed, IB_WC_LOC_QP_OP_ERR);

@@ -99,7 +99,7 @@ namespaces() {
 	local have want
 	ip netns add n1
 	list() { find /sys/class/infiniband/rxe_a/ports/1/ -type f -not -path '*hw_counters*' \
-		-not -path '*/cm_*' -not -path '*/mad/*' -printf '%M %P\n' | sort; }
+		-not -path '*/cm_*' -not -path '*/mad*/*' -printf '%M %P\n' | sort; }
 	want=$(list)
 	have=$(ip netns exec n1 bash -c "$(declare -f list); list")
 	[ -n "$have" ] || fail "no compat device"

@@ -49,6 +49,8 @@ bool mad_wait(atomic_t *counter, int n);
 /* Lets all queues run dry. */
 void mad_settle(struct mad_pair *pair);
 u64 mad_counter(struct mad_side *side, enum ibmad_counter counter);
+void mad_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
+		   unsigned int ms);
 void mad_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
 void mad_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
 		  struct ib_mad_recv_wc *wc);
@@ -61,6 +63,9 @@ struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to);
 
 extern struct kunit_suite ibmad_agent_suite;
 extern struct kunit_suite ibmad_send_suite;
+extern struct kunit_suite ibmad_flow_suite;
+extern struct kunit_suite ibmad_flow_end_suite;
+extern struct kunit_suite ibmad_stats_suite;
 extern struct kunit_suite ibmad_recv_suite;
 extern struct kunit_suite ibmad_rmpp_suite;
 extern struct kunit_suite ibmad_sa_suite;

@@ -257,3 +257,13 @@ u64 mad_counter(struct mad_side *side, enum ibmad_counter counter)
 		sum += per_cpu_ptr(port->stats, cpu)->count[counter];
 	return sum;
 }
+
+/* Rounding by the timer wheel: an eighth at most, and some jiffies. */
+void mad_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
+		   unsigned int ms)
+{
+	unsigned int took = jiffies_to_msecs(until - since);
+
+	KUNIT_EXPECT_GE(test, took, ms);
+	KUNIT_EXPECT_LE(test, took, ms + ms / 8 + 60);
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Flow control for solicited MADs.  Datagrams have none: a receive queue that
+ * overflows, here or at the peer, loses MADs without a word.  So an agent has at
+ * most ibmad_request_window requests out to one address handle; those behind them
+ * are HELD, in the order in which they were posted, and each goes when one of the
+ * same flow is done.  A client that asks for thousands of records at once gets them
+ * as fast as the peer gives them, not as fast as its retries come round.
+ *
+ * A flow is an address handle with requests out; the last one used is kept, so an
+ * agent with one peer allocates nothing.  A HELD send's flow always has requests
+ * out, hence it cannot be forgotten, except while the agent is closing: then no
+ * credit is handed out any more, since all that is held is about to be cancelled.
+ * Everything here is protected by agent->lock.
+ */
+#include <linux/slab.h>
+#include "mad.h"
+
+struct ibmad_flow {
+	struct ib_ah *ah;		/* key; never followed */
+	unsigned int outstanding;	/* requests that have credit */
+	bool pumping;			/* flow_pump() is at work on it */
+	struct list_head held;		/* HELD sends, by port_link */
+	struct rhash_head node;		/* agent->flows */
+};
+
+static const struct rhashtable_params flow_params = {
+	.key_len = sizeof_field(struct ibmad_flow, ah),
+	.key_offset = offsetof(struct ibmad_flow, ah),
+	.head_offset = offsetof(struct ibmad_flow, node),
+	.nelem_hint = 3,
+	.automatic_shrinking = true,
+};
+
+int ibmad_flow_init(struct ibmad_agent *agent)
+{
+	return rhashtable_init(&agent->flows, &flow_params);
+}
+
+static void flow_free(void *ptr, void *arg)
+{
+	struct ibmad_flow *flow = ptr;
+
+	WARN_ON(flow->outstanding || !list_empty(&flow->held));
+	kfree(flow);
+}
+
+void ibmad_flow_exit(struct ibmad_agent *agent)
+{
+	rhashtable_free_and_destroy(&agent->flows, flow_free, NULL);
+}
+
+static unsigned int flow_limit(void)
+{
+	return READ_ONCE(ibmad_request_window) ?: UINT_MAX;
+}
+
+static bool flow_is_idle(const struct ibmad_flow *flow)
+{
+	return !flow->outstanding && list_empty(&flow->held) && !flow->pumping;
+}
+
+static void flow_forget(struct ibmad_agent *agent, struct ibmad_flow *flow)
+{
+	rhashtable_remove_fast(&agent->flows, &flow->node, flow_params);
+	kfree(flow);
+}
+
+static struct ibmad_flow *flow_new(struct ibmad_agent *agent, struct ib_ah *ah)
+{
+	struct ibmad_flow *flow;
+
+	flow = kzalloc(sizeof(*flow), GFP_ATOMIC | __GFP_NOWARN);
+	if (!flow)
+		return NULL;
+	flow->ah = ah;
+	INIT_LIST_HEAD(&flow->held);
+	if (rhashtable_insert_fast(&agent->flows, &flow->node, flow_params)) {
+		kfree(flow);
+		return NULL;
+	}
+	return flow;
+}
+
+/* The flow to @ah, which becomes the last used; NULL for want of memory. */
+static struct ibmad_flow *flow_find(struct ibmad_agent *agent, struct ib_ah *ah)
+{
+	struct ibmad_flow *last = agent->last_flow, *flow;
+
+	if (last && last->ah == ah)
+		return last;
+	flow = rhashtable_lookup_fast(&agent->flows, &ah, flow_params);
+	if (!flow)
+		flow = flow_new(agent, ah);
+	if (!flow)
+		return NULL;
+	agent->last_flow = flow;
+	if (last && flow_is_idle(last))
+		flow_forget(agent, last);
+	return flow;
+}
+
+/*
+ * Not responses, which the window of who asked bounds.  Not RMPP transfers, which
+ * have a window of their own.  Not the CM's: its REQ, REP and DREQ wait for one
+ * another crosswise (a REP is a request itself, for the RTU), so two hosts that
+ * connect to one another would each sit on the credit that the other waits for.
+ */
+static bool flow_applies(const struct ibmad_send *send)
+{
+	const struct ib_mad_hdr *hdr = send->buf.mad;
+
+	return send->kind == IBMAD_CLIENT && send->expects &&
+	       send->route == IBMAD_WIRE && send->lane == IBMAD_LANE_REQUEST &&
+	       hdr->mgmt_class != IB_MGMT_CLASS_CM;
+}
+
+/* A send is held no longer than it could have waited for its response. */
+void ibmad_flow_arm(struct ibmad_send *send)
+{
+	u64 ms;
+
+	if (send->buf.timeout_ms < 0)
+		return;
+	ms = (u64)send->buf.timeout_ms * (1 + send->retries_left);
+	ibmad_send_arm(send, msecs_to_jiffies(min_t(u64, ms, INT_MAX)));
+}
+
+bool ibmad_flow_admit(struct ibmad_agent *agent, struct ibmad_send *send)
+{
+	struct ibmad_flow *flow;
+
+	lockdep_assert_held(&agent->lock);
+	if (!READ_ONCE(ibmad_request_window) || !flow_applies(send))
+		return true;
+	flow = flow_find(agent, send->buf.ah);
+	/* Better without credit than not at all. */
+	if (!flow)
+		return true;
+	if (list_empty(&flow->held) && flow->outstanding < flow_limit()) {
+		flow->outstanding++;
+		send->flow = flow;
+		return true;
+	}
+	WRITE_ONCE(send->state, IBMAD_HELD);
+	list_add_tail(&send->port_link, &flow->held);
+	ibmad_flow_arm(send);
+	ibmad_count(agent->port, IBMAD_HELD_BACK);
+	return false;
+}
+
+void ibmad_flow_leave(struct ibmad_send *send)
+{
+	lockdep_assert_held(&send_agent(send)->lock);
+	list_del_init(&send->port_link);
+	ibmad_send_disarm(send);
+}
+
+/*
+ * Starts what has credit.  A send whose start fails is complete at once and gives
+ * its credit back from within: this loop, not that call, starts the next.  It goes
+ * round once for each HELD send at most: all of them where the QP is gone.
+ */
+static unsigned int flow_pump(struct ibmad_agent *agent, struct ibmad_flow *flow)
+{
+	unsigned int puts = 0;
+	struct ibmad_send *send;
+
+	if (flow->pumping || agent->closing)
+		return 0;
+	flow->pumping = true;
+	while (!list_empty(&flow->held) && flow->outstanding < flow_limit()) {
+		send = list_first_entry(&flow->held, struct ibmad_send,
+					port_link);
+		flow->outstanding++;
+		send->flow = flow;
+		puts += ibmad_send_credit(agent, send);
+	}
+	flow->pumping = false;
+	return puts;
+}
+
+unsigned int ibmad_flow_release(struct ibmad_agent *agent,
+				struct ibmad_flow *flow)
+{
+	unsigned int puts;
+
+	lockdep_assert_held(&agent->lock);
+	WARN_ON_ONCE(!flow->outstanding);
+	flow->outstanding--;
+	puts = flow_pump(agent, flow);
+	if (flow_is_idle(flow) && flow != agent->last_flow)
+		flow_forget(agent, flow);
+	return puts;
+}
