@@ -97,8 +97,10 @@ static bool local_route_received(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	case IBMAD_SMI_SEND:
 		if (node.is_switch &&
 		    !local_send(mqp, recv, hdr, len, recv->wc.pkey_index,
-				out_port))
+				out_port)) {
+			ibmad_count(mqp->port, IBMAD_RECV_FORWARDED);
 			return true;
+		}
 		fallthrough;
 	default:
 		ibmad_count(mqp->port, IBMAD_RECV_SMI_DROPPED);

@@ -75,7 +75,12 @@ extern unsigned int ibmad_recv_depth;
 extern unsigned long ibmad_rmpp_max_bytes;
 extern struct workqueue_struct *ibmad_wq;	/* deliveries, recoveries */
 
-/* ---- stats.c: per-port counters ---- */
+/*
+ * ---- stats.c: per-port counters ----
+ *
+ * Of each MAD that came by wire one counter says what became of it, those marked
+ * with = here: together they are IBMAD_RECEIVED.
+ */
 enum ibmad_counter {
 	IBMAD_SENT,		/* work requests completed well */
 	IBMAD_SEND_ERRORS,	/* work requests completed with an error */
@@ -87,18 +92,22 @@ enum ibmad_counter {
 	IBMAD_QP_RESETS,	/* QP recoveries through RESET */
 	IBMAD_RECEIVED,		/* MADs received */
 	IBMAD_RECV_MALFORMED,	/* bad length, version, class or QP */
-	IBMAD_RECV_UNMATCHED,	/* responses to no outstanding request */
-	IBMAD_RECV_NO_AGENT,	/* requests nobody registered for */
+	IBMAD_RECV_DELIVERED,	/* = given to an agent, but for RMPP segments */
+	IBMAD_RECV_UNMATCHED,	/* = responses to no outstanding request */
+	IBMAD_RECV_NO_AGENT,	/* = requests nobody registered for */
 	IBMAD_RECV_NO_BUFFER,	/* dropped for want of memory */
-	IBMAD_RECV_OVERFLOW,	/* dropped: the agent's inbox is full */
-	IBMAD_RECV_SMI_DROPPED,	/* SMPs the SMI rules discard */
-	IBMAD_RECV_PROVIDER,	/* taken by the provider (process_mad) */
+	IBMAD_RECV_OVERFLOW,	/* = dropped: the agent has too much to read */
+	IBMAD_RECV_SMI_DROPPED,	/* = SMPs the SMI rules discard */
+	IBMAD_RECV_FORWARDED,	/* = SMPs on their way through this switch */
+	IBMAD_RECV_PROVIDER,	/* = taken by the provider (process_mad) */
 	IBMAD_RECV_REPLIED,	/* answered on the provider's behalf */
 	IBMAD_RMPP_SENT,	/* RMPP transfers sent whole */
 	IBMAD_RMPP_RECEIVED,	/* RMPP transfers reassembled */
 	IBMAD_RMPP_RESENT,	/* RMPP segments sent again */
 	IBMAD_RMPP_ABORTED,	/* RMPP transfers aborted or stopped, either way */
-	IBMAD_RMPP_DROPPED,	/* RMPP segments dropped: duplicate, unmatched */
+	IBMAD_RMPP_SEGMENTS,	/* = RMPP segments reassembled */
+	IBMAD_RMPP_CONTROLS,	/* = RMPP ACKs, STOPs and ABORTs of a transfer */
+	IBMAD_RMPP_DROPPED,	/* = RMPP MADs dropped: duplicate, unmatched */
 	IBMAD_NR_COUNTERS
 };
 
