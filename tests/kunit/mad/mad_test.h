@@ -62,6 +62,8 @@ struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to);
 extern struct kunit_suite ibmad_agent_suite;
 extern struct kunit_suite ibmad_send_suite;
 extern struct kunit_suite ibmad_recv_suite;
+extern struct kunit_suite ibmad_malformed_suite;
+extern struct kunit_suite ibmad_random_suite;
 extern struct kunit_suite ibmad_rmpp_suite;
 extern struct kunit_suite ibmad_sa_suite;
 extern struct kunit_suite ibmad_sa_ls_suite;
