@@ -59,6 +59,7 @@
 #define IBMAD_STALL_MS		20000	/* a send queue without progress is reset */
 #define IBMAD_MAX_REDO		3	/* reposts of a send flushed by another's error */
 #define IBMAD_RESPONSE_BURST	16	/* responses sent before a waiting request */
+#define IBMAD_MAX_REPLIES	64	/* whose way back is still looked for */
 #define IBMAD_SEND_SGE		1
 #define IBMAD_MAX_TID_HI	((1U << 24) - 1) /* mlx4 takes the top byte */
 
@@ -375,7 +376,7 @@ struct ibmad_qp {
 	struct ib_cq *send_cq;
 	struct ib_cq *recv_cq;
 	struct ibmad_pool *pool;
-	wait_queue_head_t idle;		/* inflight or recv_posted fell to 0 */
+	wait_queue_head_t idle;		/* inflight, recv_posted or replies fell to 0 */
 
 	spinlock_t send_lock;		/* see lock order */
 	enum ibmad_qp_state state;	/* protected by send_lock */
@@ -403,6 +404,7 @@ struct ibmad_qp {
 	struct llist_head local;	/* sends of IBMAD_LOCAL */
 	struct work_struct local_work;
 	struct ib_mad_agent *responder;	/* local.c: sends the provider's replies */
+	atomic_t replies;		/* local.c: that work items are to send */
 
 	DECLARE_HASHTABLE(classes, 5);	/* RCU; written under port->reg_mutex */
 };
@@ -559,8 +561,8 @@ bool ibmad_smi_is_opa(const struct ibmad_port *port,
 /* True if @recv was consumed (answered, forwarded, swallowed). */
 bool ibmad_local_receive(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 			 size_t len);
-/* Answers a request that no agent takes; does not consume @recv. */
-void ibmad_local_unmatched(struct ibmad_qp *mqp, const struct ibmad_recv *recv);
+/* Answers a request that no agent takes; consumes @recv. */
+void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv);
 /* Decides the route of an SMP that is being posted. */
 int ibmad_local_route(struct ibmad_send *send);
 void ibmad_local_queue(struct ibmad_send *send);

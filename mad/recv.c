@@ -273,7 +273,7 @@ void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 	ibmad_count(mqp->port, fate);
 	if (fate == IBMAD_RECV_NO_AGENT)
 		ibmad_local_unmatched(mqp, recv);
-	if (fate != IBMAD_RECV_DELIVERED)
+	else if (fate != IBMAD_RECV_DELIVERED)
 		ibmad_recv_free(recv);
 }
 

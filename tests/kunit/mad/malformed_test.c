@@ -216,6 +216,36 @@ static void to_the_provider(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fates_counter(IBMAD_RECV_REPLIED), 1);
 }
 
+static void sleep_long(struct fake_hca *hca)
+{
+	msleep(5000);
+}
+
+/* Who asks and cannot be found holds nobody up but himself. */
+static void strangers(struct kunit *test)
+{
+	unsigned long start = jiffies;
+	union fates_mad mad;
+	int i;
+
+	fates_hca->on_create_ah = sleep_long;
+	fates_request(&mad, PLAIN);
+	mad.hdr.class_version = 2;
+	for (i = 0; i < IBMAD_MAX_REPLIES + 6; i++)
+		fates_inject(&mad, 1, 1, IB_MGMT_MAD_SIZE);
+	KUNIT_EXPECT_TRUE(test, fates_settle());
+	fates_request(&mad, PLAIN);
+	expect(test, &mad, 1, IB_MGMT_MAD_SIZE, IBMAD_RECV_DELIVERED);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + HZ));
+	KUNIT_EXPECT_EQ(test, fates_counter(IBMAD_RECV_REPLIED), 0);
+	msleep(6000);
+	KUNIT_EXPECT_EQ(test, fates_counter(IBMAD_RECV_REPLIED), IBMAD_MAX_REPLIES);
+	/* The adapter may go while it looks for another. */
+	mad.hdr.class_version = 2;
+	fates_inject(&mad, 1, 1, IB_MGMT_MAD_SIZE);
+	KUNIT_EXPECT_TRUE(test, fates_settle());
+}
+
 static struct kunit_case malformed_cases[] = {
 	KUNIT_CASE_SLOW(truncated),
 	KUNIT_CASE_SLOW(truncated_opa),
@@ -226,6 +256,7 @@ static struct kunit_case malformed_cases[] = {
 	KUNIT_CASE_SLOW(unknown_tids),
 	KUNIT_CASE_SLOW(segments_of_no_transfer),
 	KUNIT_CASE(to_the_provider),
+	KUNIT_CASE_SLOW(strangers),
 	{}
 };
 
