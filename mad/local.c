@@ -97,13 +97,88 @@ static bool local_route_received(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	case IBMAD_SMI_SEND:
 		if (node.is_switch &&
 		    !local_send(mqp, recv, hdr, len, recv->wc.pkey_index,
-				out_port))
+				out_port)) {
+			ibmad_count(mqp->port, IBMAD_RECV_FORWARDED);
 			return true;
+		}
 		fallthrough;
 	default:
 		ibmad_count(mqp->port, IBMAD_RECV_SMI_DROPPED);
 		return true;
 	}
+}
+
+/* ---- replies ---- */
+
+/*
+ * A reply by QP1 on its way.  The neighbour that it goes to may have to be looked
+ * for first, a second long if there is none: receiving does not wait for that, nor
+ * does one reply for another.
+ */
+struct local_reply {
+	struct work_struct work;
+	struct ibmad_qp *mqp;		/* its port is referenced */
+	struct ibmad_recv *recv;	/* holds the reply by now */
+	size_t len;
+	u16 pkey_index;
+};
+
+static void local_reply_now(struct ibmad_qp *mqp, struct ibmad_recv *recv,
+			    size_t len, u16 pkey_index)
+{
+	if (!local_send(mqp, recv, recv->mad, len, pkey_index, 0))
+		ibmad_count(mqp->port, IBMAD_RECV_REPLIED);
+	ibmad_recv_free(recv);
+}
+
+static void local_reply_put(struct ibmad_qp *mqp)
+{
+	if (atomic_dec_and_test(&mqp->replies))
+		wake_up(&mqp->idle);
+}
+
+static void local_reply_work(struct work_struct *work)
+{
+	struct local_reply *reply = container_of(work, struct local_reply, work);
+	struct ibmad_port *port = reply->mqp->port;
+
+	local_reply_now(reply->mqp, reply->recv, reply->len, reply->pkey_index);
+	local_reply_put(reply->mqp);
+	kfree(reply);
+	/* Who waited for it may have let go of the port since. */
+	ibmad_port_put(port);
+}
+
+static bool local_reply_later(struct ibmad_qp *mqp, struct ibmad_recv *recv,
+			      size_t len, u16 pkey_index)
+{
+	struct local_reply *reply = NULL;
+
+	if (atomic_inc_return(&mqp->replies) <= IBMAD_MAX_REPLIES)
+		reply = kmalloc(sizeof(*reply), GFP_KERNEL);
+	if (!reply) {
+		local_reply_put(mqp);
+		return false;
+	}
+	reply->mqp = mqp;
+	reply->recv = recv;
+	reply->len = len;
+	reply->pkey_index = pkey_index;
+	kref_get(&mqp->port->kref);
+	INIT_WORK(&reply->work, local_reply_work);
+	queue_work(ibmad_wq, &reply->work);
+	return true;
+}
+
+/* Sends what @recv holds to where it came from, if it can; consumes @recv. */
+static void local_reply(struct ibmad_qp *mqp, struct ibmad_recv *recv,
+			size_t len, u16 pkey_index)
+{
+	/* On QP0 there are LIDs alone, and those need no looking for. */
+	if (mqp == &mqp->port->qp[0])
+		local_reply_now(mqp, recv, len, pkey_index);
+	else if (!local_reply_later(mqp, recv, len, pkey_index))
+		ibmad_recv_free(recv);
 }
 
 static int local_process(struct ibmad_qp *mqp, const struct ibmad_recv *recv,
@@ -143,9 +218,11 @@ bool ibmad_local_receive(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	    !(result & (IB_MAD_RESULT_REPLY | IB_MAD_RESULT_CONSUMED)))
 		return false;
 	ibmad_count(mqp->port, IBMAD_RECV_PROVIDER);
-	if (!(result & IB_MAD_RESULT_CONSUMED) && local_len_valid(mqp, out_len) &&
-	    !local_send(mqp, recv, mqp->scratch, out_len, pkey_index, 0))
-		ibmad_count(mqp->port, IBMAD_RECV_REPLIED);
+	if (!(result & IB_MAD_RESULT_CONSUMED) && local_len_valid(mqp, out_len)) {
+		memcpy(recv->mad, mqp->scratch, out_len);
+		local_reply(mqp, recv, out_len, pkey_index);
+		return true;
+	}
 consumed:
 	ibmad_recv_free(recv);
 	return true;
@@ -155,28 +232,21 @@ consumed:
  * A Get or Set that nobody takes is answered, so that its sender need not wait
  * out its timeouts (IBA 13.4.7: unsupported method and attribute combination).
  */
-void ibmad_local_unmatched(struct ibmad_qp *mqp, const struct ibmad_recv *recv)
+void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 {
-	const struct ib_mad_hdr *req = (const void *)recv->mad;
-	size_t len = recv->recv_wc.mad_len;
-	struct ib_mad_hdr *hdr;
+	struct ib_mad_hdr *hdr = (struct ib_mad_hdr *)recv->mad;
 
-	if (req->method != IB_MGMT_METHOD_GET &&
-	    req->method != IB_MGMT_METHOD_SET)
-		return;
 	/* Not for what was looped back here by the SM's own route. */
-	if (recv->local)
+	if (recv->local || (hdr->method != IB_MGMT_METHOD_GET &&
+			    hdr->method != IB_MGMT_METHOD_SET)) {
+		ibmad_recv_free(recv);
 		return;
-	hdr = kmemdup(req, len, GFP_KERNEL);
-	if (!hdr)
-		return;
+	}
 	hdr->method = IB_MGMT_METHOD_GET_RESP;
 	hdr->status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB);
 	if (hdr->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
 		hdr->status |= IB_SMP_DIRECTION;
-	if (!local_send(mqp, recv, hdr, len, recv->wc.pkey_index, 0))
-		ibmad_count(mqp->port, IBMAD_RECV_REPLIED);
-	kfree(hdr);
+	local_reply(mqp, recv, recv->recv_wc.mad_len, recv->wc.pkey_index);
 }
 
 /* ---- SMPs of the local SM for this node ---- */
@@ -307,8 +377,10 @@ int ibmad_local_init(struct ibmad_qp *mqp)
 	return 0;
 }
 
+/* Nothing is received any more. */
 void ibmad_local_exit(struct ibmad_qp *mqp)
 {
+	wait_event(mqp->idle, !atomic_read(&mqp->replies));
 	ib_unregister_mad_agent(mqp->responder);
 	mqp->responder = NULL;
 }

@@ -61,6 +61,7 @@
 #define IBMAD_STALL_MS		20000	/* a send queue without progress is reset */
 #define IBMAD_MAX_REDO		3	/* reposts of a send flushed by another's error */
 #define IBMAD_RESPONSE_BURST	16	/* responses sent before a waiting request */
+#define IBMAD_MAX_REPLIES	64	/* whose way back is still looked for */
 #define IBMAD_SEND_SGE		1
 #define IBMAD_MAX_TID_HI	((1U << 24) - 1) /* mlx4 takes the top byte */
 
@@ -79,7 +80,12 @@ extern unsigned int ibmad_request_window;
 extern unsigned long ibmad_rmpp_max_bytes;
 extern struct workqueue_struct *ibmad_wq;	/* deliveries, recoveries */
 
-/* ---- stats.c: per-port counters ---- */
+/*
+ * ---- stats.c: per-port counters ----
+ *
+ * Of each MAD that came by wire one counter says what became of it, those marked
+ * with = here: together they are IBMAD_RECEIVED.
+ */
 enum ibmad_counter {
 	IBMAD_SENT,		/* work requests completed well */
 	IBMAD_SEND_ERRORS,	/* work requests completed with an error */
@@ -92,18 +98,22 @@ enum ibmad_counter {
 	IBMAD_QP_RESETS,	/* QP recoveries through RESET */
 	IBMAD_RECEIVED,		/* MADs received */
 	IBMAD_RECV_MALFORMED,	/* bad length, version, class or QP */
-	IBMAD_RECV_UNMATCHED,	/* responses to no outstanding request */
-	IBMAD_RECV_NO_AGENT,	/* requests nobody registered for */
+	IBMAD_RECV_DELIVERED,	/* = given to an agent, but for RMPP segments */
+	IBMAD_RECV_UNMATCHED,	/* = responses to no outstanding request */
+	IBMAD_RECV_NO_AGENT,	/* = requests nobody registered for */
 	IBMAD_RECV_NO_BUFFER,	/* dropped for want of memory */
-	IBMAD_RECV_OVERFLOW,	/* dropped: the agent's inbox is full */
-	IBMAD_RECV_SMI_DROPPED,	/* SMPs the SMI rules discard */
-	IBMAD_RECV_PROVIDER,	/* taken by the provider (process_mad) */
+	IBMAD_RECV_OVERFLOW,	/* = dropped: the agent has too much to read */
+	IBMAD_RECV_SMI_DROPPED,	/* = SMPs the SMI rules discard */
+	IBMAD_RECV_FORWARDED,	/* = SMPs on their way through this switch */
+	IBMAD_RECV_PROVIDER,	/* = taken by the provider (process_mad) */
 	IBMAD_RECV_REPLIED,	/* answered on the provider's behalf */
 	IBMAD_RMPP_SENT,	/* RMPP transfers sent whole */
 	IBMAD_RMPP_RECEIVED,	/* RMPP transfers reassembled */
 	IBMAD_RMPP_RESENT,	/* RMPP segments sent again */
 	IBMAD_RMPP_ABORTED,	/* RMPP transfers aborted or stopped, either way */
-	IBMAD_RMPP_DROPPED,	/* RMPP segments dropped: duplicate, unmatched */
+	IBMAD_RMPP_SEGMENTS,	/* = RMPP segments reassembled */
+	IBMAD_RMPP_CONTROLS,	/* = RMPP ACKs, STOPs and ABORTs of a transfer */
+	IBMAD_RMPP_DROPPED,	/* = RMPP MADs dropped: duplicate, unmatched */
 	IBMAD_SA_SHARED,	/* queries for paths that ride with another's MAD */
 	IBMAD_NR_COUNTERS
 };
@@ -433,7 +443,7 @@ struct ibmad_qp {
 	struct ib_cq *send_cq;
 	struct ib_cq *recv_cq;
 	struct ibmad_pool *pool;
-	wait_queue_head_t idle;		/* inflight or recv_posted fell to 0 */
+	wait_queue_head_t idle;		/* inflight, recv_posted or replies fell to 0 */
 
 	spinlock_t send_lock;		/* see lock order */
 	enum ibmad_qp_state state;	/* protected by send_lock */
@@ -461,6 +471,7 @@ struct ibmad_qp {
 	struct llist_head local;	/* sends of IBMAD_LOCAL */
 	struct work_struct local_work;
 	struct ib_mad_agent *responder;	/* local.c: sends the provider's replies */
+	atomic_t replies;		/* local.c: that work items are to send */
 
 	DECLARE_HASHTABLE(classes, 5);	/* RCU; written under port->reg_mutex */
 };
@@ -619,8 +630,8 @@ bool ibmad_smi_is_opa(const struct ibmad_port *port,
 /* True if @recv was consumed (answered, forwarded, swallowed). */
 bool ibmad_local_receive(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 			 size_t len);
-/* Answers a request that no agent takes; does not consume @recv. */
-void ibmad_local_unmatched(struct ibmad_qp *mqp, const struct ibmad_recv *recv);
+/* Answers a request that no agent takes; consumes @recv. */
+void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv);
 /* Decides the route of an SMP that is being posted. */
 int ibmad_local_route(struct ibmad_send *send);
 void ibmad_local_queue(struct ibmad_send *send);

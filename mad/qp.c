@@ -336,8 +336,9 @@ err_slots:
  * (3) Recovery and stall work re-arm themselves only while the QP is not dead;
  *     cancelled now.
  * (4) No local send is outstanding, since each holds a reference on its agent and
- *     the agents were detached before; the responder's sends were completed by
- *     (1), so its deregistration returns.
+ *     the agents were detached before; replies are waited for, and none is begun
+ *     after (2); the responder's sends were completed by (1), so its
+ *     deregistration returns.
  */
 void ibmad_qp_destroy(struct ibmad_qp *mqp)
 {

@@ -235,27 +235,18 @@ static bool recv_is_user_rmpp(const struct ibmad_agent *agent,
 	return (agent->pub.flags & IB_MAD_USER_RMPP) && recv_is_rmpp(recv);
 }
 
-static bool recv_to_agent(struct ibmad_agent *agent, struct ibmad_recv *recv,
-			  bool response)
+/* What becomes of @recv; it is consumed if that is IBMAD_RECV_DELIVERED. */
+static enum ibmad_counter recv_to_agent(struct ibmad_agent *agent,
+					struct ibmad_recv *recv, bool response)
 {
-	struct ibmad_port *port = agent->port;
-
-	if (ib_mad_kernel_rmpp_agent(&agent->pub) && recv_is_rmpp(recv)) {
-		ibmad_rmpp_receive(agent, recv);
-		return true;
-	}
 	if (response) {
 		if (ibmad_send_answer(agent, recv))
-			return true;
-		if (!recv_is_user_rmpp(agent, recv)) {
-			ibmad_count(port, IBMAD_RECV_UNMATCHED);
-			return false;
-		}
+			return IBMAD_RECV_DELIVERED;
+		if (!recv_is_user_rmpp(agent, recv))
+			return IBMAD_RECV_UNMATCHED;
 	}
-	if (ibmad_deliver_recv(agent, recv, NULL))
-		return true;
-	ibmad_count(port, IBMAD_RECV_OVERFLOW);
-	return false;
+	return ibmad_deliver_recv(agent, recv, NULL) ? IBMAD_RECV_DELIVERED :
+						       IBMAD_RECV_OVERFLOW;
 }
 
 void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
@@ -263,20 +254,26 @@ void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
 	bool response = ib_response_mad(hdr);
 	struct ibmad_agent *agent;
-	bool consumed = false;
+	enum ibmad_counter fate;
 
 	agent = response ? ibmad_agent_by_tid(mqp, hdr->tid) :
 			   ibmad_dispatch_find(mqp, hdr);
-	if (agent) {
-		consumed = recv_to_agent(agent, recv, response);
+	if (agent && ib_mad_kernel_rmpp_agent(&agent->pub) &&
+	    recv_is_rmpp(recv)) {
+		ibmad_rmpp_receive(agent, recv);
 		ibmad_agent_put(agent);
-	} else if (response) {
-		ibmad_count(mqp->port, IBMAD_RECV_UNMATCHED);
-	} else {
-		ibmad_count(mqp->port, IBMAD_RECV_NO_AGENT);
-		ibmad_local_unmatched(mqp, recv);
+		return;
 	}
-	if (!consumed)
+
+	fate = response ? IBMAD_RECV_UNMATCHED : IBMAD_RECV_NO_AGENT;
+	if (agent) {
+		fate = recv_to_agent(agent, recv, response);
+		ibmad_agent_put(agent);
+	}
+	ibmad_count(mqp->port, fate);
+	if (fate == IBMAD_RECV_NO_AGENT)
+		ibmad_local_unmatched(mqp, recv);
+	else if (fate != IBMAD_RECV_DELIVERED)
 		ibmad_recv_free(recv);
 }
 

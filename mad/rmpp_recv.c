@@ -172,13 +172,13 @@ static bool rmpp_make_room(struct ibmad_agent *agent, bool solicited)
 
 static struct ibmad_rmpp_recv *rmpp_create(struct ibmad_agent *agent,
 					   const struct ibmad_recv *recv,
-					   const struct ibmad_rmpp_key *key)
+					   enum ibmad_counter *fate)
 {
 	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
 	struct ibmad_rmpp_recv *rr;
 
 	if (!rmpp_make_room(agent, solicited)) {
-		ibmad_count(agent->port, IBMAD_RECV_OVERFLOW);
+		*fate = IBMAD_RECV_OVERFLOW;
 		return NULL;
 	}
 	rr = kzalloc(sizeof(*rr), GFP_KERNEL);
@@ -187,7 +187,7 @@ static struct ibmad_rmpp_recv *rmpp_create(struct ibmad_agent *agent,
 	rr->rah = ibmad_rmpp_ah_create(agent, recv);
 	if (!rr->rah)
 		goto err_free;
-	rr->key = *key;
+	rmpp_get_key(recv, &rr->key);
 	rr->agent = agent;
 	rr->solicited = solicited;
 	rr->seen = jiffies;
@@ -279,10 +279,8 @@ static u8 rmpp_check_data(const struct ibmad_rmpp_recv *rr,
 		return IB_MGMT_RMPP_STATUS_BAD_SEG;
 	if (is_last && seg < rr->high)
 		return IB_MGMT_RMPP_STATUS_BAD_SEG;
-	if (rmpp_out_of_memory(rr, seg)) {
-		ibmad_count(rr->agent->port, IBMAD_RECV_OVERFLOW);
+	if (rmpp_out_of_memory(rr, seg))
 		return IB_MGMT_RMPP_STATUS_RESX;
-	}
 	return IB_MGMT_RMPP_STATUS_SUCCESS;
 }
 
@@ -333,8 +331,8 @@ static int rmpp_total_len(const struct ibmad_rmpp_recv *rr)
 	return hdr_len + (rr->last - 1) * seg_size + paylen - class_len;
 }
 
-/* All is here: acknowledges it and gives it to the client. */
-static void rmpp_finish(struct ibmad_rmpp_recv *rr)
+/* All is here: acknowledges it and gives it to the client.  What became of it. */
+static enum ibmad_counter rmpp_finish(struct ibmad_rmpp_recv *rr)
 {
 	struct ibmad_recv *first = rr->first;
 	struct ibmad_agent *agent = rr->agent;
@@ -345,7 +343,7 @@ static void rmpp_finish(struct ibmad_rmpp_recv *rr)
 		ibmad_rmpp_send_abort(agent, first, rr->rah,
 				      IB_MGMT_RMPP_STATUS_BAD_LEN);
 		rmpp_destroy(rr);
-		return;
+		return IBMAD_RMPP_DROPPED;
 	}
 	ibmad_rmpp_send_ack(agent, first, rr->rah, rr->last, rr->last);
 	ibmad_count(agent->port, IBMAD_RMPP_RECEIVED);
@@ -361,16 +359,16 @@ static void rmpp_finish(struct ibmad_rmpp_recv *rr)
 		delivered = ibmad_send_answer(agent, first);
 	else
 		delivered = ibmad_deliver_recv(agent, first, NULL);
-	if (!delivered) {
-		ibmad_count(agent->port, rr->solicited ? IBMAD_RECV_UNMATCHED :
-							 IBMAD_RECV_OVERFLOW);
-		atomic_long_sub(first->rmpp_bytes, &agent->rmpp_bytes);
-		ib_free_recv_mad(&first->recv_wc);
-	}
+	if (delivered)
+		return IBMAD_RMPP_SEGMENTS;
+	atomic_long_sub(first->rmpp_bytes, &agent->rmpp_bytes);
+	ib_free_recv_mad(&first->recv_wc);
+	return rr->solicited ? IBMAD_RECV_UNMATCHED : IBMAD_RECV_OVERFLOW;
 }
 
 /* A segment of a transfer that is under way.  Answers whether it took @recv. */
-static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
+static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
+			 enum ibmad_counter *fate)
 {
 	struct ib_rmpp_hdr *hdr = &rmpp_mad(recv)->rmpp_hdr;
 	struct ibmad_agent *agent = rr->agent;
@@ -378,6 +376,8 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 	u8 why = rmpp_check_data(rr, hdr);
 
 	if (why) {
+		if (why == IB_MGMT_RMPP_STATUS_RESX)
+			*fate = IBMAD_RECV_OVERFLOW;
 		ibmad_rmpp_send_abort(agent, recv, rr->rah, why);
 		rmpp_destroy(rr);
 		return false;
@@ -393,8 +393,9 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 	if (ib_get_rmpp_flags(hdr) & IB_MGMT_RMPP_FLAG_LAST)
 		rr->last = seg;
 
+	*fate = IBMAD_RMPP_SEGMENTS;
 	if (rr->last && rr->expected > rr->last) {
-		rmpp_finish(rr);
+		*fate = rmpp_finish(rr);
 	} else if (rr->expected > rr->window) {
 		rr->window = rr->expected - 1 + IBMAD_RMPP_WINDOW;
 		ibmad_rmpp_send_ack(agent, rr->first, rr->rah, rr->expected - 1,
@@ -408,38 +409,36 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 	return true;
 }
 
-/* The reassembly that @recv belongs to, a new one if it may begin one. */
-static struct ibmad_rmpp_recv *rmpp_get(struct ibmad_agent *agent,
-					const struct ibmad_recv *recv,
-					bool create)
+/* The reassembly that @recv belongs to. */
+static struct ibmad_rmpp_recv *rmpp_find(struct ibmad_agent *agent,
+					 const struct ibmad_recv *recv)
 {
-	struct ibmad_rmpp_recv *rr;
 	struct ibmad_rmpp_key key;
 
 	rmpp_get_key(recv, &key);
-	rr = rhashtable_lookup_fast(&agent->rmpp_recvs, &key, rmpp_params);
-	if (rr || !create || rmpp_mad(recv)->rmpp_hdr.seg_num != cpu_to_be32(1))
-		return rr;
-	return rmpp_create(agent, recv, &key);
+	return rhashtable_lookup_fast(&agent->rmpp_recvs, &key, rmpp_params);
 }
 
 /* Answers whether it took @recv. */
-static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv)
+static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
+		      enum ibmad_counter *fate)
 {
 	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
+	bool first = rmpp_mad(recv)->rmpp_hdr.seg_num == cpu_to_be32(1);
 	struct ibmad_rmpp_recv *rr;
 	bool wanted;
 
 	lockdep_assert_held(&agent->rmpp_mutex);
 	/* Each segment of a response prolongs the wait for the rest. */
 	wanted = !solicited || ibmad_send_refresh(agent, recv);
-	rr = rmpp_get(agent, recv, wanted);
-	if (rr && rr->done && rr->solicited && wanted &&
-	    rmpp_mad(recv)->rmpp_hdr.seg_num == cpu_to_be32(1)) {
+	rr = rmpp_find(agent, recv);
+	if (rr && rr->done && rr->solicited && wanted && first) {
 		/* What this answered is complete: the TID was used again. */
 		rmpp_destroy(rr);
-		rr = rmpp_get(agent, recv, true);
+		rr = NULL;
 	}
+	if (!rr && wanted && first)
+		rr = rmpp_create(agent, recv, fate);
 	if (!rr)
 		return false;
 	if (rr->done) {
@@ -454,12 +453,12 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv)
 		rmpp_destroy(rr);
 		return false;
 	}
-	return rmpp_segment(rr, recv);
+	return rmpp_segment(rr, recv, fate);
 }
 
-/* ---- ACK, STOP, ABORT ---- */
+/* ---- ACK, STOP, ABORT: what became of one ---- */
 
-static void rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv *recv)
+static enum ibmad_counter rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
 	struct ib_rmpp_hdr *hdr = &rmpp_mad(recv)->rmpp_hdr;
 	u8 why = IB_MGMT_RMPP_STATUS_SUCCESS;
@@ -473,51 +472,57 @@ static void rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv *recv)
 		why = ibmad_rmpp_send_acked(agent, send, hdr, &puts, &turn);
 	spin_unlock_irq(&agent->lock);
 
-	if (!send)
-		ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
 	if (why)
 		ibmad_rmpp_send_abort(agent, recv, NULL, why);
 	/* 13.6.4.2: the ACK of segment 0 lets the responder begin. */
 	if (turn)
 		ibmad_rmpp_send_ack(agent, recv, NULL, 0, 1);
 	ibmad_agent_put_n(agent, puts);
+	return send ? IBMAD_RMPP_CONTROLS : IBMAD_RMPP_DROPPED;
 }
 
 /*
  * The peer gave up: as the receiver of what is sent here, or as the sender of
  * what is reassembled here (whose request then has no response).
  */
-static void rmpp_aborted(struct ibmad_agent *agent, struct ibmad_recv *recv)
+static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
+				       struct ibmad_recv *recv)
 {
 	u8 status = rmpp_mad(recv)->rmpp_hdr.rmpp_status;
+	enum ibmad_counter fate = IBMAD_RMPP_DROPPED;
 	struct ibmad_rmpp_recv *rr;
 	struct ibmad_send *send;
 	unsigned int puts = 0;
 
 	lockdep_assert_held(&agent->rmpp_mutex);
-	rr = rmpp_get(agent, recv, false);
+	rr = rmpp_find(agent, recv);
 	if (rr && !rr->done) {
 		ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
 		rmpp_destroy(rr);
+		fate = IBMAD_RMPP_CONTROLS;
 	}
 	spin_lock_irq(&agent->lock);
 	send = ibmad_send_match(agent, recv, true);
-	if (send)
+	if (send) {
 		puts = ibmad_rmpp_send_end(agent, send, IB_WC_REM_ABORT_ERR,
 					   status);
-	else if (ib_response_mad(&rmpp_mad(recv)->mad_hdr))
+		fate = IBMAD_RMPP_CONTROLS;
+	} else if (ib_response_mad(&rmpp_mad(recv)->mad_hdr)) {
 		puts = ibmad_send_refused(agent, recv, status);
+		if (puts)
+			fate = IBMAD_RMPP_CONTROLS;
+	}
 	spin_unlock_irq(&agent->lock);
 	ibmad_agent_put_n(agent, puts);
+	return fate;
 }
 
 /* 13.6.2.1: no type that there is; a transfer in which it comes ends. */
 static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
-	struct ibmad_rmpp_recv *rr = rmpp_get(agent, recv, false);
+	struct ibmad_rmpp_recv *rr = rmpp_find(agent, recv);
 
 	lockdep_assert_held(&agent->rmpp_mutex);
-	ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
 	if (rr && !rr->done) {
 		ibmad_rmpp_send_abort(agent, recv, rr->rah,
 				      IB_MGMT_RMPP_STATUS_BADT);
@@ -527,6 +532,7 @@ static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
 
 void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
+	enum ibmad_counter fate = IBMAD_RMPP_DROPPED;
 	bool taken = false;
 
 	mutex_lock(&agent->rmpp_mutex);
@@ -534,16 +540,14 @@ void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 		goto unlock;
 	switch (rmpp_mad(recv)->rmpp_hdr.rmpp_type) {
 	case IB_MGMT_RMPP_TYPE_DATA:
-		taken = rmpp_data(agent, recv);
-		if (!taken)
-			ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
+		taken = rmpp_data(agent, recv, &fate);
 		break;
 	case IB_MGMT_RMPP_TYPE_ACK:
-		rmpp_ack(agent, recv);
+		fate = rmpp_ack(agent, recv);
 		break;
 	case IB_MGMT_RMPP_TYPE_STOP:
 	case IB_MGMT_RMPP_TYPE_ABORT:
-		rmpp_aborted(agent, recv);
+		fate = rmpp_aborted(agent, recv);
 		break;
 	default:
 		rmpp_unknown(agent, recv);
@@ -551,6 +555,7 @@ void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	}
 unlock:
 	mutex_unlock(&agent->rmpp_mutex);
+	ibmad_count(agent->port, fate);
 	if (!taken)
 		ibmad_recv_free(recv);
 }

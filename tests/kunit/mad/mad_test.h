@@ -67,6 +67,8 @@ extern struct kunit_suite ibmad_flow_suite;
 extern struct kunit_suite ibmad_flow_end_suite;
 extern struct kunit_suite ibmad_stats_suite;
 extern struct kunit_suite ibmad_recv_suite;
+extern struct kunit_suite ibmad_malformed_suite;
+extern struct kunit_suite ibmad_random_suite;
 extern struct kunit_suite ibmad_rmpp_suite;
 extern struct kunit_suite ibmad_sa_suite;
 extern struct kunit_suite ibmad_sa_ls_suite;

@@ -231,7 +231,7 @@ static void control_mads_of_no_transfer(struct kunit *test)
 	peer_send(&(struct peer_mad){ .tid = 1, .type = IB_MGMT_RMPP_TYPE_ACK, .seg = 1 });
 	peer_send(&(struct peer_mad){ .tid = 1, .type = 9 });
 	peer_send(&(struct peer_mad){ .tid = 1, .type = IB_MGMT_RMPP_TYPE_ABORT });
-	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 	expect_empty(test);
 }
