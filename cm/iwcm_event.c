@@ -154,7 +154,11 @@ static bool iwcm_next(struct iwcm_id *id, struct iw_cm_event *event)
 	return more;
 }
 
-static int iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
+/*
+ * A request's listener is let go when the request is the consumer's or was
+ * rejected: with the listener the device may go that rejects it.
+ */
+static void iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
 {
 	struct iwcm_id *listener = id->req_of;
 	int ret;
@@ -165,24 +169,22 @@ static int iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
 	else
 		ret = id->id.cm_handler(&id->id, event);
 	kfree(event->private_data);
+	if (ret && !READ_ONCE(id->dying))
+		iwcm_id_destroy(id);
 	if (listener) {
 		id->req_of = NULL;
 		iwcm_request_told(listener);
 	}
-	return ret;
 }
 
 void iwcm_work(struct work_struct *work)
 {
 	struct iwcm_id *id = container_of(work, struct iwcm_id, work);
 	struct iw_cm_event event;
-	int ret = 0;
 
 	WRITE_ONCE(id->runner, current);
-	while (!ret && iwcm_next(id, &event))
-		ret = iwcm_tell(id, &event);
-	if (ret && !READ_ONCE(id->dying))
-		iwcm_id_destroy(id);
+	while (iwcm_next(id, &event))
+		iwcm_tell(id, &event);
 	WRITE_ONCE(id->runner, NULL);
 	iwcm_id_put(id);
 }

@@ -64,8 +64,8 @@ void iwcm_id_kick(struct iwcm_id *id)
  * Why nothing calls the consumer, and no reference of ours remains, afterwards:
  * (1) dying is set under the lock: no event is queued from then on, and the
  *     work tells nothing more.
- * (2) A listener's provider has stopped listening, and every request that the
- *     consumer's handler was or would have been called for is done with.
+ * (2) A listener's provider has stopped listening, and every request that it
+ *     reported before is the consumer's, by its handler, or was rejected.
  * (3) The step let go of the QP, so a QP being destroyed does not wait for us.
  * (4) cancel_work_sync() waits for a handler that runs and takes back the
  *     reference of a work that was queued.  In the handler itself there is
