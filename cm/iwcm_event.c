@@ -43,8 +43,11 @@ static void iwcm_note(struct iwcm_id *id, u8 tell,
 	id->ird = event->ird;
 	if (tell != IW_CM_EVENT_CONNECT_REPLY)
 		return;
-	id->id.local_addr = event->local_addr;
-	id->id.remote_addr = event->remote_addr;
+	/* Of a socket that never connected, a provider knows no addresses. */
+	if (!status) {
+		id->id.local_addr = event->local_addr;
+		id->id.remote_addr = event->remote_addr;
+	}
 	if (*private_data) {
 		swap(id->private_data, *private_data);
 		id->private_data_len = event->private_data_len;

@@ -47,6 +47,9 @@ static void the_peer_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CONNECT_REPLY, -ECONNREFUSED,
 					"no"), 0);
 	KUNIT_ASSERT_TRUE(test, iw_wait("p"));
+	/* Where to: what the provider says of that now means nothing. */
+	KUNIT_EXPECT_EQ(test, port_of(&it.last.remote_addr), 2000);
+	KUNIT_EXPECT_EQ(test, port_of(&it.id->local_addr), 1000);
 	KUNIT_EXPECT_EQ(test, it.last.status, -ECONNREFUSED);
 	KUNIT_EXPECT_STREQ(test, (char *)it.private_data, "no");
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
