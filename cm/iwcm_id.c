@@ -6,6 +6,7 @@
  * of a request); the provider's, by add_ref and rem_ref; a queued or running
  * work's; those of calls into the provider.
  */
+#include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -35,16 +36,22 @@ struct iwcm_id *iwcm_id_alloc(struct ib_device *device, iw_cm_handler handler,
 	id->id.add_ref = iwcm_add_ref;
 	id->id.rem_ref = iwcm_rem_ref;
 	spin_lock_init(&id->lock);
+	__module_get(THIS_MODULE);
 	refcount_set(&id->ref, 1);
 	INIT_WORK(&id->work, iwcm_work);
 	return id;
 }
 
-/* In whatever context the provider drops the last reference. */
+/*
+ * In whatever context the provider drops the last reference.  A provider need
+ * not depend on this module, whose rem_ref and event_handler it calls: the id
+ * keeps them there.
+ */
 void iwcm_id_release(struct iwcm_id *id)
 {
 	kfree(id->private_data);
 	kfree(id);
+	module_put(THIS_MODULE);
 }
 
 void iwcm_id_kick(struct iwcm_id *id)
