@@ -148,7 +148,7 @@ static void a_connection_is_closed_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_cm_disconnect(it.id, 0), 0);
 	KUNIT_EXPECT_EQ(test, iw_qp_state(), IB_QPS_SQD);
 	/* Again: it is ending already. */
-	KUNIT_EXPECT_EQ(test, iw_cm_disconnect(it.id, 1), 0);
+	KUNIT_EXPECT_EQ(test, iw_cm_disconnect(it.id, 0), 0);
 	KUNIT_EXPECT_EQ(test, iw_qp_state(), IB_QPS_SQD);
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_DISCONNECT, 0, NULL), 0);
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 1);
