@@ -313,8 +313,7 @@ static int request_once(struct kunit *test)
 	if (it.id)
 		iw_destroy_cm_id(it.id);
 	it.id = NULL;
-	memset(it.events, 0, sizeof(it.events));
-	atomic_set(&it.nr_events, 0);
+	iw_forget();
 	current->fail_nth = nth;
 	return ret;
 }
