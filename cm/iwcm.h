@@ -44,6 +44,7 @@ enum iwcm_state {
 
 enum iwcm_event {
 	/* of the provider */
+	IWCM_EV_REQUEST,
 	IWCM_EV_REPLY,
 	IWCM_EV_REPLY_ERR,
 	IWCM_EV_ESTABLISHED,
@@ -55,7 +56,9 @@ enum iwcm_event {
 	IWCM_DO_CONNECT,
 	IWCM_DO_ACCEPT,
 	IWCM_DO_REJECT,
-	IWCM_DO_DISCONNECT,
+	IWCM_DO_DISCONNECT,	/* in order */
+	IWCM_DO_RESET,
+	IWCM_DO_SET_UP_QP,	/* asks for attributes */
 	IWCM_DO_DESTROY,
 	/* a verb of the provider's failed */
 	IWCM_FAILED,
@@ -65,8 +68,8 @@ enum iwcm_event {
 enum iwcm_step_flags {
 	IWCM_F_VALID	= BIT(0),
 	IWCM_F_PUT_QP	= BIT(1),	/* the connection's QP is let go */
-	IWCM_F_ABORT	= BIT(2),	/* ... after a move to ERR */
-	IWCM_F_CLOSE	= BIT(3),	/* disconnect as the consumer says */
+	IWCM_F_ABORT	= BIT(2),	/* move the QP to ERR */
+	IWCM_F_CLOSE	= BIT(3),	/* move the QP to SQD */
 	IWCM_F_REJECT	= BIT(4),	/* iw_reject verb */
 	IWCM_F_UNLISTEN	= BIT(5),	/* iw_destroy_listen verb */
 };

@@ -146,7 +146,7 @@ EXPORT_SYMBOL(iw_cm_reject);
  * @abrupt: 0: in order, what was posted is sent first; otherwise a reset.
  *
  * IW_CM_EVENT_CLOSE tells of the end.  Nothing is done, successfully, where the
- * connection is ending or has ended already.
+ * connection has ended, or is ending in order and no reset is asked for.
  *
  * Context: May sleep.
  *
@@ -159,8 +159,8 @@ int iw_cm_disconnect(struct iw_cm_id *cm_id, int abrupt)
 	struct ib_qp *qp = NULL, *none;
 
 	spin_lock_irq(&id->lock);
-	step = iwcm_step(id, IWCM_DO_DISCONNECT, &none);
-	if (step && step->flags & IWCM_F_CLOSE && id->qp) {
+	step = iwcm_step(id, abrupt ? IWCM_DO_RESET : IWCM_DO_DISCONNECT, &none);
+	if (step && step->flags & (IWCM_F_ABORT | IWCM_F_CLOSE)) {
 		qp = id->qp;
 		cm_id->device->ops.iw_add_ref(qp);
 	}
@@ -168,7 +168,8 @@ int iw_cm_disconnect(struct iw_cm_id *cm_id, int abrupt)
 	if (!step)
 		return -EINVAL;
 	if (qp) {
-		iwcm_qp_move(qp, abrupt ? IB_QPS_ERR : IB_QPS_SQD);
+		iwcm_qp_move(qp, step->flags & IWCM_F_ABORT ? IB_QPS_ERR :
+							      IB_QPS_SQD);
 		iwcm_qp_put(qp);
 	}
 	return 0;

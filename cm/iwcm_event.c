@@ -43,8 +43,11 @@ static void iwcm_note(struct iwcm_id *id, u8 tell,
 	id->ird = event->ird;
 	if (tell != IW_CM_EVENT_CONNECT_REPLY)
 		return;
-	id->id.local_addr = event->local_addr;
-	id->id.remote_addr = event->remote_addr;
+	/* Of a socket that never connected, a provider knows no addresses. */
+	if (!status) {
+		id->id.local_addr = event->local_addr;
+		id->id.remote_addr = event->remote_addr;
+	}
 	if (*private_data) {
 		swap(id->private_data, *private_data);
 		id->private_data_len = event->private_data_len;
@@ -154,7 +157,11 @@ static bool iwcm_next(struct iwcm_id *id, struct iw_cm_event *event)
 	return more;
 }
 
-static int iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
+/*
+ * A request's listener is let go when the request is the consumer's or was
+ * rejected: with the listener the device may go that rejects it.
+ */
+static void iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
 {
 	struct iwcm_id *listener = id->req_of;
 	int ret;
@@ -165,24 +172,22 @@ static int iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
 	else
 		ret = id->id.cm_handler(&id->id, event);
 	kfree(event->private_data);
+	if (ret && !READ_ONCE(id->dying))
+		iwcm_id_destroy(id);
 	if (listener) {
 		id->req_of = NULL;
 		iwcm_request_told(listener);
 	}
-	return ret;
 }
 
 void iwcm_work(struct work_struct *work)
 {
 	struct iwcm_id *id = container_of(work, struct iwcm_id, work);
 	struct iw_cm_event event;
-	int ret = 0;
 
 	WRITE_ONCE(id->runner, current);
-	while (!ret && iwcm_next(id, &event))
-		ret = iwcm_tell(id, &event);
-	if (ret && !READ_ONCE(id->dying))
-		iwcm_id_destroy(id);
+	while (iwcm_next(id, &event))
+		iwcm_tell(id, &event);
 	WRITE_ONCE(id->runner, NULL);
 	iwcm_id_put(id);
 }

@@ -6,6 +6,7 @@
  * of a request); the provider's, by add_ref and rem_ref; a queued or running
  * work's; those of calls into the provider.
  */
+#include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -35,16 +36,22 @@ struct iwcm_id *iwcm_id_alloc(struct ib_device *device, iw_cm_handler handler,
 	id->id.add_ref = iwcm_add_ref;
 	id->id.rem_ref = iwcm_rem_ref;
 	spin_lock_init(&id->lock);
+	__module_get(THIS_MODULE);
 	refcount_set(&id->ref, 1);
 	INIT_WORK(&id->work, iwcm_work);
 	return id;
 }
 
-/* In whatever context the provider drops the last reference. */
+/*
+ * In whatever context the provider drops the last reference.  A provider need
+ * not depend on this module, whose rem_ref and event_handler it calls: the id
+ * keeps them there.
+ */
 void iwcm_id_release(struct iwcm_id *id)
 {
 	kfree(id->private_data);
 	kfree(id);
+	module_put(THIS_MODULE);
 }
 
 void iwcm_id_kick(struct iwcm_id *id)
@@ -64,8 +71,8 @@ void iwcm_id_kick(struct iwcm_id *id)
  * Why nothing calls the consumer, and no reference of ours remains, afterwards:
  * (1) dying is set under the lock: no event is queued from then on, and the
  *     work tells nothing more.
- * (2) A listener's provider has stopped listening, and every request that the
- *     consumer's handler was or would have been called for is done with.
+ * (2) A listener's provider has stopped listening, and every request that it
+ *     reported before is the consumer's, by its handler, or was rejected.
  * (3) The step let go of the QP, so a QP being destroyed does not wait for us.
  * (4) cancel_work_sync() waits for a handler that runs and takes back the
  *     reference of a work that was queued.  In the handler itself there is

@@ -8,7 +8,7 @@
 static int iwcm_request_admit(struct iwcm_id *listener)
 {
 	lockdep_assert_held(&listener->lock);
-	if (listener->dying || listener->state != IWCM_LISTEN)
+	if (listener->dying || !iwcm_step_of(listener->state, IWCM_EV_REQUEST))
 		return -ECONNREFUSED;
 	if (refcount_read(&listener->untold) > listener->backlog)
 		return -ENOBUFS;

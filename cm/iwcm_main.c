@@ -40,10 +40,7 @@ static int __init iwcm_init(void)
 	return 0;
 }
 
-/*
- * Consumers are gone, their ids destroyed; so are the providers' references,
- * since rem_ref is called in code of ours that they could not leave behind.
- */
+/* No id is left, nor a provider's reference to one: each pins the module. */
 static void __exit iwcm_exit(void)
 {
 	unregister_net_sysctl_table(iwcm_ctl_header);

@@ -44,13 +44,14 @@ int iw_cm_init_qp_attr(struct iw_cm_id *cm_id, struct ib_qp_attr *qp_attr,
 		       int *qp_attr_mask)
 {
 	struct iwcm_id *id = to_iwcm(cm_id);
+	const struct iwcm_step *step;
 	unsigned long flags;
-	u8 state;
+	struct ib_qp *none;
 
 	spin_lock_irqsave(&id->lock, flags);
-	state = id->state;
+	step = iwcm_step(id, IWCM_DO_SET_UP_QP, &none);
 	spin_unlock_irqrestore(&id->lock, flags);
-	if (state == IWCM_LISTEN || state == IWCM_CLOSING)
+	if (!step)
 		return -EINVAL;
 
 	switch (qp_attr->qp_state) {

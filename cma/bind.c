@@ -18,13 +18,16 @@ struct cma_local {
 	struct net_device *ndev;	/* with a reference, or NULL */
 };
 
+/* An iWARP port serves the VLANs of its netdev, too. */
 static bool cma_gid_attr_on(const struct ib_gid_attr *attr,
 			    const struct net_device *ndev)
 {
+	const struct net_device *on;
 	bool same;
 
 	rcu_read_lock();
-	same = rcu_access_pointer(attr->ndev) == ndev;
+	on = rcu_dereference(attr->ndev);
+	same = ndev && (on == ndev || on == rdma_vlan_dev_real_dev(ndev));
 	rcu_read_unlock();
 	return same;
 }
@@ -125,6 +128,27 @@ static bool cma_search_hint(const struct cma_local *l,
 	return false;
 }
 
+/* What is known of an id's source address.  On success l->ndev is to be put. */
+static int cma_local_init(struct cma_local *l, struct cma_id *idp)
+{
+	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
+
+	memset(l, 0, sizeof(*l));
+	l->net = dev_addr->net;
+	l->key.net = dev_addr->net;
+	l->key.ifindex = dev_addr->bound_dev_if;
+	l->key.dev_type = dev_addr->dev_type;
+	rdma_addr_get_sgid(dev_addr, &l->link_gid);
+	if (dev_addr->dev_type == ARPHRD_INFINIBAND)
+		l->key.gid = l->link_gid;
+	else if (rdma_ip2gid(cma_src(idp), &l->key.gid))
+		return -EAFNOSUPPORT;
+
+	if (dev_addr->bound_dev_if)
+		l->ndev = dev_get_by_index(dev_addr->net, dev_addr->bound_dev_if);
+	return 0;
+}
+
 /*
  * cma_bind_device() - bind an id to the device that has its source address
  *
@@ -136,26 +160,47 @@ static bool cma_search_hint(const struct cma_local *l,
  */
 int cma_bind_device(struct cma_id *idp)
 {
-	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
-	struct cma_local l = { .net = dev_addr->net };
 	struct cma_binding found;
+	struct cma_local l;
 	bool ok;
 
-	l.key.net = dev_addr->net;
-	l.key.ifindex = dev_addr->bound_dev_if;
-	l.key.dev_type = dev_addr->dev_type;
-	rdma_addr_get_sgid(dev_addr, &l.link_gid);
-	if (dev_addr->dev_type == ARPHRD_INFINIBAND)
-		l.key.gid = l.link_gid;
-	else if (rdma_ip2gid(cma_src(idp), &l.key.gid))
+	if (cma_local_init(&l, idp))
 		return -ENODEV;
-
-	if (dev_addr->bound_dev_if)
-		l.ndev = dev_get_by_index(dev_addr->net,
-					  dev_addr->bound_dev_if);
 	ok = cma_search_hint(&l, &found) || cma_search(&l, &found);
 	dev_put(l.ndev);
 	return ok ? cma_id_attach(idp, &found) : -ENODEV;
+}
+
+/*
+ * cma_bind_iwarp() - bind the id of an iWARP request to the port that it came by
+ * @dev: the device, whose reference is taken over
+ *
+ * An address may be of no port's netdev: the provider says it is the device's.
+ *
+ * Return: 0; -ENODEV if the device is going; -EADDRNOTAVAIL if no netdev has the
+ * address.
+ */
+int cma_bind_iwarp(struct cma_id *idp, struct cma_dev *dev)
+{
+	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
+	struct cma_binding found = {
+		.dev = dev,
+		.port = rdma_start_port(dev->device),
+	};
+	struct cma_local l;
+	int err;
+
+	err = rdma_translate_ip(cma_src(idp), dev_addr);
+	if (err) {
+		cma_dev_put(dev);
+		return err;
+	}
+	if (!cma_local_init(&l, idp)) {
+		if (cma_match_dev(dev, &l, &found))
+			cma_dev_put(dev);
+		dev_put(l.ndev);
+	}
+	return cma_id_attach(idp, &found);
 }
 
 static bool cma_port_active(struct ib_device *device, u32 port)

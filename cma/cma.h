@@ -91,6 +91,7 @@ void cma_id_detach(struct cma_id *idp);
 /* ---- bind.c: which device and port an address belongs to ---- */
 /* All three set id.device, id.port_num and the SGID, or return -ENODEV. */
 int cma_bind_device(struct cma_id *idp);	/* by src_addr and dev_addr */
+int cma_bind_iwarp(struct cma_id *idp, struct cma_dev *dev);
 int cma_bind_device_ib(struct cma_id *idp);	/* AF_IB: by the DGID's subnet */
 int cma_bind_loopback(struct cma_id *idp);	/* any, dst_addr is set to it */
 

@@ -223,7 +223,8 @@ static void cma_route_free(struct rdma_route *route)
  * (10) Device removal and netdev notifications find the id on dev->ids and take
  *     a reference under dev->lock, which (8) and (9)'s wait covers; it leaves
  *     the list before the device's reference is dropped.
- * (11) Resource tracking: rdma_restrack_del() waits for its readers.
+ * (11) Resource tracking: rdma_restrack_del() waits for its readers, before the
+ *     CM's id goes, which a driver's may look at (rdma_iw_cm_id()).
  * (12) The watch of its QP calls the CM's id, not this one, and was ended before
  *     handler_mutex was released; in state DESTROYING none begins.
  */
@@ -235,7 +236,6 @@ static void cma_id_free(struct cma_id *idp)
 		rdma_addr_cancel(&addr->dev_addr);
 	cma_route_ib_cancel(idp);
 	cma_listen_stop(idp);
-	cma_cm_destroy(idp);
 	cma_peer_unwatch(idp);
 	cma_mcast_leave_all(idp);
 	if (cancel_work(&idp->id.net_work))
@@ -245,6 +245,7 @@ static void cma_id_free(struct cma_id *idp)
 	wait_for_completion(&idp->idle);
 
 	rdma_restrack_del(&idp->track.res);
+	cma_cm_destroy(idp);
 	cma_id_detach(idp);
 	cma_port_put(idp);
 	cma_route_free(&idp->id.route);

@@ -8,8 +8,11 @@
  *				reset; UNREACHABLE if it timed out; else
  *				CONNECT_ERROR
  *	ESTABLISHED		ESTABLISHED
- *	CLOSE			DISCONNECTED
+ *	CLOSE			DISCONNECTED; CONNECT_ERROR for who connects and
+ *				was not told of an outcome yet
  */
+#include <net/ipv6.h>
+
 #include "cma.h"
 #include "trace.h"
 
@@ -23,9 +26,37 @@ static void cma_iw_conn_event(struct rdma_cm_event *event,
 	event->param.conn.responder_resources = iw->ord;
 }
 
+/*
+ * A listener on any IPv6 address gets IPv4 peers by their mapped addresses; the
+ * consumer gets them as on the other transports, whose requests are of one family.
+ */
+static void cma_iw_addr(struct sockaddr *to, const struct sockaddr_storage *from)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)from;
+	struct sockaddr_in *in = (struct sockaddr_in *)to;
+
+	if (from->ss_family == AF_INET6 && ipv6_addr_v4mapped(&in6->sin6_addr)) {
+		in->sin_family = AF_INET;
+		in->sin_port = in6->sin6_port;
+		in->sin_addr.s_addr = in6->sin6_addr.s6_addr32[3];
+	} else {
+		memcpy(to, from, rdma_addr_size((struct sockaddr *)from));
+	}
+}
+
+/*
+ * Who connects waits for an outcome.  Some that accept (NFS, srpt) know no other
+ * end than DISCONNECTED.
+ */
 static bool cma_iw_closed(struct cma_id *idp, struct iw_cm_event *iw,
 			  struct rdma_cm_event *event)
 {
+	if (idp->conn == CMA_CONN_PENDING && !idp->passive) {
+		idp->conn = CMA_CONN_FAILED;
+		event->event = RDMA_CM_EVENT_CONNECT_ERROR;
+		event->status = -ECONNRESET;
+		return true;
+	}
 	if (cma_id_step(idp, CMA_T_DISCONNECTED))
 		return false;
 	event->event = RDMA_CM_EVENT_DISCONNECTED;
@@ -50,12 +81,12 @@ static enum rdma_cm_event_type cma_iw_outcome(int status)
 static bool cma_iw_reply(struct cma_id *idp, struct iw_cm_event *iw,
 			 struct rdma_cm_event *event)
 {
-	memcpy(cma_src(idp), &iw->local_addr,
-	       rdma_addr_size((struct sockaddr *)&iw->local_addr));
-	memcpy(cma_dst(idp), &iw->remote_addr,
-	       rdma_addr_size((struct sockaddr *)&iw->remote_addr));
 	event->event = cma_iw_outcome(iw->status);
 	idp->conn = iw->status ? CMA_CONN_FAILED : CMA_CONN_UP;
+	if (iw->status)
+		return true;
+	cma_iw_addr(cma_src(idp), &iw->local_addr);
+	cma_iw_addr(cma_dst(idp), &iw->remote_addr);
 	return true;
 }
 
@@ -111,8 +142,7 @@ static struct cma_id *cma_iw_child(struct cma_id *listener,
 				   struct iw_cm_id *cm_id,
 				   struct iw_cm_event *iw)
 {
-	struct cma_binding binding = {};
-	struct rdma_dev_addr *dev_addr;
+	struct cma_dev *dev;
 	struct cma_id *idp;
 	int err;
 
@@ -121,18 +151,10 @@ static struct cma_id *cma_iw_child(struct cma_id *listener,
 		return ERR_PTR(-ENOMEM);
 
 	mutex_lock(&idp->handler_mutex);
-	dev_addr = &idp->id.route.addr.dev_addr;
-	memcpy(cma_src(idp), &iw->local_addr,
-	       rdma_addr_size((struct sockaddr *)&iw->local_addr));
-	memcpy(cma_dst(idp), &iw->remote_addr,
-	       rdma_addr_size((struct sockaddr *)&iw->remote_addr));
-	binding.port = rdma_start_port(cm_id->device);
-	binding.dev = cma_listen_device(listener, cm_id->device);
-	err = binding.dev ? rdma_translate_ip(cma_src(idp), dev_addr) : -ENODEV;
-	if (err && binding.dev)
-		cma_dev_put(binding.dev);
-	if (!err)
-		err = cma_id_attach(idp, &binding);
+	cma_iw_addr(cma_src(idp), &iw->local_addr);
+	cma_iw_addr(cma_dst(idp), &iw->remote_addr);
+	dev = cma_listen_device(listener, cm_id->device);
+	err = dev ? cma_bind_iwarp(idp, dev) : -ENODEV;
 	if (!err)
 		err = cma_id_step(idp, CMA_T_REQUEST);
 	if (err) {

@@ -42,6 +42,22 @@ record_core() {
 	rm /run/out/ids /run/out/files
 }
 
+loaded() { [ -e "/sys/module/$1/initstate" ]; }
+
+# core_leftovers: nothing of the core is there any more
+core_leftovers() {
+	local what
+	for what in /sys/class/infiniband /sys/class/infiniband_verbs \
+		/sys/class/infiniband_mad /sys/class/infiniband_cm /dev/infiniband \
+		/proc/sys/net/rdma_ucm; do
+		[ ! -e "$what" ] || fail "$what is left"
+	done
+	! grep -wE 'ib_core|rdma_rxe|ib_cm|rdma_cm' /proc/modules || fail "modules left"
+	# threads and slab caches that a module left behind
+	! busybox ps | grep -E '\[(k?worker.*)?(ib_|rdma_|iw_cm|rxe)' || fail "threads left"
+	! grep -E '^(ib_|rdma_|rxe)' /proc/slabinfo || fail "slab caches left"
+}
+
 show_core() {
 	local m file taint
 	record_core

@@ -8,8 +8,6 @@ rounds=${IBEX_ARGS:-3}
 all='ibex_ulp svcrdma xprtrdma rpcrdma rdma_rxe rdma_ucm rdma_cm iw_cm ib_umad
 	ib_uverbs ib_cm ib_mad ib_core'
 
-loaded() { [ -e "/sys/module/$1/initstate" ]; }
-
 use() {
 	load rdma_rxe
 	if is_server; then rxe_add rxe_a va; fi
@@ -44,19 +42,6 @@ unload_all() {
 	done
 }
 
-leftovers() {
-	local what
-	for what in /sys/class/infiniband /sys/class/infiniband_verbs \
-		/sys/class/infiniband_mad /sys/class/infiniband_cm /dev/infiniband \
-		/proc/sys/net/rdma_ucm; do
-		[ ! -e "$what" ] || fail "$what is left"
-	done
-	! grep -wE 'ib_core|rdma_rxe|ib_cm|rdma_cm' /proc/modules || fail "modules left"
-	# threads and slab caches that a module left behind
-	! busybox ps | grep -E '\[(k?worker.*)?(ib_|rdma_|iw_cm|rxe)' || fail "threads left"
-	! grep -E '^(ib_|rdma_|rxe)' /proc/slabinfo || fail "slab caches left"
-}
-
 used() { awk '/^(Slab|SUnreclaim):/ { s += $2 } END { print s }' /proc/meminfo; }
 
 net_up
@@ -65,7 +50,7 @@ for round in $(seq "$rounds"); do
 	busy
 	rmmod ibex_ulp
 	unload_all "$round"
-	leftovers
+	core_leftovers
 	echo 3 >/proc/sys/vm/drop_caches
 	say "round $round: loaded, used, unloaded; slab $(used) kB"
 done

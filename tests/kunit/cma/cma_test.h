@@ -11,6 +11,7 @@
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
+#include <rdma/iw_cm.h>
 #include <rdma/rdma_cm.h>
 #include <rdma/rdma_cm_ib.h>
 #include "fake_hca.h"
@@ -22,9 +23,20 @@
 
 enum cma_answer { CMA_WAIT, CMA_ACCEPT, CMA_REJECT, CMA_FAIL };
 
+/* What an iWARP provider was told last, and what its verbs answer. */
+struct cma_prov {
+	struct iw_cm_id *cm_id;		/* referenced, of connect and accept */
+	struct iw_cm_id *listener;
+	struct iw_cm_conn_param param;
+	char data[256];
+	int result[FAKE_IW_VERBS];
+};
+
 struct cma_side {
 	struct net_device *ndev;
 	struct fake_hca *hca;
+	struct cma_prov *prov;		/* of an iWARP adapter */
+	struct net_device *ndev2;	/* behind its second port */
 	struct ib_pd *pd;
 	struct ib_cq *cq;
 	int idle[FAKE_OBJECTS];		/* what is alive without a connection */
@@ -130,6 +142,17 @@ enum fake_hca_verdict cma_sa_verdict(struct cma_side *side,
 void cma_sin_ib(struct sockaddr_storage *at, struct cma_side *side,
 		enum rdma_ucm_port_space ps, u16 port);
 
+/* iw.c */
+/* As cma_pair_init(); without @server, that host is an address only. */
+int cma_pair_init_iw(struct kunit *test, struct cma_pair *pair, struct cma_prov *client,
+		     struct cma_prov *server);
+void cma_pair_exit_iw(struct kunit *test, struct cma_pair *pair);
+void cma_prov_let_go(struct cma_prov *prov);
+/* The addresses may be NULL. */
+int cma_prov_report(struct cma_prov *prov, struct iw_cm_id *cm_id,
+		    enum iw_cm_event_type type, int status, const char *data,
+		    const struct sockaddr *local, const struct sockaddr *remote);
+
 /* raise.c */
 enum cma_raise { FROM_PROCESS, FROM_SOFTIRQ, FROM_HARDIRQ, RAISE_CONTEXTS };
 
@@ -150,6 +173,9 @@ int cma_net_addr(struct net_device *ndev, bool add, sa_family_t family,
 int cma_net_route(struct net_device *ndev, bool add, sa_family_t family,
 		  const void *dst, u8 prefix_len, const void *gateway);
 int cma_net_hide_local(struct net_device *ndev, sa_family_t family, const void *ip);
+/* A VLAN on @ndev, up; NULL if it cannot be had. */
+struct net_device *cma_net_vlan(struct net_device *ndev, u16 id);
+void cma_net_vlan_end(struct net_device *vlan);
 int cma_net_neigh(struct net_device *ndev, sa_family_t family, const void *ip,
 		  const u8 *lladdr, u8 nud);
 
@@ -162,6 +188,8 @@ extern struct kunit_suite cma_dgram_suite;
 extern struct kunit_suite cma_ib_suite;
 extern struct kunit_suite cma_ib_mcast_suite;
 extern struct kunit_suite cma_iw_suite;
+extern struct kunit_suite cma_iw_listen_suite;
+extern struct kunit_suite cma_iw_device_suite;
 extern struct kunit_suite cma_netevent_suite;
 extern struct kunit_suite cma_remove_suite;
 extern struct kunit_suite cma_options_suite;

@@ -1,103 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The RDMA CM over the iWARP CM; the provider is the test. */
+/* Connections of the RDMA CM over the iWARP CM; the provider is the test. */
+#include <linux/kthread.h>
 #include <rdma/iw_cm.h>
 #include "cma_test.h"
 #include "faults.h"
+#include "wait.h"
 
 static struct cma_pair pair;	/* of which the client alone is there */
 static struct cma_side *const side = &pair.client;
-
-/* What the provider was told last. */
-static struct {
-	struct iw_cm_id *cm_id;		/* referenced, of connect and accept */
-	struct iw_cm_id *listener;
-	struct iw_cm_conn_param param;
-	char data[64];
-	int result[FAKE_IW_VERBS];
-} prov;
-
-static void prov_let_go(void)
-{
-	if (prov.cm_id)
-		prov.cm_id->rem_ref(prov.cm_id);
-	prov.cm_id = NULL;
-}
-
-static int prov_verb(struct fake_hca *hca, enum fake_iw_verb verb,
-		     struct iw_cm_id *cm_id, const struct iw_cm_conn_param *param,
-		     void *arg)
-{
-	if (param) {
-		prov.param = *param;
-		memset(prov.data, 0, sizeof(prov.data));
-		if (param->private_data)
-			memcpy(prov.data, param->private_data, param->private_data_len);
-	}
-	if (verb == FAKE_IW_LISTEN)
-		prov.listener = cm_id;
-	if (!prov.result[verb] && (verb == FAKE_IW_CONNECT || verb == FAKE_IW_ACCEPT)) {
-		prov_let_go();
-		cm_id->add_ref(cm_id);
-		prov.cm_id = cm_id;
-	}
-	return prov.result[verb];
-}
+static struct cma_prov prov;
 
 static int iw_test_init(struct kunit *test)
 {
-	struct fake_hca_params params = {
-		.link_layer = IB_LINK_LAYER_ETHERNET,
-		.iwarp = true,
-	};
-	int ret;
+	return cma_pair_init_iw(test, &pair, &prov, NULL);
+}
 
-	memset(&prov, 0, sizeof(prov));
-	cma_pair_addrs(&pair);
-	side->ndev = cma_net_create();
-	if (!side->ndev)
-		return -ENOMEM;
-	ret = cma_side_net(side);
-	if (ret)
-		return ret;
-	params.ndev = side->ndev;
-	side->hca = fake_hca_create(&params);
-	if (!side->hca)
-		return -ENOMEM;
-	side->hca->iw_verb = prov_verb;
-	msleep(200);
-	ret = cma_net_neigh(side->ndev, AF_INET, &pair.server.ip4, side->ndev->dev_addr,
-			    NUD_PERMANENT);
-	return ret ?: cma_side_start(side);
+static void iw_test_exit(struct kunit *test)
+{
+	cma_pair_exit_iw(test, &pair);
 }
 
 static int report(struct iw_cm_id *cm_id, enum iw_cm_event_type type, int status,
 		  const char *data)
 {
-	struct iw_cm_event event = {
-		.event = type,
-		.status = status,
-		.private_data = (void *)data,
-		.private_data_len = data ? strlen(data) + 1 : 0,
-		.ord = 7,
-		.ird = 9,
-		.provider_data = &prov,
-	};
+	struct sockaddr_storage local, remote;
 
-	cma_sin(&event.local_addr, side->ip4, TEST_PORT);
-	cma_sin(&event.remote_addr, pair.server.ip4, 0x4321);
-	return cm_id->event_handler(cm_id, &event);
-}
-
-/* A provider holds on to the QP of a connection until that is closed. */
-static void iw_test_exit(struct kunit *test)
-{
-	if (side->id && side->id->qp && prov.cm_id) {
-		side->on_disconnect = CMA_WAIT;
-		report(prov.cm_id, IW_CM_EVENT_CLOSE, 0, NULL);
-		msleep(200);
-	}
-	prov_let_go();
-	cma_pair_exit(test, &pair);
+	return cma_prov_report(&prov, cm_id, type, status, data,
+			       cma_sin(&local, side->ip4, TEST_PORT),
+			       cma_sin(&remote, pair.server.ip4, 0x4321));
 }
 
 static void connect_one(struct kunit *test)
@@ -151,6 +81,7 @@ static void replies_that_say_no(struct kunit *test)
 		{ -ECONNREFUSED, "J" }, { -ECONNRESET, "J" }, { -ETIMEDOUT, "u" },
 		{ -EPROTO, "c" },
 	};
+	struct sockaddr_storage addr;
 	const char *data;
 	int i;
 	u8 len;
@@ -164,9 +95,13 @@ static void replies_that_say_no(struct kunit *test)
 		data = rdma_consumer_reject_data(side->id, &side->last, &len);
 		KUNIT_EXPECT_EQ(test, !!data, no[i].status == -ECONNREFUSED);
 		KUNIT_EXPECT_EQ(test, len, data ? 6 : 0);
+		/* It was never connected anywhere. */
+		KUNIT_EXPECT_MEMEQ(test, &side->id->route.addr.dst_addr,
+				   cma_sin(&addr, pair.server.ip4, TEST_PORT),
+				   sizeof(struct sockaddr_in));
 		KUNIT_EXPECT_NOT_NULL(test, rdma_reject_msg(side->id, no[i].status));
 		rdma_destroy_qp(side->id);
-		prov_let_go();
+		cma_prov_let_go(&prov);
 		cma_drop_id(side);
 		cma_forget(side);
 	}
@@ -217,7 +152,7 @@ static void a_request_is_accepted(struct kunit *test)
 		report(prov.cm_id, IW_CM_EVENT_CLOSE, 0, NULL);
 		KUNIT_EXPECT_TRUE(test, cma_wait(side, "QED"));
 		rdma_destroy_qp(side->id);
-		prov_let_go();
+		cma_prov_let_go(&prov);
 		cma_drop_id(side);
 		cma_drop_listener(side);
 		cma_forget(side);
@@ -292,6 +227,155 @@ static void a_listener_that_cannot_be(struct kunit *test)
 	rdma_destroy_id(ud);
 }
 
+/* Up to what a length of the consumer's can say; MPA's own limit is 512. */
+static void private_data_of_any_size(struct kunit *test)
+{
+	static const u8 sizes[] = { 0, 1, 4, 56, 196, 255 };
+	u8 data[255];
+	int i;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = i + 1;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct sockaddr_storage addr;
+
+		cma_resolve_to(test, side, RDMA_PS_TCP,
+			       cma_sin(&addr, pair.server.ip4, TEST_PORT));
+		side->param.private_data = data;
+		side->param.private_data_len = sizes[i];
+		KUNIT_EXPECT_EQ(test, cma_request(side), 0);
+		KUNIT_EXPECT_EQ(test, prov.param.private_data_len, sizes[i]);
+		KUNIT_EXPECT_MEMEQ(test, prov.data, data, sizes[i]);
+		cma_drop_id(side);
+
+		listen_one(test, side->ip4);
+		report(prov.listener, IW_CM_EVENT_CONNECT_REQUEST, 0, NULL);
+		KUNIT_ASSERT_TRUE(test, cma_wait(side, "Q"));
+		KUNIT_EXPECT_EQ(test, prov.param.private_data_len, sizes[i]);
+		KUNIT_EXPECT_MEMEQ(test, prov.data, data, sizes[i]);
+		cma_drop_id(side);
+		cma_drop_listener(side);
+		cma_forget(side);
+	}
+}
+
+/*
+ * Depths are what a consumer says (RFC 6581's IRD and ORD): the provider holds them
+ * against what its adapter and the peer can do, and reports what came of it.
+ */
+static void depths(struct kunit *test)
+{
+	static const struct {
+		u8 responder, initiator;
+	} depth[] = {
+		{ 0, 0 }, { 1, 255 }, { 255, 1 }, { 32, 64 },
+	};
+	struct sockaddr_storage addr;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(depth); i++) {
+		side->param.responder_resources = depth[i].responder;
+		side->param.initiator_depth = depth[i].initiator;
+		cma_resolve_to(test, side, RDMA_PS_TCP,
+			       cma_sin(&addr, pair.server.ip4, TEST_PORT));
+		KUNIT_EXPECT_EQ(test, cma_request(side), 0);
+		KUNIT_EXPECT_EQ(test, prov.param.ird, depth[i].responder);
+		KUNIT_EXPECT_EQ(test, prov.param.ord, depth[i].initiator);
+		cma_drop_id(side);
+
+		listen_one(test, side->ip4);
+		report(prov.listener, IW_CM_EVENT_CONNECT_REQUEST, 0, NULL);
+		KUNIT_ASSERT_TRUE(test, cma_wait(side, "Q"));
+		/* What the peer asks of us, as it asks. */
+		KUNIT_EXPECT_EQ(test, side->last.param.conn.responder_resources, 7);
+		KUNIT_EXPECT_EQ(test, side->last.param.conn.initiator_depth, 9);
+		KUNIT_EXPECT_EQ(test, prov.param.ird, depth[i].responder);
+		KUNIT_EXPECT_EQ(test, prov.param.ord, depth[i].initiator);
+		cma_drop_id(side);
+		cma_drop_listener(side);
+		cma_forget(side);
+	}
+}
+
+/* To who connects, what was never up does not end, it fails. */
+static void a_connection_closed_before_it_is_up(struct kunit *test)
+{
+	static const struct {
+		enum iw_cm_event_type type;
+		int status;
+	} ends[] = {
+		{ IW_CM_EVENT_CLOSE, 0 }, { IW_CM_EVENT_ESTABLISHED, -ECONNRESET },
+	};
+	int i;
+
+	connect_one(test);
+	report(prov.cm_id, IW_CM_EVENT_CLOSE, 0, NULL);
+	KUNIT_EXPECT_TRUE_MSG(test, cma_wait(side, "c"), "%s", side->events);
+	KUNIT_EXPECT_EQ(test, side->last.status, -ECONNRESET);
+	KUNIT_EXPECT_EQ(test, rdma_disconnect(side->id), 0);
+	cma_drop_id(side);
+	cma_forget(side);
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		listen_one(test, side->ip4);
+		report(prov.listener, IW_CM_EVENT_CONNECT_REQUEST, 0, NULL);
+		KUNIT_ASSERT_TRUE(test, cma_wait(side, "Q"));
+		report(prov.cm_id, ends[i].type, ends[i].status, NULL);
+		KUNIT_EXPECT_TRUE_MSG(test, cma_wait(side, "QD"), "%s", side->events);
+		report(prov.cm_id, IW_CM_EVENT_CLOSE, 0, NULL);
+		msleep(200);
+		KUNIT_EXPECT_STREQ(test, side->events, "QD");
+		cma_drop_id(side);
+		cma_drop_listener(side);
+		cma_forget(side);
+	}
+}
+
+static void over_ipv6(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	cma_resolve_to(test, side, RDMA_PS_TCP,
+		       cma_sin6(&addr, &pair.server.ip6, TEST_PORT));
+	KUNIT_EXPECT_EQ(test, cma_request(side), 0);
+	KUNIT_EXPECT_MEMEQ(test, &prov.cm_id->remote_addr, &addr,
+			   sizeof(struct sockaddr_in6));
+	KUNIT_EXPECT_EQ(test, prov.cm_id->local_addr.ss_family, AF_INET6);
+	cma_prov_report(&prov, prov.cm_id, IW_CM_EVENT_CONNECT_REPLY, 0, NULL,
+			(struct sockaddr *)&prov.cm_id->local_addr,
+			(struct sockaddr *)&prov.cm_id->remote_addr);
+	KUNIT_EXPECT_TRUE(test, cma_wait(side, "E"));
+	KUNIT_EXPECT_MEMEQ(test, &side->id->route.addr.dst_addr, &addr,
+			   sizeof(struct sockaddr_in6));
+}
+
+static int drop_it(void *done)
+{
+	cma_drop_id(side);
+	complete(done);
+	return 0;
+}
+
+/* A driver that reports on its connection finds it by the iWARP CM's id. */
+static void looked_at_while_it_goes(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(done);
+	struct rdma_restrack_entry *res;
+	struct rdma_cm_id *id;
+
+	connect_one(test);
+	id = side->id;
+	res = &cma_of(id)->track.res;
+	KUNIT_ASSERT_EQ(test, rdma_restrack_get(res), 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(drop_it, &done, "drop")));
+	KUNIT_EXPECT_TRUE(test, wait_within(cma_at(id) == RDMA_CM_DESTROYING, 1000));
+	msleep(200);
+	KUNIT_EXPECT_PTR_EQ(test, rdma_iw_cm_id(id), prov.cm_id);
+	KUNIT_EXPECT_FALSE(test, completion_done(&done));
+	rdma_restrack_put(res);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&done, HZ), 0ul);
+}
+
 static void what_iwarp_does_not_have(struct kunit *test)
 {
 	struct sa_path_rec path = {};
@@ -344,6 +428,54 @@ static void without_memory(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cma_wait(side, "E"));
 }
 
+static int listen_once(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+	int ret = cma_listen_at(side, RDMA_PS_TCP, cma_sin(&addr, 0, TEST_PORT));
+
+	if (ret)
+		KUNIT_EXPECT_NULL(test, prov.listener);
+	cma_drop_listener(side);
+	return ret;
+}
+
+static void listening_without_memory(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, listen_once), 3);
+}
+
+static int rejects(void)
+{
+	return atomic_read(&side->hca->iw_calls[FAKE_IW_REJECT]);
+}
+
+/* A peer asks: the consumer is told, or the peer is. */
+static void ask(struct kunit *test)
+{
+	int before = rejects();
+
+	report(prov.listener, IW_CM_EVENT_CONNECT_REQUEST, 0, NULL);
+	KUNIT_EXPECT_TRUE(test, wait_within(*side->events || rejects() > before, 1000));
+	/* What it was told is answered, or refused. */
+	msleep(20);
+}
+
+static void forget(struct kunit *test)
+{
+	cma_drop_id(side);
+	cma_prov_let_go(&prov);
+	cma_forget(side);
+}
+
+static void asked_without_memory(struct kunit *test)
+{
+	listen_one(test, 0);
+	side->on_request = CMA_WAIT;
+	KUNIT_EXPECT_GE(test, ibex_each_worker_allocation(test, ask, forget), 1);
+	ask(test);
+	KUNIT_EXPECT_STREQ(test, side->events, "Q");
+}
+
 static struct kunit_case iw_cases[] = {
 	KUNIT_CASE(connected_and_closed),
 	KUNIT_CASE(replies_that_say_no),
@@ -354,8 +486,15 @@ static struct kunit_case iw_cases[] = {
 	KUNIT_CASE(the_provider_does_not_accept),
 	KUNIT_CASE(the_handler_ends_the_id),
 	KUNIT_CASE(a_listener_that_cannot_be),
+	KUNIT_CASE(private_data_of_any_size),
+	KUNIT_CASE(depths),
+	KUNIT_CASE(a_connection_closed_before_it_is_up),
+	KUNIT_CASE(over_ipv6),
+	KUNIT_CASE(looked_at_while_it_goes),
 	KUNIT_CASE(what_iwarp_does_not_have),
 	KUNIT_CASE(without_memory),
+	KUNIT_CASE(listening_without_memory),
+	KUNIT_CASE(asked_without_memory),
 	{}
 };
 

@@ -142,6 +142,54 @@ int cma_net_route(struct net_device *ndev, bool add, sa_family_t family,
 	return route_message(ndev, &rtm, add, dst, gateway);
 }
 
+/* What is nested says how long it is when it is over. */
+static struct nlattr *nl_nest(struct cma_nl *msg, u16 type)
+{
+	struct nlattr *nla = (void *)msg + NLMSG_ALIGN(msg->nlh.nlmsg_len);
+
+	nl_attr(msg, type, NULL, 0);
+	return nla;
+}
+
+static void nl_nest_end(struct cma_nl *msg, struct nlattr *nla)
+{
+	nla->nla_len = (void *)msg + msg->nlh.nlmsg_len - (void *)nla;
+}
+
+struct net_device *cma_net_vlan(struct net_device *ndev, u16 id)
+{
+	struct ifinfomsg ifi = { .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
+	struct nlattr *info, *data;
+	struct net_device *vlan;
+	char name[IFNAMSIZ];
+	struct cma_nl msg;
+
+	snprintf(name, sizeof(name), "cma-vlan%u", id);
+	nl_start(&msg, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi, sizeof(ifi));
+	nl_attr(&msg, IFLA_IFNAME, name, strlen(name) + 1);
+	nl_attr(&msg, IFLA_LINK, &ndev->ifindex, sizeof(ndev->ifindex));
+	info = nl_nest(&msg, IFLA_LINKINFO);
+	nl_attr(&msg, IFLA_INFO_KIND, "vlan", 5);
+	data = nl_nest(&msg, IFLA_INFO_DATA);
+	nl_attr(&msg, IFLA_VLAN_ID, &id, sizeof(id));
+	nl_nest_end(&msg, data);
+	nl_nest_end(&msg, info);
+	if (nl_talk(dev_net(ndev), &msg))
+		return NULL;
+	vlan = dev_get_by_name(dev_net(ndev), name);
+	dev_put(vlan);
+	return vlan;
+}
+
+void cma_net_vlan_end(struct net_device *vlan)
+{
+	struct ifinfomsg ifi = { .ifi_index = vlan->ifindex };
+	struct cma_nl msg;
+
+	nl_start(&msg, RTM_DELLINK, 0, &ifi, sizeof(ifi));
+	nl_talk(dev_net(vlan), &msg);
+}
+
 /* The address stays, the route to it through lo goes. */
 int cma_net_hide_local(struct net_device *ndev, sa_family_t family, const void *ip)
 {

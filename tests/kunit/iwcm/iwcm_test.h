@@ -8,6 +8,7 @@
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include "fake_hca.h"
 #include "iwcm.h"
 
@@ -58,6 +59,7 @@ int iw_report(struct iw_cm_id *cm_id, enum iw_cm_event_type type, int status,
 int iw_request(const char *data);
 void iw_let_go(void);		/* the provider's reference */
 bool iw_wait(const char *events);
+void iw_forget(void);
 void iw_settle(void);
 int iw_listen_on(int backlog);
 int iw_calls(enum fake_iw_verb verb);
@@ -66,9 +68,42 @@ int iw_qp_refs(void);
 /* Brings @it.id into a state; iw_be() asserts it. */
 void iw_be(struct kunit *test, enum iwcm_state state);
 
+/* References to the iWARP CM's module: its users', and one of each id. */
+int iw_alive(void);
+
+/* context.c */
+enum iw_context { IW_PROCESS, IW_SOFTIRQ, IW_HARDIRQ, IW_CONTEXTS };
+
+extern const char * const iw_context_names[IW_CONTEXTS];
+
+/* A report to come; set by its user: cm_id, type, status, data. */
+struct iw_reporter {
+	struct timer_list soft;
+	struct hrtimer hard;
+	struct completion done;
+	struct iw_cm_id *cm_id;
+	enum iw_cm_event_type type;
+	int status;
+	const char *data;
+	int ret;
+	bool in_context;		/* it was the right one */
+};
+
+void iw_reporter_init(struct iw_reporter *reporter);
+void iw_reporter_start(struct iw_reporter *reporter, enum iw_context from,
+		       unsigned int us);
+void iw_reporter_stop(struct iw_reporter *reporter);
+/* All of it. */
+int iw_report_in(struct kunit *test, enum iw_context from, struct iw_cm_id *cm_id,
+		 enum iw_cm_event_type type, int status);
+
 extern struct kunit_suite iwcm_state_suite;
 extern struct kunit_suite iwcm_connect_suite;
 extern struct kunit_suite iwcm_listen_suite;
 extern struct kunit_suite iwcm_lifetime_suite;
+extern struct kunit_suite iwcm_order_suite;
+extern struct kunit_suite iwcm_parallel_suite;
+extern struct kunit_suite iwcm_race_suite;
+extern struct kunit_suite iwcm_fixes_suite;
 
 #endif

@@ -3,7 +3,8 @@
 #include "iwcm_test.h"
 
 kunit_test_suites(&iwcm_state_suite, &iwcm_connect_suite, &iwcm_listen_suite,
-		  &iwcm_lifetime_suite);
+		  &iwcm_lifetime_suite, &iwcm_order_suite, &iwcm_parallel_suite,
+		  &iwcm_race_suite, &iwcm_fixes_suite);
 
 MODULE_DESCRIPTION("KUnit suites of iw_cm");
 MODULE_LICENSE("Dual BSD/GPL");

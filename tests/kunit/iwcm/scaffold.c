@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The adapter, its provider and the consumer of the iWARP CM's suites. */
+#include <linux/fs.h>
 #include <linux/inet.h>
 #include "iwcm_test.h"
 
@@ -254,6 +255,21 @@ int iw_calls(enum fake_iw_verb verb)
 	return atomic_read(&it.hca->iw_calls[verb]);
 }
 
+/* Each has a reference to the module. */
+int iw_alive(void)
+{
+	struct file *file = filp_open("/sys/module/iw_cm/refcnt", O_RDONLY, 0);
+	char text[16] = "";
+	loff_t at = 0;
+	int n;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	kernel_read(file, text, sizeof(text) - 1, &at);
+	filp_close(file, NULL);
+	return kstrtoint(strim(text), 10, &n) ?: n;
+}
+
 enum ib_qp_state iw_qp_state(void)
 {
 	struct ib_qp_init_attr init;
@@ -297,13 +313,19 @@ static void iw_be_active(struct kunit *test, enum iwcm_state state)
 		KUNIT_ASSERT_EQ(test, iw_report(it.id, IW_CM_EVENT_DISCONNECT, 0, NULL), 0);
 }
 
+void iw_forget(void)
+{
+	memset(it.events, 0, sizeof(it.events));
+	atomic_set(&it.nr_events, 0);
+}
+
 void iw_be(struct kunit *test, enum iwcm_state state)
 {
+	iw_forget();
 	if (state == IWCM_CONN_RECV || state == IWCM_ACCEPTING)
 		iw_be_passive(test, state);
 	else
 		iw_be_active(test, state);
 	KUNIT_ASSERT_EQ(test, (int)to_iwcm(it.id)->state, (int)state);
-	memset(it.events, 0, sizeof(it.events));
-	atomic_set(&it.nr_events, 0);
+	iw_forget();
 }

@@ -4,42 +4,45 @@
 
 /*
  * The state that follows: Idle, Listen, connect request Received, Accepting,
- * connect Sent, Established, Closing; a dot: not expected.  Events: reply, failed
- * reply, established, failed, disconnect, close; listen, connect, accept, reject,
- * disconnect, destroy; a verb failed.
+ * connect Sent, Established, Closing; a dot: not expected.  Events: request, reply,
+ * failed reply, established, failed, disconnect, close; listen, connect, accept,
+ * reject, disconnect, reset, set up a QP, destroy; a verb failed.
  */
 static const char state_letters[IWCM_STATES + 1] = "ILRASEC";
 
 static const char *const expected_next[IWCM_STATES] = {
-	[IWCM_IDLE]		= "...... LS..II .",
-	[IWCM_LISTEN]		= "...... .....I I",
-	[IWCM_CONN_RECV]	= ".....I ..AI.I .",
-	[IWCM_ACCEPTING]	= "..EI.I .....I I",
-	[IWCM_CONN_SENT]	= "EI...I .....I I",
-	[IWCM_ESTABLISHED]	= "....CI ....CI I",
-	[IWCM_CLOSING]		= "....CI ....CI I",
+	[IWCM_IDLE]		= "....... LS..IIII .",
+	[IWCM_LISTEN]		= "L...... .......I I",
+	[IWCM_CONN_RECV]	= "......I ..AI..RI .",
+	[IWCM_ACCEPTING]	= "...EI.I ......AI I",
+	[IWCM_CONN_SENT]	= ".EI...I ......SI I",
+	[IWCM_ESTABLISHED]	= ".....CI ....CCEI I",
+	[IWCM_CLOSING]		= ".....CI ....CC.I I",
 };
 
 /* What the consumer is told: rePly, Established (U), Close. */
 static const char *const expected_tell[IWCM_STATES] = {
-	[IWCM_IDLE]		= "...... ...... .",
-	[IWCM_LISTEN]		= "...... ...... .",
-	[IWCM_CONN_RECV]	= ".....C ...... .",
-	[IWCM_ACCEPTING]	= "..UC.C ...... .",
-	[IWCM_CONN_SENT]	= "PP...C ...... .",
-	[IWCM_ESTABLISHED]	= ".....C ...... .",
-	[IWCM_CLOSING]		= ".....C ...... .",
+	[IWCM_IDLE]		= "....... ........ .",
+	[IWCM_LISTEN]		= "....... ........ .",
+	[IWCM_CONN_RECV]	= "......C ........ .",
+	[IWCM_ACCEPTING]	= "...UC.C ........ .",
+	[IWCM_CONN_SENT]	= ".PP...C ........ .",
+	[IWCM_ESTABLISHED]	= "......C ........ .",
+	[IWCM_CLOSING]		= "......C ........ .",
 };
 
-/* The QP is kept (.), let go (q), or let go after a reset (!). */
+/*
+ * The QP is kept (.), kept and closed in order (s) or reset (r), let go (q), or let
+ * go after a reset (!).
+ */
 static const char *const expected_qp[IWCM_STATES] = {
-	[IWCM_IDLE]		= "...... ...... .",
-	[IWCM_LISTEN]		= "...... ...... .",
-	[IWCM_CONN_RECV]	= "...... ...... .",
-	[IWCM_ACCEPTING]	= "...q.q .....! q",
-	[IWCM_CONN_SENT]	= ".q...q .....! q",
-	[IWCM_ESTABLISHED]	= ".....q .....! q",
-	[IWCM_CLOSING]		= ".....q .....q q",
+	[IWCM_IDLE]		= "....... ........ .",
+	[IWCM_LISTEN]		= "....... ........ .",
+	[IWCM_CONN_RECV]	= "....... ........ .",
+	[IWCM_ACCEPTING]	= "....q.q .......! q",
+	[IWCM_CONN_SENT]	= "..q...q .......! q",
+	[IWCM_ESTABLISHED]	= "......q ....sr.! q",
+	[IWCM_CLOSING]		= "......q .....r.q q",
 };
 
 static char cell(const char *const *table, int state, int event)
@@ -65,9 +68,20 @@ static char tell_letter(u8 tell)
 
 static char qp_letter(u8 flags)
 {
-	if (!(flags & IWCM_F_PUT_QP))
-		return flags & IWCM_F_ABORT ? '?' : '.';
-	return flags & IWCM_F_ABORT ? '!' : 'q';
+	switch (flags & (IWCM_F_PUT_QP | IWCM_F_ABORT | IWCM_F_CLOSE)) {
+	case 0:
+		return '.';
+	case IWCM_F_CLOSE:
+		return 's';
+	case IWCM_F_ABORT:
+		return 'r';
+	case IWCM_F_PUT_QP:
+		return 'q';
+	case IWCM_F_PUT_QP | IWCM_F_ABORT:
+		return '!';
+	default:
+		return '?';
+	}
 }
 
 static void every_state_and_event(struct kunit *test)
@@ -166,6 +180,30 @@ static void every_report_in_every_state(struct kunit *test)
 	}
 }
 
+/* Requests are a listener's; others leave them to the provider. */
+static void a_request_in_every_state(struct kunit *test)
+{
+	enum iwcm_state s;
+	bool listens;
+
+	for (s = 0; s < IWCM_STATES; s++) {
+		iw_be(test, s);
+		listens = cell(expected_next, s, IWCM_EV_REQUEST) != '.';
+		if (listens)
+			swap(it.listener, it.id);
+		KUNIT_EXPECT_EQ_MSG(test, iw_report(it.id ?: it.listener,
+						    IW_CM_EVENT_CONNECT_REQUEST, 0, NULL),
+				    listens ? 0 : -ECONNREFUSED, "%c", state_letters[s]);
+		iw_settle();
+		KUNIT_EXPECT_STREQ_MSG(test, it.events, listens ? "Q" : "", "%c",
+				       state_letters[s]);
+		KUNIT_EXPECT_EQ_MSG(test, to_iwcm(listens ? it.listener : it.id)->state, s,
+				    "%c", state_letters[s]);
+		iw_exit(test);
+		KUNIT_ASSERT_EQ(test, iw_init(test), 0);
+	}
+}
+
 static void expect_call(struct kunit *test, enum iwcm_state state,
 			enum iwcm_event event, int ret)
 {
@@ -180,6 +218,9 @@ static void expect_call(struct kunit *test, enum iwcm_state state,
 
 static int call(enum iwcm_event event)
 {
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR };
+	int mask;
+
 	switch (event) {
 	case IWCM_DO_LISTEN:
 		return iw_cm_listen(it.id, 1);
@@ -189,21 +230,32 @@ static int call(enum iwcm_event event)
 		return iw_accept_id(it.id);
 	case IWCM_DO_REJECT:
 		return iw_cm_reject(it.id, NULL, 0);
+	case IWCM_DO_SET_UP_QP:
+		return iw_cm_init_qp_attr(it.id, &attr, &mask);
 	default:
-		return iw_cm_disconnect(it.id, 0);
+		return iw_cm_disconnect(it.id, event == IWCM_DO_RESET);
 	}
+}
+
+static enum ib_qp_state expected_qp_state(char letter, enum ib_qp_state now)
+{
+	return letter == 's' ? IB_QPS_SQD : letter == 'r' ? IB_QPS_ERR : now;
 }
 
 /* A call that the state has no transition for fails and changes nothing. */
 static void every_call_in_every_state(struct kunit *test)
 {
+	enum ib_qp_state qp;
 	int s, e, calls;
 
 	for (s = 0; s < IWCM_STATES; s++) {
-		for (e = IWCM_DO_LISTEN; e <= IWCM_DO_DISCONNECT; e++) {
+		for (e = IWCM_DO_LISTEN; e < IWCM_DO_DESTROY; e++) {
 			iw_be(test, s);
+			qp = expected_qp_state(cell(expected_qp, s, e), iw_qp_state());
 			calls = iw_calls(FAKE_IW_CONNECT) + iw_calls(FAKE_IW_ACCEPT);
 			expect_call(test, s, e, call(e));
+			KUNIT_EXPECT_EQ_MSG(test, iw_qp_state(), qp, "%c, call %d",
+					    state_letters[s], e);
 			if (cell(expected_next, s, e) == '.')
 				KUNIT_EXPECT_EQ(test, calls, iw_calls(FAKE_IW_CONNECT) +
 						iw_calls(FAKE_IW_ACCEPT));
@@ -279,6 +331,7 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE(every_state_and_event),
 	KUNIT_CASE(no_step_forgets_a_qp),
 	KUNIT_CASE(every_report_in_every_state),
+	KUNIT_CASE(a_request_in_every_state),
 	KUNIT_CASE(every_call_in_every_state),
 	KUNIT_CASE(every_state_can_be_left),
 	KUNIT_CASE(qp_attributes),
