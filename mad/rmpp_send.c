@@ -28,7 +28,7 @@ struct ibmad_rmpp_send {
 	u8 *data;		/* seg_count * seg_size bytes */
 	u32 seg_count;
 	u32 next;		/* the next segment to send */
-	u32 high;		/* the highest sent so far */
+	u32 high;		/* the highest sent so far, since it was posted */
 	u32 acked;
 	u32 window;		/* the highest segment that may be sent */
 	u32 recover;		/* losses up to here are known; 0: of none */
@@ -199,7 +199,9 @@ int ibmad_rmpp_send_start(struct ibmad_send *send)
 
 	lockdep_assert_held(&agent->lock);
 	rmpp->next = 1;
-	rmpp->high = 0;
+	/* Repeated for want of a response: the peer may have all of it by now. */
+	if (!send->buf.retries)
+		rmpp->high = 0;
 	rmpp->acked = 0;
 	rmpp->recover = 0;
 	rmpp->window = 1;

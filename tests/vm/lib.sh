@@ -213,7 +213,10 @@ only_core_resources() {
 }
 
 # --- the test ULP ------------------------------------------------------------
+# ulp, ulp_get, ulp_is, ulp_check, ulp_check_clean and ulp_show serve any module
+# that is driven alike: see mad.sh.
 ULP=/sys/kernel/debug/ibex_ulp
+ULP_ERRORS='rejected|unreachable|addr_error|route_error|connect_error|removals|setup_error|timeouts|io_error|bad_data|duplicates|unexpected'
 
 ulp_up() {
 	load rdma_cm
@@ -224,7 +227,7 @@ ulp_down() {
 	rmmod ibex_ulp || fail "rmmod ibex_ulp"
 }
 
-ulp() { echo "$2" >"$ULP/$1" || fail "ibex_ulp: $1 $2"; }
+ulp() { echo "$2" >"$ULP/$1" || fail "${ULP##*/}: $1 $2"; }
 
 ulp_get() { sed -n "s/^$1=//p" $ULP/stats; }
 
@@ -236,7 +239,7 @@ ulp_check() {
 	for want in "$@"; do
 		ulp_is "$want" || {
 			ulp_show
-			fail "ibex_ulp: ${want%=*} is $(ulp_get "${want%=*}"), not ${want#*=}"
+			fail "${ULP##*/}: ${want%=*} is $(ulp_get "${want%=*}"), not ${want#*=}"
 		}
 	done
 }
@@ -244,10 +247,10 @@ ulp_check() {
 # ulp_check_clean [NAME...]: no error is counted but those named
 ulp_check_clean() {
 	local bad skip=" $* "
-	for bad in $(grep -E '^(rejected|unreachable|addr_error|route_error|connect_error|removals|setup_error|timeouts|io_error|bad_data|duplicates|unexpected)=[1-9]' $ULP/stats || :); do
+	for bad in $(grep -E "^($ULP_ERRORS)=[1-9]" $ULP/stats || :); do
 		[[ $skip = *" ${bad%=*} "* ]] || {
 			ulp_show
-			fail "ibex_ulp: $bad"
+			fail "${ULP##*/}: $bad"
 		}
 	done
 }

@@ -276,6 +276,38 @@ static void a_request_in_segments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_client.mad_len, IB_MGMT_VENDOR_HDR + 10);
 }
 
+/*
+ * No response, so the request goes again, from its first segment. Its receiver has
+ * all of it, and says so.
+ */
+static void a_request_in_segments_that_is_repeated(struct kunit *test)
+{
+	struct peer_mad mad = { .method = IB_MGMT_METHOD_GET_RESP,
+				.type = IB_MGMT_RMPP_TYPE_ACK, .paylen_newwin = 3 };
+
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 1, 3 * PEER_SEG_BYTES, 1000,
+					1), 0);
+	peer_settle();
+	mad.whole_tid = peer_seen.tid;
+	for (mad.seg = 1; mad.seg <= 3; mad.seg += 2)
+		peer_send(&mad);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 0);
+	msleep(1200);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
+	mad.seg = 3;
+	peer_send(&mad);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	mad.type = IB_MGMT_RMPP_TYPE_DATA;
+	mad.seg = 1;
+	mad.flags = FIRST | LAST;
+	mad.paylen_newwin = PEER_CLASS_LEN + 10;
+	peer_send(&mad);
+	expect_end(test, 1, IB_WC_SUCCESS);
+}
+
 /* IBA 13.6.4.2: after the last ACK the requester acknowledges segment 0. */
 static void a_double_sided_transfer(struct kunit *test)
 {
@@ -345,6 +377,7 @@ static struct kunit_case rmpp_send_cases[] = {
 	KUNIT_CASE(a_segment_that_fails),
 	KUNIT_CASE(a_segment_that_is_refused),
 	KUNIT_CASE(a_request_in_segments),
+	KUNIT_CASE(a_request_in_segments_that_is_repeated),
 	KUNIT_CASE(a_double_sided_transfer),
 	KUNIT_CASE(a_transfer_survives_each_failed_allocation),
 	{}
