@@ -15,8 +15,8 @@ kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M
 CONFIG = scripts/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
-.PHONY: all help deps modules install abi abi-test sparse lint kunit model demo check \
-	check-all check-fast clean
+.PHONY: all help deps modules install abi abi-test sparse lint kunit model demo bench-mad \
+	check check-all check-fast clean
 all: modules
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
 	@echo "make model         the CM's state machine against a lossy network, with Spin"
 	@echo "make sparse lint   static checks"
+	@echo "make bench-mad     what the MAD layer costs, the in-tree core beside ours"
 
 deps:
 	@scripts/install-deps
@@ -67,6 +68,9 @@ model: deps
 
 demo: modules
 	@scripts/vm run demo
+
+bench-mad: modules
+	@scripts/bench-mad
 
 check: deps
 	+@scripts/check all

@@ -40,9 +40,11 @@ static int __init ibmad_init(void)
 
 	/*
 	 * Clients deregister from reclaim paths of their own, and that waits
-	 * for this queue; unbound, since a client's handler may sleep.
+	 * for this queue.  Its pool of workers is that of the CQs' queue, so
+	 * the worker that polled a CQ goes on to deliver, without a wakeup or
+	 * a switch; when a client's handler sleeps the pool wakes another.
 	 */
-	ibmad_wq = alloc_workqueue("ib_mad", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	ibmad_wq = alloc_workqueue("ib_mad", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	if (!ibmad_wq)
 		return -ENOMEM;
 

@@ -244,13 +244,13 @@ static int qp_create_verbs(struct ibmad_qp *mqp, enum ib_qp_type type)
 	};
 	int ret;
 
-	/* Unbound work: process_mad may sleep, and has no CPU of its own. */
+	/* Work, not softirq, since process_mad may sleep; see also ibmad_init(). */
 	mqp->send_cq = ib_alloc_cq(port->device, mqp, ibmad_send_depth, 0,
-				   IB_POLL_UNBOUND_WORKQUEUE);
+				   IB_POLL_WORKQUEUE);
 	if (IS_ERR(mqp->send_cq))
 		return PTR_ERR(mqp->send_cq);
 	mqp->recv_cq = ib_alloc_cq(port->device, mqp, ibmad_recv_depth, 0,
-				   IB_POLL_UNBOUND_WORKQUEUE);
+				   IB_POLL_WORKQUEUE);
 	if (IS_ERR(mqp->recv_cq)) {
 		ret = PTR_ERR(mqp->recv_cq);
 		goto err_send_cq;

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# about: what the MAD layer costs, the in-tree core and ours by turns in one boot
+# timeout: 300
+#
+# One line for each measurement (the columns are in head, below). Args: "full" for
+# all sizes and rxe; "cost" and "rate" for that part alone. Nothing timed is
+# asserted, but every MAD must end as it should.
+BENCH=/sys/kernel/debug/ibex_bench_mad
+INTREE=/lib/modules/$(uname -r)/kernel/drivers/infiniband
+
+rounds=1 sizes='1 100 1000' reps=5 timeouts=5 many=1000 rate_reps=2 memory=1000
+providers=instant parts='cost rate'
+for arg in $IBEX_ARGS; do
+	case $arg in
+	full)
+		rounds=2 sizes='1 100 1000 10000 50000' reps=40 timeouts=40
+		many=10000 rate_reps=5 memory=50000 providers='instant rxe'
+		;;
+	cost | rate) parts=$arg ;;
+	*) fail "what is $arg?" ;;
+	esac
+done
+
+# --- cores -------------------------------------------------------------------
+# ours has a bound on the requests to one peer; N outstanding is to mean N
+core_up() {
+	local window=
+	if [ "$1" = stock ]; then
+		insmod "$INTREE/core/ib_core.ko"
+		insmod "$INTREE/core/ib_uverbs.ko"
+	else
+		! modinfo -F parm ib_mad | grep -q '^request_window:' || window=request_window=0
+		# shellcheck disable=SC2086 # none or one
+		modprobe ib_mad $window
+		modprobe ib_uverbs
+	fi
+	core_is "$1" || fail "that is not the core of $1"
+	say "core: $1 ${window:+with $window}"
+}
+
+# told by the taint of what was not built with the kernel
+core_is() {
+	local taint
+	read -r taint </sys/module/ib_core/taint || :
+	case $taint in
+	*O*) [ "$1" = ours ] && [ -e /sys/module/ib_mad ] ;;
+	*) [ "$1" = stock ] && [ ! -e /sys/module/ib_mad ] ;;
+	esac
+}
+
+core_down() {
+	local m
+	for m in ibex_bench_mad ibex_instant rdma_rxe ib_uverbs ib_mad ib_core; do
+		[ ! -e "/sys/module/$m/initstate" ] || rmmod "$m" || fail "rmmod $m"
+	done
+}
+
+# --- measuring ---------------------------------------------------------------
+run() { echo "$*" >$BENCH/run || fail "$core, $*"; }
+
+row() { echo "row | $round | $core | $* | $(tr ' ' '|' <$BENCH/result)"; }
+
+# Who measures and all workers run on the CPUs of mask $1.
+all_cpus=$(cat /sys/devices/virtual/workqueue/cpumask)
+run_on() {
+	echo "$1" >/sys/devices/virtual/workqueue/cpumask
+	taskset -p "$1" $$ >/dev/null
+}
+
+cost() {
+	local n k what count
+	run_on 1
+	run open instant0 instant0
+	for n in $sizes; do
+		run fill "$n"
+		for what in match cancel timeout modify post; do
+			count=$reps
+			[ $what != timeout ] || count=$timeouts
+			for k in 1 64; do
+				[ $k -le "$n" ] || continue
+				run cost $what $k "$count"
+				row "$what | instant | $n | $k"
+			done
+		done
+	done
+	run close
+	run_on "$all_cpus"
+}
+
+rate() {
+	local what window count
+	run open "$2" "$3"
+	[ "$1" != instant ] || run loop 1
+	for what in roundtrip oneway; do
+		for window in 1 64; do
+			count=$((window == 1 ? many / 4 : many))
+			run rate $what $window $count "$rate_reps"
+			row "$what | $1 | 0 | $window"
+		done
+	done
+	[ "$1" != instant ] || run loop 0
+	run close
+}
+
+# pages of the slabs, and all that is not free, in kB
+slab_kb() { awk 'NR > 2 { s += $15 * $6 * 4 } END { print s }' /proc/slabinfo; }
+free_kb() { awk '/^MemFree:/ { print $2 }' /proc/meminfo; }
+
+memory() {
+	local slab free
+	run open instant0 instant0
+	echo 3 >/proc/sys/vm/drop_caches
+	slab=$(slab_kb) free=$(free_kb)
+	run fill "$memory"
+	slab=$((($(slab_kb) - slab) * 1024 / memory))
+	free=$(((free - $(free_kb)) * 1024 / memory))
+	echo "row | $round | $core | bytes | instant | $memory | 1 | $free|$free|$free"
+	echo "row | $round | $core | slab | instant | $memory | 1 | $slab|$slab|$slab"
+	run close
+}
+
+measure() {
+	local part
+	for part in $parts; do
+		[ "$part" != cost ] || { memory; cost; }
+		[ "$part" != rate ] || rate instant instant0 instant0
+	done
+}
+
+measure_rxe() {
+	modprobe rdma_rxe
+	rxe_add rxe_a va
+	rxe_add rxe_b vb
+	rate rxe rxe_a rxe_b
+	rdma link delete rxe_a
+	rdma link delete rxe_b
+}
+
+cores='stock ours'
+[ "$IBEX_MODE" = ours ] || cores=stock
+case $providers in *rxe*) net_up ;; esac
+echo "head | round | core | what | provider | outstanding | batch | median | low | high"
+for round in $(seq "$rounds"); do
+	for core in $cores; do
+		core_up "$core"
+		insmod /ibex/bench/ibex_instant.ko
+		insmod /ibex/bench/ibex_bench_mad.ko
+		measure
+		case "$providers $parts" in *rxe*rate*) measure_rxe ;; esac
+		record_core
+		core_down
+	done
+done
+say "done"
