@@ -10,6 +10,8 @@
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
+#include <net/netlink.h>
+#include <rdma/rdma_netlink.h>
 #include <ibex/client_nl.h>
 
 #include "uverbs.h"
@@ -25,6 +27,11 @@ static int uverbs_get_nl_info(struct ib_device *ibdev, void *data,
 
 	if (info->port != U32_MAX)
 		return -EINVAL;
+	/* Without it libibverbs matches by the device's name, or by PCI ids. */
+	if (!ibdev->ops.uverbs_no_driver_id_binding &&
+	    nla_put_u32(info->nl_msg, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID,
+			ibdev->ops.driver_id))
+		return -EMSGSIZE;
 	info->abi = ibdev->ops.uverbs_abi_ver;
 	info->cdev = &udev->dev;
 	return 0;

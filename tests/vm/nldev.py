@@ -35,6 +35,7 @@ CMD = dict(GET=1, SET=2, NEWLINK=3, DELLINK=4, PORT_GET=5, SYS_GET=6, SYS_SET=7,
 DEV_INDEX, DEV_NAME, PORT_INDEX = 1, 2, 3
 NDEV_INDEX, NDEV_NAME = 50, 51
 NETNS_MODE, CHARDEV_TYPE, CHARDEV_NAME, CHARDEV_ABI, CHARDEV = 66, 69, 70, 71, 72
+UVERBS_DRIVER_ID = 73
 COPY_ON_FORK, PRIVILEGED_QKEY = 93, 96
 DEV_TYPE, EVENT_TYPE, MONITOR_MODE = 99, 102, 103
 SYS = {"netns": NETNS_MODE, "copy-on-fork": COPY_ON_FORK,
@@ -125,7 +126,9 @@ def show_chardev(kind, index=None):
     # a device number as user space packs it
     major = number >> 8 & 0xfff
     minor = number & 0xff | number >> 12 & 0xfff00
-    print(f"{text(got[CHARDEV_NAME])} {major}:{minor} abi {abi}")
+    driver = got.get(UVERBS_DRIVER_ID)
+    driver = struct.unpack("I", driver)[0] if driver else "unnamed"
+    print(f"{text(got[CHARDEV_NAME])} {major}:{minor} abi {abi} driver {driver}")
 
 
 def show_event(got):

@@ -221,7 +221,7 @@ by_hand() {
 	nldev 95 SUP newdev "$index" smi
 	nldev 95 SUP deldev "$index"
 	[ ! -e /sys/class/infiniband_verbs/uverbs0 ] ||
-		nldev 0 '^uverbs[0-9]+ [0-9]+:[0-9]+ abi 2$' chardev uverbs "$index"
+		nldev 0 '^uverbs[0-9]+ [0-9]+:[0-9]+ abi 2 driver 14$' chardev uverbs "$index"
 
 	python3 /ibex/nldev.py monitor 60 >/tmp/events &
 	local job=$!
