@@ -2,35 +2,7 @@
 # shellcheck shell=bash
 # about: NFS over RDMA, v4.2 and v3: files written, read back and compared
 # timeout: 240
-#
-# Checksums (SHA-256) are of what the client wrote, of what it reads back when
-# its caches are gone, and of what the server's file system holds.
 . /ibex/user.sh
-
-one_version() {
-	local vers=$1 dir=/mnt/v$1 start before
-	before=$(wire_bytes)
-	start=$(cut -d. -f1 /proc/uptime)
-	nfs_mount "$vers" "$dir"
-	mkdir "$dir/v$vers"
-	python3 /ibex/files.py write "$dir/v$vers" >"/tmp/written-$vers"
-	sync
-	say "v$vers: written; dropping caches, mounting again, reading back"
-	umount "$dir"
-	echo 3 >/proc/sys/vm/drop_caches
-	nfs_mount "$vers" "$dir"
-	python3 /ibex/files.py sums "$dir/v$vers" >"/tmp/read-$vers"
-	cmp "/tmp/written-$vers" "/tmp/read-$vers" || fail "v$vers: read back differs"
-	if is_server; then
-		python3 /ibex/files.py sums "/srv/nfs/v$vers" >"/tmp/served-$vers"
-		cmp "/tmp/written-$vers" "/tmp/served-$vers" || fail "v$vers: server differs"
-		rm -r "/srv/nfs/v$vers"
-	fi
-	say "v$vers: $(wc -l <"/tmp/read-$vers") files," \
-		"$(awk '{ s += $2 } END { print s }' "/tmp/read-$vers")" \
-		"bytes equal after $(($(cut -d. -f1 /proc/uptime) - start)) s;" \
-		"$(($(wire_bytes) - before)) bytes crossed the wire"
-}
 
 show_state() {
 	echo
@@ -95,8 +67,8 @@ barrier serving
 if is_client; then
 	load rpcrdma
 	say "mounting and moving files"
-	one_version 4.2
-	one_version 3
+	nfs_compare 4.2
+	nfs_compare 3
 	show_state
 	if is_both; then beside_nfs; fi
 	umount /mnt/v3 /mnt/v4.2

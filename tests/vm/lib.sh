@@ -305,6 +305,34 @@ nfs_mount() {
 	esac
 }
 
+# nfs_compare VERSION: leaves it mounted. Checksums (SHA-256) are of what the client
+# wrote, of what it reads back when its caches are gone, and of what the server's
+# file system holds.
+nfs_compare() {
+	local vers=$1 dir=/mnt/v$1 start before
+	before=$(wire_bytes)
+	start=$(cut -d. -f1 /proc/uptime)
+	nfs_mount "$vers" "$dir"
+	mkdir "$dir/v$vers"
+	python3 /ibex/files.py write "$dir/v$vers" >"/tmp/written-$vers"
+	sync
+	say "v$vers: written; dropping caches, mounting again, reading back"
+	umount "$dir"
+	echo 3 >/proc/sys/vm/drop_caches
+	nfs_mount "$vers" "$dir"
+	python3 /ibex/files.py sums "$dir/v$vers" >"/tmp/read-$vers"
+	cmp "/tmp/written-$vers" "/tmp/read-$vers" || fail "v$vers: read back differs"
+	if is_server; then
+		python3 /ibex/files.py sums "/srv/nfs/v$vers" >"/tmp/served-$vers"
+		cmp "/tmp/written-$vers" "/tmp/served-$vers" || fail "v$vers: server differs"
+		rm -r "/srv/nfs/v$vers"
+	fi
+	say "v$vers: $(wc -l <"/tmp/read-$vers") files," \
+		"$(awk '{ s += $2 } END { print s }' "/tmp/read-$vers")" \
+		"bytes equal after $(($(cut -d. -f1 /proc/uptime) - start)) s;" \
+		"$(($(wire_bytes) - before)) bytes crossed the wire"
+}
+
 # --- device removal ----------------------------------------------------------
 # The client keeps writing and reading; besides, the test ULP holds connections
 # standing over the same devices. A removal must be over within REMOVE_BOUND
@@ -334,14 +362,9 @@ hold_some() {
 
 link_gone() { [ ! -e "/sys/class/infiniband/$1" ]; }
 
-# remove_while_busy COMMAND DEVICES
-remove_while_busy() {
+# removal COMMAND DEVICES: it returns in time, and they are gone; $TOOK seconds
+removal() {
 	local start now d job
-	hold_some
-	python3 /ibex/files.py churn /mnt/nfs 8 >/tmp/churn 2>&1 &
-	churn=$!
-	wait_for 20 test -e "/mnt/nfs/churn-$churn" || fail "no I/O going on"
-	busybox usleep 500000
 	start=$(cut -d. -f1 /proc/uptime)
 	$1 &
 	job=$!
@@ -355,7 +378,18 @@ remove_while_busy() {
 	for d in $2; do
 		wait_for 20 link_gone "$d" || fail "$d is still there"
 	done
-	say "'$1' took $(($(cut -d. -f1 /proc/uptime) - start)) s; $(ulp_show)"
+	TOOK=$(($(cut -d. -f1 /proc/uptime) - start))
+}
+
+# remove_while_busy COMMAND DEVICES
+remove_while_busy() {
+	hold_some
+	python3 /ibex/files.py churn /mnt/nfs 8 >/tmp/churn 2>&1 &
+	churn=$!
+	wait_for 20 test -e "/mnt/nfs/churn-$churn" || fail "no I/O going on"
+	busybox usleep 500000
+	removal "$1" "$2"
+	say "'$1' took $TOOK s; $(ulp_show)"
 	ulp drop 1
 	wait_for 20 ulp_is live=0 || fail "$(ulp_get live) connections still live"
 	[ "$(ulp_get removals)" -gt 0 ] || fail "no DEVICE_REMOVAL event"

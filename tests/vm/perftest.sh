@@ -8,12 +8,9 @@ gid_a=$(gid_index rxe_a $A) || fail "no GID of $A"
 gid_b=$(gid_index rxe_b $B) || fail "no GID of $B"
 iters=100
 
-# the line of figures: size, iterations, ...
-figures() { grep -E "^ *[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+" /tmp/client; }
-
 # measure PROGRAM OPTIONS...
 measure() {
-	local name=$1 cm="" ready=listens_tcp what
+	local name=$1 cm="" ready=listens_tcp
 	shift
 	for cm in "" -R; do
 		next_port
@@ -21,13 +18,7 @@ measure() {
 		[ -z "$cm" ] || ready=listens_cm
 		pair $ready "$name -d rxe_a -x $gid_a -p $PORT -F -n $iters $cm $*" \
 			"$name -d rxe_b -x $gid_b -p $PORT -F -n $iters $cm $* $A"
-		what=$(figures) || pair_failed "$name: no figures"
-		case $name in
-		*_bw) echo "$what" | awk -v n="$name $cm" '
-			{ printf "  %-20s %8s B %10.2f MB/s\n", n, $1, $4 }' ;;
-		*) echo "$what" | awk -v n="$name $cm" '
-			{ printf "  %-20s %8s B %10.2f us typical\n", n, $1, $5 }' ;;
-		esac
+		perftest_shows "$name $cm"
 	done
 }
 

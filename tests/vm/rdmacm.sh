@@ -9,13 +9,6 @@ user_net6
 user_multicast
 wait_for 10 gid_index rxe_a $A || fail "no GID of $A"
 
-# cm NAME SERVER CLIENT: both with $PORT in the place of @
-cm() {
-	next_port
-	pair listens_cm "${2//@/$PORT}" "${3//@/$PORT}"
-	say "$1"
-}
-
 cm "rping, IPv4" "rping -s -a $A -p @ -C 10 -v -V -S 1000" \
 	"rping -c -a $A -I $B -p @ -C 10 -v -V -S 1000"
 [ "$(grep -c '^ping data: rdma-ping-' /tmp/client)" = 10 ] || pair_failed "not 10 pings"

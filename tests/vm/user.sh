@@ -104,9 +104,29 @@ pair_failed() {
 	fail "$1"
 }
 
+# cm NAME SERVER CLIENT: a pair, both with $PORT in the place of @
+cm() {
+	next_port
+	pair listens_cm "${2//@/$PORT}" "${3//@/$PORT}"
+	say "$1"
+}
+
 # pair_says FILE TEXT: what the pair's program must have printed
 pair_says() {
 	grep -Eq -- "$2" "/tmp/$1" || pair_failed "the $1 did not print '$2'"
+}
+
+# perftest_shows NAME: what its client measured, from the line of size, iterations, ...
+perftest_shows() {
+	local what
+	what=$(grep -E "^ *[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+" /tmp/client) ||
+		pair_failed "$1: no figures"
+	case $1 in
+	*_bw*) echo "$what" | awk -v n="$1" '
+		{ printf "  %-20s %8s B %10.2f MB/s\n", n, $1, $4 }' ;;
+	*) echo "$what" | awk -v n="$1" '
+		{ printf "  %-20s %8s B %10.2f us typical\n", n, $1, $5 }' ;;
+	esac
 }
 
 # no_warning: the log may have lost one, the kernel's taint has not

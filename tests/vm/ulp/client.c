@@ -69,9 +69,11 @@ static int conn_step(struct conn *conn, struct run *run, struct completion *outc
 static bool conn_talk(struct conn *conn, struct run *run)
 {
 	ktime_t start = ktime_get();
+	int ret = conn_step(conn, run, &conn->echoed, begin_exchange);
 
-	if (conn_step(conn, run, &conn->echoed, begin_exchange) ||
-	    !test_bit(CONN_ECHOED, &conn->bits))
+	if (ret == -ETIMEDOUT)
+		ulp_count(ULP_UNANSWERED);
+	if (ret || !test_bit(CONN_ECHOED, &conn->bits))
 		return false;
 	atomic64_add(ktime_us_delta(ktime_get(), start), &ulp_exchange_us);
 	return true;

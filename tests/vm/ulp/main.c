@@ -5,6 +5,8 @@
  * runs alike on either core. It is driven from debugfs/ibex_ulp:
  *
  *   listen   "ADDRESS PORT" starts a listener, "off" ends it
+ *   idle     "ADDRESS COUNT BACKLOG" starts listeners that take no connection, each
+ *            on a port of its own; "off" ends them
  *   connect  "SOURCE DESTINATION PORT COUNT PARALLEL", returns when all COUNT
  *            connections have come to an end (or, with hold, stand)
  *   drop     "all": end every standing connection, of either side; "active":
@@ -21,6 +23,7 @@
  *   direct   1: the active side polls by hand and takes the time, see poll.c
  *   rounds   messages each way on a connection
  *   window   of these, at most so many under way
+ *   backlog  of the listener
  *   wait_s   how long to wait for any one event, seconds
  */
 #include <linux/debugfs.h>
@@ -43,6 +46,7 @@ static const char * const stat_names[ULP_NSTATS] = {
 	[ULP_REMOVALS] = "removals",
 	[ULP_SETUP_ERROR] = "setup_error",
 	[ULP_TIMEOUTS] = "timeouts",
+	[ULP_UNANSWERED] = "unanswered",
 	[ULP_IO_ERROR] = "io_error",
 	[ULP_BAD_DATA] = "bad_data",
 	[ULP_DUPLICATES] = "duplicates",
@@ -69,6 +73,7 @@ bool ulp_direct;
 u32 ulp_wait_s = 100;
 u32 ulp_rounds = 1;
 u32 ulp_window = 1;
+u32 ulp_backlog = 128;
 
 static struct dentry *dir;
 
@@ -115,6 +120,30 @@ static ssize_t listen_write(struct file *file, const char __user *from,
 	ret = parse_addr(word[0], word[1], &addr);
 	if (!ret)
 		ret = listen_start(&addr);
+	return ret ?: len;
+}
+
+static ssize_t idle_write(struct file *file, const char __user *from,
+			  size_t len, loff_t *pos)
+{
+	struct sockaddr_storage addr;
+	char line[160], *word[3];
+	unsigned int count, backlog;
+	int n = read_words(from, len, line, word, 3);
+	int ret;
+
+	if (n < 0)
+		return n;
+	if (n == 1 && !strcmp(word[0], "off")) {
+		idle_stop();
+		return len;
+	}
+	if (n != 3 || kstrtouint(word[1], 10, &count) ||
+	    kstrtouint(word[2], 10, &backlog) || backlog > INT_MAX)
+		return -EINVAL;
+	ret = parse_addr(word[0], "0", &addr);
+	if (!ret)
+		ret = idle_start(&addr, count, backlog);
 	return ret ?: len;
 }
 
@@ -205,6 +234,12 @@ static const struct file_operations listen_ops = {
 	.write = listen_write,
 };
 
+static const struct file_operations idle_ops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = idle_write,
+};
+
 static const struct file_operations connect_ops = {
 	.owner = THIS_MODULE,
 	.open = simple_open,
@@ -233,6 +268,7 @@ static int __init ulp_init(void)
 		return -ENOMEM;
 	dir = debugfs_create_dir("ibex_ulp", NULL);
 	debugfs_create_file("listen", 0200, dir, NULL, &listen_ops);
+	debugfs_create_file("idle", 0200, dir, NULL, &idle_ops);
 	debugfs_create_file("connect", 0200, dir, NULL, &connect_ops);
 	debugfs_create_file("drop", 0200, dir, NULL, &drop_ops);
 	debugfs_create_file("stats", 0600, dir, NULL, &stats_ops);
@@ -245,13 +281,14 @@ static int __init ulp_init(void)
 	debugfs_create_bool("direct", 0600, dir, &ulp_direct);
 	debugfs_create_u32("rounds", 0600, dir, &ulp_rounds);
 	debugfs_create_u32("window", 0600, dir, &ulp_window);
+	debugfs_create_u32("backlog", 0600, dir, &ulp_backlog);
 	debugfs_create_u32("wait_s", 0600, dir, &ulp_wait_s);
 	return 0;
 }
 
 /*
  * Why no reference remains: (1) no debugfs file is open or opens again, so no
- * run is on; (2) the listener is destroyed, no child comes after; (3) what stands
+ * run is on; (2) the listeners are destroyed, no child comes after; (3) what stands
  * is released, or being released, by the workqueue, which is waited for until
  * no connection lives; (4) client threads hold the module.
  */
@@ -259,6 +296,7 @@ static void __exit ulp_exit(void)
 {
 	debugfs_remove(dir);
 	listen_stop();
+	idle_stop();
 	conn_drop_standing(false);
 	while (atomic_read(&ulp_live))
 		msleep(20);

@@ -104,18 +104,19 @@ static void listener_removal(struct work_struct *work)
 	listen_stop();
 }
 
-static struct rdma_cm_id *listen_id(const struct sockaddr_storage *addr)
+/* A new id that listens; or an error. */
+struct rdma_cm_id *listen_id(const struct sockaddr_storage *addr,
+			     rdma_cm_event_handler handler, void *context, int backlog)
 {
 	struct rdma_cm_id *id;
 	int ret;
 
-	id = rdma_create_id(&init_net, passive_event, &listener, RDMA_PS_TCP,
-			    IB_QPT_RC);
+	id = rdma_create_id(&init_net, handler, context, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return id;
 	ret = rdma_bind_addr(id, (struct sockaddr *)addr);
 	if (!ret)
-		ret = rdma_listen(id, 128);
+		ret = rdma_listen(id, backlog);
 	if (!ret)
 		return id;
 	rdma_destroy_id(id);
@@ -128,7 +129,7 @@ int listen_start(const struct sockaddr_storage *addr)
 
 	mutex_lock(&listen_lock);
 	stop_locked();
-	id = listen_id(addr);
+	id = listen_id(addr, passive_event, &listener, ulp_backlog);
 	if (!IS_ERR(id))
 		listener.id = id;
 	mutex_unlock(&listen_lock);

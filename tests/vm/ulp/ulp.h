@@ -12,7 +12,7 @@
 #include <rdma/rdma_cm.h>
 
 #define MSG_SIZE	64
-#define MAX_PARALLEL	64
+#define MAX_PARALLEL	1024
 #define MAX_WINDOW	64
 
 /* What is counted; main.c has the names that debugfs shows. */
@@ -29,7 +29,8 @@ enum ulp_stat {
 	ULP_CONNECT_ERROR,		/* CONNECT_ERROR events, both sides */
 	ULP_REMOVALS,			/* DEVICE_REMOVAL events, all ids */
 	ULP_SETUP_ERROR,		/* a call failed before connecting */
-	ULP_TIMEOUTS,			/* no event within wait_s */
+	ULP_TIMEOUTS,			/* no event, or no answer, within wait_s */
+	ULP_UNANSWERED,			/* of these: no answer */
 	ULP_IO_ERROR,			/* failed completions before closing */
 	ULP_BAD_DATA,			/* wrong message or private data */
 	ULP_DUPLICATES,			/* a second ESTABLISHED or DISCONNECTED */
@@ -127,6 +128,7 @@ extern bool ulp_direct;
 extern u32 ulp_wait_s;
 extern u32 ulp_rounds;
 extern u32 ulp_window;
+extern u32 ulp_backlog;
 
 static inline void ulp_count(enum ulp_stat stat)
 {
@@ -151,9 +153,15 @@ bool event_cookie(const struct rdma_cm_event *event, u64 *cookie);
 int conn_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
 
 /* server.c */
+struct rdma_cm_id *listen_id(const struct sockaddr_storage *addr,
+			     rdma_cm_event_handler handler, void *context, int backlog);
 int listen_start(const struct sockaddr_storage *addr);
 void listen_stop(void);
 bool listen_on(void);
+
+/* idle.c */
+int idle_start(const struct sockaddr_storage *addr, unsigned int count, int backlog);
+void idle_stop(void);
 
 /* times.c */
 struct times *times_new(void);
