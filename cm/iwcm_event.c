@@ -43,8 +43,11 @@ static void iwcm_note(struct iwcm_id *id, u8 tell,
 	id->ird = event->ird;
 	if (tell != IW_CM_EVENT_CONNECT_REPLY)
 		return;
-	id->id.local_addr = event->local_addr;
-	id->id.remote_addr = event->remote_addr;
+	/* The provider knows the mapped addresses alone. */
+	if (!id->port) {
+		id->id.local_addr = event->local_addr;
+		id->id.remote_addr = event->remote_addr;
+	}
 	if (*private_data) {
 		swap(id->private_data, *private_data);
 		id->private_data_len = event->private_data_len;
@@ -159,6 +162,8 @@ static int iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
 	struct iwcm_id *listener = id->req_of;
 	int ret;
 
+	if (listener)
+		iwcm_map_request(listener, id, event);
 	/* A request of a listener that is going away is nobody's. */
 	if (listener && READ_ONCE(listener->dying))
 		ret = -ECONNREFUSED;
