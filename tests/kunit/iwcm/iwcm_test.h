@@ -70,5 +70,7 @@ extern struct kunit_suite iwcm_state_suite;
 extern struct kunit_suite iwcm_connect_suite;
 extern struct kunit_suite iwcm_listen_suite;
 extern struct kunit_suite iwcm_lifetime_suite;
+extern struct kunit_suite iwcm_iwpm_suite;
+extern struct kunit_suite iwcm_iwpm_restart_suite;
 
 #endif
