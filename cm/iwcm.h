@@ -109,6 +109,7 @@ struct iwcm_id {
 	struct work_struct work;
 	struct task_struct *runner;	/* the work's task, in the work */
 	struct ib_qp *qp;		/* with a reference; protected by lock */
+	struct iwpm_port *port;		/* mapped, one use; protected by lock */
 	struct iwcm_id *req_of;		/* listener of an untold request; the work's */
 
 	/* Of the request or the outcome: set with its bit, read by the work */
@@ -155,6 +156,13 @@ void iwcm_work(struct work_struct *work);
 int iwcm_request(struct iwcm_id *listener, const struct iw_cm_event *event);
 void iwcm_request_told(struct iwcm_id *listener);
 void iwcm_listen_stop(struct iwcm_id *id);
+
+/* ---- iwcm_map.c: by the port mapper, where there is one ---- */
+void iwcm_map_listen(struct iwcm_id *id);
+int iwcm_map_connect(struct iwcm_id *id);
+void iwcm_map_request(struct iwcm_id *listener, struct iwcm_id *id,
+		      struct iw_cm_event *event);
+void iwcm_unmap(struct iwcm_id *id);
 
 /* ---- iwcm_qp.c ---- */
 struct ib_qp *iwcm_qp_get(struct ib_device *device, u32 qpn);

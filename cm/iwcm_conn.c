@@ -67,10 +67,9 @@ static int iwcm_call(struct iwcm_id *id, enum iwcm_event event, iwcm_verb verb,
 		iwcm_qp_put(qp);
 		return ret;
 	}
-	/* Not mapped: both names of an address are one. */
-	id->id.m_local_addr = id->id.local_addr;
-	id->id.m_remote_addr = id->id.remote_addr;
-	return iwcm_call_end(id, verb(&id->id, param));
+	if (event == IWCM_DO_CONNECT)
+		ret = iwcm_map_connect(id);
+	return iwcm_call_end(id, ret ?: verb(&id->id, param));
 }
 
 /**
@@ -80,7 +79,8 @@ static int iwcm_call(struct iwcm_id *id, enum iwcm_event event, iwcm_verb verb,
  *
  * IW_CM_EVENT_CONNECT_REPLY tells of the outcome; not if this fails.
  *
- * Context: May sleep, as long as the provider takes to connect.
+ * Context: May sleep, as long as the provider takes to connect, and a few
+ * seconds where a port mapper's daemon does not answer.
  *
  * Return: 0; -EINVAL if the id is not idle or there is no such QP; or the
  * provider's error.

@@ -43,8 +43,11 @@ static void iwcm_note(struct iwcm_id *id, u8 tell,
 	id->ird = event->ird;
 	if (tell != IW_CM_EVENT_CONNECT_REPLY)
 		return;
-	/* Of a socket that never connected, a provider knows no addresses. */
-	if (!status) {
+	/*
+	 * Of a mapped port a provider knows the mapped addresses alone, and of a
+	 * socket that never connected none.
+	 */
+	if (!status && !id->port) {
 		id->id.local_addr = event->local_addr;
 		id->id.remote_addr = event->remote_addr;
 	}
@@ -166,6 +169,8 @@ static void iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
 	struct iwcm_id *listener = id->req_of;
 	int ret;
 
+	if (listener)
+		iwcm_map_request(listener, id, event);
 	/* A request of a listener that is going away is nobody's. */
 	if (listener && READ_ONCE(listener->dying))
 		ret = -ECONNREFUSED;

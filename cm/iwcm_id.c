@@ -74,6 +74,8 @@ void iwcm_id_kick(struct iwcm_id *id)
  * (2) A listener's provider has stopped listening, and every request that it
  *     reported before is the consumer's, by its handler, or was rejected.
  * (3) The step let go of the QP, so a QP being destroyed does not wait for us.
+ *     The mapped port goes after whatever made the provider stop using it; one
+ *     that a connect is waiting for is not kept, as the id is dying.
  * (4) cancel_work_sync() waits for a handler that runs and takes back the
  *     reference of a work that was queued.  In the handler itself there is
  *     nothing to wait for: the work ends itself and holds a reference till then.
@@ -97,6 +99,7 @@ void iwcm_id_destroy(struct iwcm_id *id)
 	if (qp && step->flags & IWCM_F_ABORT)
 		iwcm_qp_move(qp, IB_QPS_ERR);
 	iwcm_qp_put(qp);
+	iwcm_unmap(id);
 
 	if (READ_ONCE(id->runner) != current && cancel_work_sync(&id->work))
 		refcount_dec(&id->ref);

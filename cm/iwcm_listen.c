@@ -98,7 +98,7 @@ void iwcm_listen_stop(struct iwcm_id *id)
  * @backlog: How many requests may wait to be told; 0 for the default, sysctl
  *	net.iw_cm.default_backlog.  No memory is set aside for them.
  *
- * Context: May sleep.
+ * Context: May sleep, a few seconds where a port mapper's daemon does not answer.
  *
  * Return: 0; -EINVAL if the id is not idle; or the provider's error.
  */
@@ -122,7 +122,7 @@ int iw_cm_listen(struct iw_cm_id *cm_id, int backlog)
 	if (!step)
 		return -EINVAL;
 
-	cm_id->m_local_addr = cm_id->local_addr;
+	iwcm_map_listen(id);
 	ret = cm_id->device->ops.iw_create_listen(cm_id, backlog);
 	if (!ret)
 		return 0;

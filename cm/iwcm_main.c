@@ -5,6 +5,7 @@
 #include <net/net_namespace.h>
 
 #include "iwcm.h"
+#include "iwpm.h"
 
 MODULE_DESCRIPTION("iWARP CM");
 MODULE_LICENSE("Dual BSD/GPL");
@@ -28,21 +29,31 @@ static struct ctl_table iwcm_ctl_table[] = {
 
 static int __init iwcm_init(void)
 {
+	int ret = -ENOMEM;
+
 	iwcm_wq = alloc_workqueue("iw_cm", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
 	if (!iwcm_wq)
 		return -ENOMEM;
 	iwcm_ctl_header = register_net_sysctl(&init_net, "net/iw_cm",
 					      iwcm_ctl_table);
-	if (!iwcm_ctl_header) {
-		destroy_workqueue(iwcm_wq);
-		return -ENOMEM;
-	}
+	if (!iwcm_ctl_header)
+		goto destroy_wq;
+	ret = iwpm_start();
+	if (ret)
+		goto unregister_sysctl;
 	return 0;
+
+unregister_sysctl:
+	unregister_net_sysctl_table(iwcm_ctl_header);
+destroy_wq:
+	destroy_workqueue(iwcm_wq);
+	return ret;
 }
 
 /* No id is left, nor a provider's reference to one: each pins the module. */
 static void __exit iwcm_exit(void)
 {
+	iwpm_stop();
 	unregister_net_sysctl_table(iwcm_ctl_header);
 	destroy_workqueue(iwcm_wq);
 }

@@ -7,52 +7,27 @@
  * them to the group, without calling itself a request, as ibacm(8) does.
  */
 #include <linux/delay.h>
-#include <linux/file.h>
-#include <linux/net.h>
-#include <net/net_namespace.h>
-#include <net/netlink.h>
-#include <net/sock.h>
 #include <rdma/ib_user_sa.h>
-#include <rdma/rdma_netlink.h>
+#include "nl_daemon.h"
 
 #define LSD_NO_ACK	1		/* what no acknowledgment says */
 
 struct ls_daemon {
-	struct file *file;
-	struct socket *sock;
+	struct nl_daemon nl;
 	bool alone;			/* to the kernel alone, not to the group */
 	u8 buf[512] __aligned(8);	/* the last message */
 };
 
 static inline void lsd_close(struct ls_daemon *lsd)
 {
-	if (lsd->file)
-		__fput_sync(lsd->file);
+	nld_close(&lsd->nl);
 	memset(lsd, 0, sizeof(*lsd));
 }
 
 static inline int lsd_open(struct ls_daemon *lsd)
 {
-	struct sockaddr_nl me = {
-		.nl_family = AF_NETLINK,
-		.nl_groups = BIT(RDMA_NL_GROUP_LS - 1),
-	};
-	struct file *file;
-	int ret;
-
 	memset(lsd, 0, sizeof(*lsd));
-	ret = sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_RDMA,
-			       &lsd->sock);
-	if (ret)
-		return ret;
-	file = sock_alloc_file(lsd->sock, 0, NULL);
-	if (IS_ERR(file))
-		return PTR_ERR(file);
-	lsd->file = file;
-	ret = kernel_bind(lsd->sock, (struct sockaddr *)&me, sizeof(me));
-	if (ret)
-		lsd_close(lsd);
-	return ret;
+	return nld_open(&lsd->nl, RDMA_NL_GROUP_LS);
 }
 
 static inline struct nlmsghdr *lsd_msg(struct ls_daemon *lsd)
@@ -63,11 +38,7 @@ static inline struct nlmsghdr *lsd_msg(struct ls_daemon *lsd)
 /* The next message, if one is there. */
 static inline bool lsd_receive(struct ls_daemon *lsd)
 {
-	struct kvec vec = { .iov_base = lsd->buf, .iov_len = sizeof(lsd->buf) };
-	struct msghdr hdr = {};
-
-	return kernel_recvmsg(lsd->sock, &hdr, &vec, 1, vec.iov_len,
-			      MSG_DONTWAIT) >= NLMSG_HDRLEN;
+	return nld_receive(&lsd->nl, lsd->buf, sizeof(lsd->buf));
 }
 
 /* Waits up to a second for a question. */
@@ -107,19 +78,11 @@ static inline struct sk_buff *lsd_answer(struct ls_daemon *lsd, u16 flags)
  */
 static inline int lsd_send(struct ls_daemon *lsd, struct sk_buff *skb)
 {
-	struct sockaddr_nl to = {
-		.nl_family = AF_NETLINK,
-		.nl_groups = lsd->alone ? 0 : BIT(RDMA_NL_GROUP_LS - 1),
-	};
-	struct msghdr hdr = { .msg_name = &to, .msg_namelen = sizeof(to) };
 	u8 saved[sizeof(lsd->buf)];
-	struct kvec vec;
 	int ret;
 
 	nlmsg_end(skb, nlmsg_hdr(skb));
-	vec = (struct kvec){ .iov_base = skb->data, .iov_len = skb->len };
-	ret = kernel_sendmsg(lsd->sock, &hdr, &vec, 1, skb->len);
-	kfree_skb(skb);
+	ret = nld_send(&lsd->nl, skb, lsd->alone ? 0 : BIT(RDMA_NL_GROUP_LS - 1));
 	if (ret < 0)
 		return ret;
 	/* The last question stays the last. */

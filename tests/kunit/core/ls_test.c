@@ -105,7 +105,7 @@ static int ls_test_init(struct kunit *test)
 
 static void ls_test_exit(struct kunit *test)
 {
-	if (!lsd.file)
+	if (!lsd.nl.file)
 		lsd_open(&lsd);
 	lsd_set_timeout(&lsd, DEFAULT_MS);
 	lsd_close(&lsd);

@@ -105,5 +105,7 @@ extern struct kunit_suite iwcm_order_suite;
 extern struct kunit_suite iwcm_parallel_suite;
 extern struct kunit_suite iwcm_race_suite;
 extern struct kunit_suite iwcm_fixes_suite;
+extern struct kunit_suite iwcm_iwpm_suite;
+extern struct kunit_suite iwcm_iwpm_restart_suite;
 
 #endif

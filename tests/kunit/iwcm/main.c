@@ -4,7 +4,8 @@
 
 kunit_test_suites(&iwcm_state_suite, &iwcm_connect_suite, &iwcm_listen_suite,
 		  &iwcm_lifetime_suite, &iwcm_order_suite, &iwcm_parallel_suite,
-		  &iwcm_race_suite, &iwcm_fixes_suite);
+		  &iwcm_race_suite, &iwcm_fixes_suite, &iwcm_iwpm_suite,
+		  &iwcm_iwpm_restart_suite);
 
 MODULE_DESCRIPTION("KUnit suites of iw_cm");
 MODULE_LICENSE("Dual BSD/GPL");
