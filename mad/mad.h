@@ -337,7 +337,7 @@ struct ibmad_send_slot {
 	struct ib_cqe cqe;
 	struct ibmad_qp *mqp;
 	struct ibmad_send *send;	/* NULL unless posted; send_lock */
-	struct list_head link;		/* free_slots; send_lock */
+	struct list_head link;		/* free_slots or busy_slots; send_lock */
 };
 
 int ibmad_sendq_post(struct ibmad_send *send);
@@ -375,7 +375,8 @@ struct ibmad_qp {
 	unsigned long progress;		/* jiffies of the last; send_lock */
 	bool stall_armed;		/* protected by send_lock */
 	struct list_head free_slots;	/* protected by send_lock */
-	struct list_head posted;	/* protected by send_lock */
+	struct list_head busy_slots;	/* as they were posted; send_lock */
+	struct list_head posted;	/* their sends; send_lock */
 	struct list_head lane[IBMAD_NR_LANES]; /* protected by send_lock */
 	struct ibmad_send_slot *send_slots;
 	struct delayed_work stall_work;

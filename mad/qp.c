@@ -280,6 +280,7 @@ static void qp_init(struct ibmad_qp *mqp)
 	spin_lock_init(&mqp->send_lock);
 	spin_lock_init(&mqp->recv_lock);
 	INIT_LIST_HEAD(&mqp->free_slots);
+	INIT_LIST_HEAD(&mqp->busy_slots);
 	INIT_LIST_HEAD(&mqp->posted);
 	for (i = 0; i < IBMAD_NR_LANES; i++)
 		INIT_LIST_HEAD(&mqp->lane[i]);

@@ -100,7 +100,7 @@ static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
 		return ret;
 	}
 	/* The completion cannot be seen before send_lock is dropped. */
-	list_del_init(&slot->link);
+	list_move_tail(&slot->link, &mqp->busy_slots);
 	slot->send = send;
 	list_add_tail(&send->port_link, &mqp->posted);
 	if (!mqp->inflight++)
@@ -215,7 +215,7 @@ static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
 	lockdep_assert_held(&mqp->send_lock);
 	slot->send = NULL;
 	/* To the tail: the longer a slot rests, the surer a stray is seen. */
-	list_add_tail(&slot->link, &mqp->free_slots);
+	list_move_tail(&slot->link, &mqp->free_slots);
 	list_del_init(&send->port_link);
 	sendq_unmap(mqp, send);
 	mqp->progress = jiffies;
@@ -291,33 +291,41 @@ void ibmad_sendq_open(struct ibmad_qp *mqp)
 static void sendq_reclaim_posted(struct ibmad_qp *mqp, bool all,
 				 struct list_head *done)
 {
+	struct ibmad_send_slot *slot, *next;
 	struct ibmad_send *send;
-	unsigned int i;
 
 	lockdep_assert_held(&mqp->send_lock);
-	for (i = 0; i < ibmad_send_depth; i++) {
-		if (!mqp->send_slots[i].send)
-			continue;
-		send = sendq_take(mqp, &mqp->send_slots[i], !all);
+	list_for_each_entry_safe(slot, next, &mqp->busy_slots, link) {
+		send = sendq_take(mqp, slot, !all);
 		if (send)
 			list_add_tail(&send->port_link, done);
 	}
 	WARN_ON_ONCE(mqp->inflight || !list_empty(&mqp->posted));
 }
 
-void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
+static void sendq_reclaim_lane(struct ibmad_qp *mqp, enum ibmad_lane lane,
+			       struct list_head *done)
 {
 	struct ibmad_send *send, *next;
+
+	list_for_each_entry_safe(send, next, &mqp->lane[lane], port_link) {
+		sendq_from_lane(mqp, send);
+		list_add_tail(&send->port_link, done);
+	}
+}
+
+/* In the order in which they were, or would have been, posted to the QP. */
+void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
+{
 	LIST_HEAD(done);
-	int i;
 
 	spin_lock_irq(&mqp->send_lock);
+	if (all)
+		sendq_reclaim_lane(mqp, IBMAD_LANE_REDO, &done);
 	sendq_reclaim_posted(mqp, all, &done);
-	for (i = 0; all && i < IBMAD_NR_LANES; i++) {
-		list_for_each_entry_safe(send, next, &mqp->lane[i], port_link) {
-			sendq_from_lane(mqp, send);
-			list_add_tail(&send->port_link, &done);
-		}
+	if (all) {
+		sendq_reclaim_lane(mqp, IBMAD_LANE_RESPONSE, &done);
+		sendq_reclaim_lane(mqp, IBMAD_LANE_REQUEST, &done);
 	}
 	spin_unlock_irq(&mqp->send_lock);
 	sendq_complete_all(&done, IB_WC_WR_FLUSH_ERR);
