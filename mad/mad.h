@@ -56,7 +56,7 @@
 
 #define IBMAD_DRAIN_MS		5000	/* lost completions: patience of a destroy */
 #define IBMAD_FLUSH_MS		2000	/* a QP in error flushes within this */
-#define IBMAD_STALL_MS		20000	/* a send queue without progress is reset */
+#define IBMAD_STALL_MS		20000	/* a lost completion has the QP reset */
 #define IBMAD_MAX_REDO		3	/* reposts of a send flushed by another's error */
 #define IBMAD_RESPONSE_BURST	16	/* responses sent before a waiting request */
 #define IBMAD_SEND_SGE		1
@@ -372,7 +372,7 @@ struct ibmad_qp {
 	enum ibmad_qp_state state;	/* protected by send_lock */
 	unsigned int inflight;		/* protected by send_lock */
 	unsigned int burst;		/* responses in a row; send_lock */
-	unsigned long progress;		/* jiffies of the last; send_lock */
+	unsigned long progress;		/* jiffies of the oldest's turn; send_lock */
 	bool stall_armed;		/* protected by send_lock */
 	struct list_head free_slots;	/* protected by send_lock */
 	struct list_head busy_slots;	/* as they were posted; send_lock */

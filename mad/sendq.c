@@ -213,12 +213,13 @@ static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
 	struct ibmad_send *send = slot->send;
 
 	lockdep_assert_held(&mqp->send_lock);
+	if (list_is_first(&slot->link, &mqp->busy_slots))
+		mqp->progress = jiffies;
 	slot->send = NULL;
 	/* To the tail: the longer a slot rests, the surer a stray is seen. */
 	list_move_tail(&slot->link, &mqp->free_slots);
 	list_del_init(&send->port_link);
 	sendq_unmap(mqp, send);
-	mqp->progress = jiffies;
 	if (!--mqp->inflight)
 		wake_up(&mqp->idle);
 	if (flushed && sendq_wants_redo(mqp, send)) {
@@ -332,23 +333,26 @@ void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
 }
 
 /*
- * Looks in now and then while work requests are posted.  A send queue from which
- * nothing came for IBMAD_STALL_MS has lost its completions: reset the QP rather
- * than have the port's clients wait for ever.
+ * Looks in while work requests are posted.  A QP completes them in the order of
+ * posting, so one that has been the oldest for IBMAD_STALL_MS has lost its
+ * completion: reset the QP rather than have its client wait for ever.
  */
 void ibmad_sendq_stall_work(struct work_struct *work)
 {
 	struct ibmad_qp *mqp = container_of(to_delayed_work(work),
 					    struct ibmad_qp, stall_work);
 	unsigned long patience = msecs_to_jiffies(IBMAD_STALL_MS);
+	unsigned long waited;
 	bool stalled = false;
 
 	spin_lock_irq(&mqp->send_lock);
 	if (!mqp->inflight || mqp->state == IBMAD_QP_DEAD) {
 		mqp->stall_armed = false;
 	} else {
-		stalled = time_after_eq(jiffies, mqp->progress + patience);
-		queue_delayed_work(ibmad_wq, &mqp->stall_work, patience);
+		waited = jiffies - mqp->progress;
+		stalled = waited >= patience;
+		queue_delayed_work(ibmad_wq, &mqp->stall_work,
+				   stalled ? patience : patience - waited);
 	}
 	spin_unlock_irq(&mqp->send_lock);
 
