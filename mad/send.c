@@ -159,7 +159,7 @@ static unsigned int send_event(struct ibmad_agent *agent,
 	lockdep_assert_held(&agent->lock);
 	if (!step)
 		return 0;
-	send->state = step->next;
+	WRITE_ONCE(send->state, step->next);
 
 	switch (step->action) {
 	case IBMAD_ACT_WAIT:
