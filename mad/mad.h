@@ -443,7 +443,8 @@ struct ibmad_agent {
 	refcount_t refs;		/* activity: see the head of this file */
 	struct completion idle;		/* refs fell to 0 */
 	bool closing;			/* protected by lock */
-	bool detached;			/* its port is gone; port->reg_mutex */
+	bool ending;			/* port->reg_mutex */
+	struct completion ended;	/* by its client or by the end of its port */
 	struct llist_head inbox;
 	struct work_struct deliver;
 	atomic_t inbox_recvs;		/* unsolicited MADs in the inbox */

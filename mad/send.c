@@ -579,6 +579,9 @@ static int send_post(struct ibmad_send *send)
 		return ret;
 	if (WARN_ON_ONCE(READ_ONCE(send->state) != IBMAD_IDLE))
 		return -EBUSY;
+	/* Before anything asks for the device: it may be gone. */
+	if (READ_ONCE(agent->closing))
+		return -ESHUTDOWN;
 	ret = send_route(send);
 	if (ret)
 		return ret;
