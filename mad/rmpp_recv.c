@@ -505,8 +505,9 @@ static void rmpp_aborted(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	if (send)
 		puts = ibmad_rmpp_send_end(agent, send, IB_WC_REM_ABORT_ERR,
 					   status);
-	else if (ib_response_mad(&rmpp_mad(recv)->mad_hdr))
-		puts = ibmad_send_refused(agent, recv, status);
+	/* What it answers may have been a transfer as well, and be over. */
+	if (ib_response_mad(&rmpp_mad(recv)->mad_hdr))
+		puts += ibmad_send_refused(agent, recv, status);
 	spin_unlock_irq(&agent->lock);
 	ibmad_agent_put_n(agent, puts);
 }
