@@ -72,6 +72,7 @@ static void qp_stop(struct ibmad_qp *mqp)
 	bool fatal;
 	int ret;
 
+	lockdep_assert_held(&mqp->reset_mutex);
 	ibmad_sendq_hold(mqp);
 	ibmad_recvq_close(mqp);
 	ret = qp_to_state(mqp, IB_QPS_ERR);

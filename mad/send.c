@@ -385,6 +385,9 @@ void ibmad_send_put(struct ibmad_send *send)
 
 	if (!refcount_dec_and_test(&send->refs))
 		return;
+	WARN_ON_ONCE(timer_pending(&send->timer) || send->hashed ||
+		     !list_empty(&send->agent_link) ||
+		     !list_empty(&send->port_link));
 	ibmad_rmpp_send_free(send);
 	kfree(send);
 	kref_put(&agent->kref, ibmad_agent_release);

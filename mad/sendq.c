@@ -88,6 +88,7 @@ static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
 	int ret;
 
 	lockdep_assert_held(&mqp->send_lock);
+	WARN_ON_ONCE(!list_empty(&send->port_link));
 	send->dma_addr = ib_dma_map_single(device, send->buf.mad, send->length,
 					   DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(device, send->dma_addr))
