@@ -16,7 +16,8 @@ void ibmad_agent_release(struct kref *kref)
 {
 	struct ibmad_agent *agent = container_of(kref, struct ibmad_agent, kref);
 
-	WARN_ON(!list_empty(&agent->sends) || !llist_empty(&agent->inbox));
+	WARN_ON(!list_empty(&agent->sends) || !llist_empty(&agent->inbox) ||
+		!list_empty(&agent->port_link) || refcount_read(&agent->refs));
 	ibmad_port_put(agent->port);
 	kfree_rcu(agent, rcu);
 }
@@ -93,6 +94,7 @@ static struct ibmad_agent *agent_alloc(struct ibmad_port *port,
 	kref_init(&agent->kref);
 	refcount_set(&agent->refs, 1);
 	init_completion(&agent->idle);
+	init_completion(&agent->ended);
 	init_llist_head(&agent->inbox);
 	INIT_WORK(&agent->deliver, ibmad_deliver_work);
 	INIT_LIST_HEAD(&agent->port_link);
@@ -140,13 +142,20 @@ unlock:
 	return ret;
 }
 
-static void agent_unpublish(struct ibmad_agent *agent)
+/* Out of the id and the dispatch tables; false if another was faster. */
+static bool agent_unpublish(struct ibmad_agent *agent)
 {
+	bool first;
+
 	mutex_lock(&agent->port->reg_mutex);
-	list_del_init(&agent->port_link);
-	ibmad_dispatch_del(agent);
-	xa_erase(&agent_ids, agent->pub.hi_tid);
+	first = !agent->ending;
+	if (first) {
+		agent->ending = true;
+		ibmad_dispatch_del(agent);
+		xa_erase(&agent_ids, agent->pub.hi_tid);
+	}
 	mutex_unlock(&agent->port->reg_mutex);
+	return first;
 }
 
 /* As ib_register_mad_agent(), for arguments that have been checked. */
@@ -266,7 +275,7 @@ err_port:
 EXPORT_SYMBOL(ib_register_mad_agent);
 
 /*
- * Ends all activity of an agent.  Why no callback runs afterwards:
+ * Ends all activity of an unpublished agent.  Why no callback runs afterwards:
  * (1) It is in no table (agent_unpublish), so dispatch does not find it; who
  *     found it before either holds a reference (agent->refs) or gets none.
  * (2) closing is set under agent->lock, so nothing more is posted.
@@ -285,11 +294,10 @@ static void agent_quiesce(struct ibmad_agent *agent)
 {
 	unsigned long patience = msecs_to_jiffies(IBMAD_DRAIN_MS);
 
-	WARN_ON_ONCE(current_work() == &agent->deliver);
+	WARN_ON_ONCE(!agent->ending || current_work() == &agent->deliver);
 
-	agent_unpublish(agent);
 	spin_lock_irq(&agent->lock);
-	agent->closing = true;
+	WRITE_ONCE(agent->closing, true);
 	spin_unlock_irq(&agent->lock);
 
 	ibmad_send_cancel_all(agent);
@@ -310,6 +318,28 @@ static void agent_quiesce(struct ibmad_agent *agent)
 	rhltable_destroy(&agent->by_tid);
 }
 
+/*
+ * Ends an agent, once, whoever asks: its client or the end of its port.  Both
+ * return when it is over; answers whether this call did it.  The port's list is
+ * what it leaves last, so that the port waits for it.
+ */
+static bool agent_end(struct ibmad_agent *agent)
+{
+	if (!agent_unpublish(agent)) {
+		wait_for_completion(&agent->ended);
+		return false;
+	}
+	trace_ib_mad_unregister_agent(agent);
+	agent_quiesce(agent);
+	agent->pub.qp = NULL;
+
+	mutex_lock(&agent->port->reg_mutex);
+	list_del_init(&agent->port_link);
+	mutex_unlock(&agent->port->reg_mutex);
+	complete_all(&agent->ended);
+	return true;
+}
+
 /**
  * ib_unregister_mad_agent - end a registration
  * @mad_agent: what ib_register_mad_agent() returned
@@ -327,14 +357,12 @@ void ib_unregister_mad_agent(struct ib_mad_agent *mad_agent)
 {
 	struct ibmad_agent *agent = to_agent(mad_agent);
 
-	trace_ib_mad_unregister_agent(agent);
-	if (!agent->detached)
-		agent_quiesce(agent);
+	agent_end(agent);
 	kref_put(&agent->kref, ibmad_agent_release);
 }
 EXPORT_SYMBOL(ib_unregister_mad_agent);
 
-/* The next agent of a dead port that is not the port's own, now detached. */
+/* The next agent of a dead port that is not the port's own, referenced. */
 static struct ibmad_agent *agent_detach_next(struct ibmad_port *port)
 {
 	struct ibmad_agent *agent, *found = NULL;
@@ -344,8 +372,7 @@ static struct ibmad_agent *agent_detach_next(struct ibmad_port *port)
 	list_for_each_entry(agent, &port->agents, port_link) {
 		if (agent->mqp->responder == &agent->pub)
 			continue;
-		list_del_init(&agent->port_link);
-		agent->detached = true;
+		kref_get(&agent->kref);
 		found = agent;
 		break;
 	}
@@ -363,10 +390,10 @@ void ibmad_agents_detach(struct ibmad_port *port)
 	struct ibmad_agent *agent;
 
 	while ((agent = agent_detach_next(port))) {
-		dev_warn(&port->device->dev,
-			 "port %u: a client left its MAD agent behind (class 0x%02x)\n",
-			 port->port_num, agent->mgmt_class);
-		agent_quiesce(agent);
-		agent->pub.qp = NULL;
+		if (agent_end(agent))
+			dev_warn(&port->device->dev,
+				 "port %u: a client left its MAD agent behind (class 0x%02x)\n",
+				 port->port_num, agent->mgmt_class);
+		kref_put(&agent->kref, ibmad_agent_release);
 	}
 }

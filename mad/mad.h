@@ -58,7 +58,7 @@
 
 #define IBMAD_DRAIN_MS		5000	/* lost completions: patience of a destroy */
 #define IBMAD_FLUSH_MS		2000	/* a QP in error flushes within this */
-#define IBMAD_STALL_MS		20000	/* a send queue without progress is reset */
+#define IBMAD_STALL_MS		20000	/* a lost completion has the QP reset */
 #define IBMAD_MAX_REDO		3	/* reposts of a send flushed by another's error */
 #define IBMAD_RESPONSE_BURST	16	/* responses sent before a waiting request */
 #define IBMAD_MAX_REPLIES	64	/* whose way back is still looked for */
@@ -414,7 +414,7 @@ struct ibmad_send_slot {
 	struct ib_cqe cqe;
 	struct ibmad_qp *mqp;
 	struct ibmad_send *send;	/* NULL unless posted; send_lock */
-	struct list_head link;		/* free_slots; send_lock */
+	struct list_head link;		/* free_slots or busy_slots; send_lock */
 };
 
 int ibmad_sendq_post(struct ibmad_send *send);
@@ -449,10 +449,11 @@ struct ibmad_qp {
 	enum ibmad_qp_state state;	/* protected by send_lock */
 	unsigned int inflight;		/* protected by send_lock */
 	unsigned int burst;		/* responses in a row; send_lock */
-	unsigned long progress;		/* jiffies of the last; send_lock */
+	unsigned long progress;		/* jiffies of the oldest's turn; send_lock */
 	bool stall_armed;		/* protected by send_lock */
 	struct list_head free_slots;	/* protected by send_lock */
-	struct list_head posted;	/* protected by send_lock */
+	struct list_head busy_slots;	/* as they were posted; send_lock */
+	struct list_head posted;	/* their sends; send_lock */
 	struct list_head lane[IBMAD_NR_LANES]; /* protected by send_lock */
 	struct ibmad_send_slot *send_slots;
 	struct delayed_work stall_work;
@@ -520,7 +521,8 @@ struct ibmad_agent {
 	refcount_t refs;		/* activity: see the head of this file */
 	struct completion idle;		/* refs fell to 0 */
 	bool closing;			/* protected by lock */
-	bool detached;			/* its port is gone; port->reg_mutex */
+	bool ending;			/* port->reg_mutex */
+	struct completion ended;	/* by its client or by the end of its port */
 	struct llist_head inbox;
 	struct work_struct deliver;
 	atomic_t inbox_recvs;		/* unsolicited MADs in the inbox */

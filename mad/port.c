@@ -28,6 +28,7 @@ void ibmad_port_put(struct ibmad_port *port)
 {
 	kref_put(&port->kref, port_release);
 }
+EXPORT_SYMBOL_IF_KUNIT(ibmad_port_put);
 
 /* The caller keeps @device registered, and this client on it, across the call. */
 struct ibmad_port *ibmad_port_get(struct ib_device *device, u32 port_num)

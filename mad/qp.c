@@ -65,11 +65,14 @@ static bool qp_is_idle(struct ibmad_qp *mqp)
  * request is outstanding in our books: those whose completions did not come
  * within IBMAD_FLUSH_MS are taken back.  RESET discards what the provider still
  * had; the flush of the CQs' work sees off completions that it had queued.
+ * Sends are handed back if the QP is dead or its error fatal, else redone.
  */
-static void qp_stop(struct ibmad_qp *mqp, bool all)
+static void qp_stop(struct ibmad_qp *mqp)
 {
+	bool fatal;
 	int ret;
 
+	lockdep_assert_held(&mqp->reset_mutex);
 	ibmad_sendq_hold(mqp);
 	ibmad_recvq_close(mqp);
 	ret = qp_to_state(mqp, IB_QPS_ERR);
@@ -83,7 +86,10 @@ static void qp_stop(struct ibmad_qp *mqp, bool all)
 	flush_work(&mqp->send_cq->work);
 	flush_work(&mqp->recv_cq->work);
 	ibmad_recvq_reclaim(mqp);
-	ibmad_sendq_reclaim(mqp, all);
+	/* An event from here on is one of the QP's next life. */
+	fatal = test_and_clear_bit(IBMAD_QP_FATAL, &mqp->flags);
+	ibmad_sendq_reclaim(mqp, fatal ||
+			    READ_ONCE(mqp->state) == IBMAD_QP_DEAD);
 }
 
 static void qp_kill(struct ibmad_qp *mqp)
@@ -93,7 +99,7 @@ static void qp_kill(struct ibmad_qp *mqp)
 	spin_unlock_irq(&mqp->send_lock);
 }
 
-static void qp_restart(struct ibmad_qp *mqp, bool all)
+static void qp_restart(struct ibmad_qp *mqp)
 {
 	int ret;
 
@@ -101,7 +107,7 @@ static void qp_restart(struct ibmad_qp *mqp, bool all)
 	if (READ_ONCE(mqp->state) == IBMAD_QP_DEAD)
 		return;
 	ibmad_count(mqp->port, IBMAD_QP_RESETS);
-	qp_stop(mqp, all);
+	qp_stop(mqp);
 	ret = qp_start(mqp);
 	if (!ret)
 		return;
@@ -110,7 +116,7 @@ static void qp_restart(struct ibmad_qp *mqp, bool all)
 		"port %u: QP%td lost, no MADs until the device returns: %d\n",
 		mqp->port->port_num, mqp - mqp->port->qp, ret);
 	qp_kill(mqp);
-	qp_stop(mqp, true);
+	qp_stop(mqp);
 }
 
 /* A failed send took the send queue to SQE; nothing else is wrong. */
@@ -126,12 +132,12 @@ static bool qp_recover_sqe(struct ibmad_qp *mqp)
 
 static void qp_recover_locked(struct ibmad_qp *mqp)
 {
-	bool fatal = test_bit(IBMAD_QP_FATAL, &mqp->flags);
 	struct ib_qp_init_attr init_attr;
 	struct ib_qp_attr attr;
 
-	if (fatal || ib_query_qp(mqp->qp, &attr, IB_QP_STATE, &init_attr)) {
-		qp_restart(mqp, fatal);
+	if (test_bit(IBMAD_QP_FATAL, &mqp->flags) ||
+	    ib_query_qp(mqp->qp, &attr, IB_QP_STATE, &init_attr)) {
+		qp_restart(mqp);
 		return;
 	}
 	if ((attr.qp_state == IB_QPS_RTS ||
@@ -139,7 +145,7 @@ static void qp_recover_locked(struct ibmad_qp *mqp)
 	    !ibmad_recvq_open(mqp))
 		ibmad_sendq_open(mqp);
 	else
-		qp_restart(mqp, false);
+		qp_restart(mqp);
 }
 
 static void qp_recover_work(struct work_struct *work)
@@ -149,7 +155,6 @@ static void qp_recover_work(struct work_struct *work)
 	mutex_lock(&mqp->reset_mutex);
 	if (!mqp->gone)
 		qp_recover_locked(mqp);
-	clear_bit(IBMAD_QP_FATAL, &mqp->flags);
 	mutex_unlock(&mqp->reset_mutex);
 }
 
@@ -164,8 +169,7 @@ void ibmad_qp_reset(struct ibmad_qp *mqp)
 	mutex_lock(&mqp->reset_mutex);
 	if (!mqp->gone) {
 		set_bit(IBMAD_QP_FATAL, &mqp->flags);
-		qp_restart(mqp, true);
-		clear_bit(IBMAD_QP_FATAL, &mqp->flags);
+		qp_restart(mqp);
 	}
 	mutex_unlock(&mqp->reset_mutex);
 }
@@ -280,6 +284,7 @@ static void qp_init(struct ibmad_qp *mqp)
 	spin_lock_init(&mqp->send_lock);
 	spin_lock_init(&mqp->recv_lock);
 	INIT_LIST_HEAD(&mqp->free_slots);
+	INIT_LIST_HEAD(&mqp->busy_slots);
 	INIT_LIST_HEAD(&mqp->posted);
 	for (i = 0; i < IBMAD_NR_LANES; i++)
 		INIT_LIST_HEAD(&mqp->lane[i]);
@@ -348,7 +353,7 @@ void ibmad_qp_destroy(struct ibmad_qp *mqp)
 	mutex_lock(&mqp->reset_mutex);
 	mqp->gone = true;
 	qp_kill(mqp);
-	qp_stop(mqp, true);
+	qp_stop(mqp);
 	mutex_unlock(&mqp->reset_mutex);
 
 	ib_destroy_qp(mqp->qp);

@@ -34,6 +34,7 @@ static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 	int ret;
 
 	lockdep_assert_held(&mqp->recv_lock);
+	WARN_ON_ONCE(slot->posted || mqp->recv_posted >= ibmad_recv_depth);
 	recv->dma_addr = ib_dma_map_single(device, &recv->grh, sge.length,
 					   DMA_FROM_DEVICE);
 	if (ib_dma_mapping_error(device, recv->dma_addr))
@@ -97,6 +98,7 @@ void ibmad_recvq_reclaim(struct ibmad_qp *mqp)
 {
 	unsigned int i;
 
+	lockdep_assert_held(&mqp->reset_mutex);
 	spin_lock_irq(&mqp->recv_lock);
 	for (i = 0; i < ibmad_recv_depth; i++)
 		if (mqp->recv_slots[i].posted)

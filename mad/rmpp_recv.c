@@ -507,10 +507,14 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 		puts = ibmad_rmpp_send_end(agent, send, IB_WC_REM_ABORT_ERR,
 					   status);
 		fate = IBMAD_RMPP_CONTROLS;
-	} else if (ib_response_mad(&rmpp_mad(recv)->mad_hdr)) {
-		puts = ibmad_send_refused(agent, recv, status);
-		if (puts)
+	}
+	/* What it answers may have been a transfer as well, and be over. */
+	if (ib_response_mad(&rmpp_mad(recv)->mad_hdr)) {
+		unsigned int refused = ibmad_send_refused(agent, recv, status);
+
+		if (refused)
 			fate = IBMAD_RMPP_CONTROLS;
+		puts += refused;
 	}
 	spin_unlock_irq(&agent->lock);
 	ibmad_agent_put_n(agent, puts);

@@ -198,6 +198,8 @@ int ibmad_rmpp_send_start(struct ibmad_send *send)
 	struct ibmad_rmpp_send *rmpp = send->rmpp;
 
 	lockdep_assert_held(&agent->lock);
+	if (READ_ONCE(agent->mqp->state) == IBMAD_QP_DEAD)
+		return -ENODEV;
 	rmpp->next = 1;
 	/* Repeated for want of a response: the peer may have all of it by now. */
 	if (!send->buf.retries)

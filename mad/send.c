@@ -186,7 +186,7 @@ static unsigned int send_event(struct ibmad_agent *agent,
 		return 0;
 	if (send->state == IBMAD_HELD)
 		ibmad_flow_leave(send);
-	send->state = step->next;
+	WRITE_ONCE(send->state, step->next);
 
 	switch (step->action) {
 	case IBMAD_ACT_START:
@@ -422,6 +422,9 @@ void ibmad_send_put(struct ibmad_send *send)
 
 	if (!refcount_dec_and_test(&send->refs))
 		return;
+	WARN_ON_ONCE(timer_pending(&send->timer) || send->hashed ||
+		     !list_empty(&send->agent_link) ||
+		     !list_empty(&send->port_link));
 	ibmad_rmpp_send_free(send);
 	kfree(send);
 	kref_put(&agent->kref, ibmad_agent_release);
@@ -618,6 +621,9 @@ static int send_post(struct ibmad_send *send)
 		return ret;
 	if (WARN_ON_ONCE(READ_ONCE(send->state) != IBMAD_IDLE))
 		return -EBUSY;
+	/* Before anything asks for the device: it may be gone. */
+	if (READ_ONCE(agent->closing))
+		return -ESHUTDOWN;
 	ret = send_route(send);
 	if (ret)
 		return ret;

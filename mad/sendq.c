@@ -88,6 +88,7 @@ static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
 	int ret;
 
 	lockdep_assert_held(&mqp->send_lock);
+	WARN_ON_ONCE(!list_empty(&send->port_link));
 	send->dma_addr = ib_dma_map_single(device, send->buf.mad, send->length,
 					   DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(device, send->dma_addr))
@@ -100,7 +101,7 @@ static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
 		return ret;
 	}
 	/* The completion cannot be seen before send_lock is dropped. */
-	list_del_init(&slot->link);
+	list_move_tail(&slot->link, &mqp->busy_slots);
 	slot->send = send;
 	list_add_tail(&send->port_link, &mqp->posted);
 	if (!mqp->inflight++)
@@ -196,12 +197,17 @@ bool ibmad_sendq_withdraw(struct ibmad_send *send)
 /*
  * Whether a send that was flushed is to go again.  A send that fails takes the
  * send queue (or, with some providers, the whole QP) into an error state, which
- * flushes what was posted behind it; that is none of its fault.
+ * flushes what was posted behind it; that is none of its fault.  What has been
+ * answered or cancelled meanwhile need not: whoever did that has set its state
+ * and then looks for it in a lane, under send_lock.
  */
 static bool sendq_wants_redo(struct ibmad_qp *mqp, struct ibmad_send *send)
 {
+	u8 state = READ_ONCE(send->state);
+
 	lockdep_assert_held(&mqp->send_lock);
 	return mqp->state != IBMAD_QP_DEAD &&
+	       state != IBMAD_ANSWERED && state != IBMAD_CANCELLED &&
 	       !test_bit(IBMAD_QP_FATAL, &mqp->flags) &&
 	       send->redo++ < IBMAD_MAX_REDO;
 }
@@ -213,12 +219,13 @@ static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
 	struct ibmad_send *send = slot->send;
 
 	lockdep_assert_held(&mqp->send_lock);
+	if (list_is_first(&slot->link, &mqp->busy_slots))
+		mqp->progress = jiffies;
 	slot->send = NULL;
 	/* To the tail: the longer a slot rests, the surer a stray is seen. */
-	list_add_tail(&slot->link, &mqp->free_slots);
+	list_move_tail(&slot->link, &mqp->free_slots);
 	list_del_init(&send->port_link);
 	sendq_unmap(mqp, send);
-	mqp->progress = jiffies;
 	if (!--mqp->inflight)
 		wake_up(&mqp->idle);
 	if (flushed && sendq_wants_redo(mqp, send)) {
@@ -293,56 +300,67 @@ void ibmad_sendq_open(struct ibmad_qp *mqp)
 static void sendq_reclaim_posted(struct ibmad_qp *mqp, bool all,
 				 struct list_head *done)
 {
+	struct ibmad_send_slot *slot, *next;
 	struct ibmad_send *send;
-	unsigned int i;
 
 	lockdep_assert_held(&mqp->send_lock);
-	for (i = 0; i < ibmad_send_depth; i++) {
-		if (!mqp->send_slots[i].send)
-			continue;
-		send = sendq_take(mqp, &mqp->send_slots[i], !all);
+	list_for_each_entry_safe(slot, next, &mqp->busy_slots, link) {
+		send = sendq_take(mqp, slot, !all);
 		if (send)
 			list_add_tail(&send->port_link, done);
 	}
 	WARN_ON_ONCE(mqp->inflight || !list_empty(&mqp->posted));
 }
 
-void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
+static void sendq_reclaim_lane(struct ibmad_qp *mqp, enum ibmad_lane lane,
+			       struct list_head *done)
 {
 	struct ibmad_send *send, *next;
+
+	list_for_each_entry_safe(send, next, &mqp->lane[lane], port_link) {
+		sendq_from_lane(mqp, send);
+		list_add_tail(&send->port_link, done);
+	}
+}
+
+/* In the order in which they were, or would have been, posted to the QP. */
+void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
+{
 	LIST_HEAD(done);
-	int i;
 
 	spin_lock_irq(&mqp->send_lock);
+	if (all)
+		sendq_reclaim_lane(mqp, IBMAD_LANE_REDO, &done);
 	sendq_reclaim_posted(mqp, all, &done);
-	for (i = 0; all && i < IBMAD_NR_LANES; i++) {
-		list_for_each_entry_safe(send, next, &mqp->lane[i], port_link) {
-			sendq_from_lane(mqp, send);
-			list_add_tail(&send->port_link, &done);
-		}
+	if (all) {
+		sendq_reclaim_lane(mqp, IBMAD_LANE_RESPONSE, &done);
+		sendq_reclaim_lane(mqp, IBMAD_LANE_REQUEST, &done);
 	}
 	spin_unlock_irq(&mqp->send_lock);
 	sendq_complete_all(&done, IB_WC_WR_FLUSH_ERR);
 }
 
 /*
- * Looks in now and then while work requests are posted.  A send queue from which
- * nothing came for IBMAD_STALL_MS has lost its completions: reset the QP rather
- * than have the port's clients wait for ever.
+ * Looks in while work requests are posted.  A QP completes them in the order of
+ * posting, so one that has been the oldest for IBMAD_STALL_MS has lost its
+ * completion: reset the QP rather than have its client wait for ever.
  */
 void ibmad_sendq_stall_work(struct work_struct *work)
 {
 	struct ibmad_qp *mqp = container_of(to_delayed_work(work),
 					    struct ibmad_qp, stall_work);
 	unsigned long patience = msecs_to_jiffies(IBMAD_STALL_MS);
+	unsigned long waited;
 	bool stalled = false;
 
 	spin_lock_irq(&mqp->send_lock);
 	if (!mqp->inflight || mqp->state == IBMAD_QP_DEAD) {
 		mqp->stall_armed = false;
 	} else {
-		stalled = time_after_eq(jiffies, mqp->progress + patience);
-		queue_delayed_work(ibmad_wq, &mqp->stall_work, patience);
+		waited = jiffies - mqp->progress;
+		stalled = waited >= patience;
+		queue_delayed_work(ibmad_wq, &mqp->stall_work,
+				   stalled ? patience : patience - waited);
 	}
 	spin_unlock_irq(&mqp->send_lock);
 

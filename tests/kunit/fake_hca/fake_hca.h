@@ -137,8 +137,10 @@ struct fake_hca {
 	atomic_t fail_create[FAKE_OBJECTS];
 	atomic_t fail_destroy[FAKE_OBJECTS];
 	atomic_t fail_modify_qp;
+	atomic_t fail_query_qp;
 	atomic_t fail_modify_port;
 	atomic_t fail_post_send;
+	atomic_t fail_post_recv;
 
 	/* A test's say on each datagram; called in process context. */
 	enum fake_hca_verdict (*verdict)(struct fake_hca *hca,
@@ -147,6 +149,9 @@ struct fake_hca {
 	void *verdict_arg;
 	/* Called first by the verbs that make and destroy objects of processes. */
 	void (*on_verb)(struct fake_hca *hca, enum fake_hca_object kind, bool create);
+	/* Called first by modify_qp, with the state that is asked for. */
+	void (*on_modify_qp)(struct fake_hca *hca, struct ib_qp *qp,
+			     enum ib_qp_state next);
 	/* Called first by a create_ah that may sleep. */
 	void (*on_create_ah)(struct fake_hca *hca);
 	/* What the adapter's own agents make of a MAD; with params->sma. */
@@ -154,6 +159,8 @@ struct fake_hca {
 			   const struct ib_mad *in, struct ib_mad *out,
 			   size_t *out_len);
 	bool hold_send_completions;	/* lost until released */
+	bool lose_completions;		/* of sends, and of what is flushed, for ever */
+	atomic_t recv_overruns;		/* receives posted beyond a queue's size */
 	enum ib_wc_status send_status;	/* of all sends, when not IB_WC_SUCCESS */
 	atomic_t sent, delivered, dropped;
 
@@ -238,6 +245,11 @@ void fake_hca_flush(struct fake_hca *hca);
 /* Delivers what FAKE_HOLD kept. */
 void fake_hca_release_held(struct fake_hca *hca);
 void fake_hca_release_completions(struct fake_hca *hca);
+/* The oldest that is held on @qp completes, with @status; false if none is. */
+bool fake_hca_complete_held(struct ib_qp *qp, enum ib_wc_status status);
+/* It never does. */
+bool fake_hca_lose_held(struct ib_qp *qp);
+unsigned int fake_hca_posted_recvs(struct ib_qp *qp);
 /* Puts a datagram on the wire as if another node had sent it. */
 int fake_hca_inject(struct fake_hca *hca, u32 dst_qpn,
 		    const struct fake_hca_packet *like, const void *data,

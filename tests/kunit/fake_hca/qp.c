@@ -7,7 +7,7 @@
 #include <linux/ip.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
-#include "fake_hca.h"
+#include "fake_qp.h"
 
 struct fake_cq {
 	struct ib_cq ibcq;
@@ -15,28 +15,6 @@ struct fake_cq {
 	struct ib_wc *ring;
 	u32 size, head, tail;
 	bool armed;
-};
-
-struct fake_recv {
-	struct list_head entry;
-	struct ib_cqe *cqe;
-	void *addr;
-	u32 length;
-};
-
-struct fake_qp {
-	struct ib_qp ibqp;
-	struct ib_qp_attr attr;
-	enum ib_sig_type sq_sig_type;
-	spinlock_t lock;	/* protects state, recvs, held */
-	enum ib_qp_state state;
-	struct list_head recvs;
-	struct list_head held;	/* completions kept back */
-};
-
-struct fake_completion {
-	struct list_head entry;
-	struct ib_wc wc;
 };
 
 struct fake_ah {
@@ -235,6 +213,7 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	INIT_LIST_HEAD(&qp->held);
 	qp->state = IB_QPS_RESET;
 	qp->sq_sig_type = init->sq_sig_type;
+	qp->max_recv = init->cap.max_recv_wr;
 	hca->queues.qp = *init;
 	if (udata)
 		init->cap.max_inline_data += 8;	/* more than was asked for */
@@ -269,6 +248,8 @@ static void fake_send_done(struct fake_qp *qp, const struct ib_send_wr *wr,
 	if (status == IB_WC_SUCCESS && qp->sq_sig_type != IB_SIGNAL_ALL_WR &&
 	    !(wr->send_flags & IB_SEND_SIGNALED))
 		return;
+	if (hca->lose_completions)
+		return;
 	if (hca->hold_send_completions) {
 		kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
 		if (kept) {
@@ -283,6 +264,7 @@ static void fake_send_done(struct fake_qp *qp, const struct ib_send_wr *wr,
 /* Hands sends kept back and, with @recvs_too, all posted receives back as flushed. */
 static void fake_flush_some(struct fake_qp *qp, bool recvs_too)
 {
+	bool lost = to_fake_hca(qp->ibqp.device)->lose_completions;
 	struct fake_completion *kept, *next_kept;
 	struct fake_recv *recv, *next;
 	unsigned long flags;
@@ -290,8 +272,10 @@ static void fake_flush_some(struct fake_qp *qp, bool recvs_too)
 	LIST_HEAD(held);
 
 	spin_lock_irqsave(&qp->lock, flags);
-	if (recvs_too)
+	if (recvs_too) {
 		list_splice_init(&qp->recvs, &recvs);
+		qp->nr_recvs = 0;
+	}
 	list_splice_init(&qp->held, &held);
 	spin_unlock_irqrestore(&qp->lock, flags);
 	list_for_each_entry_safe(recv, next, &recvs, entry) {
@@ -302,12 +286,14 @@ static void fake_flush_some(struct fake_qp *qp, bool recvs_too)
 			.qp = &qp->ibqp,
 		};
 
-		fake_complete(qp->ibqp.recv_cq, &wc);
+		if (!lost)
+			fake_complete(qp->ibqp.recv_cq, &wc);
 		kfree(recv);
 	}
 	list_for_each_entry_safe(kept, next_kept, &held, entry) {
 		kept->wc.status = IB_WC_WR_FLUSH_ERR;
-		fake_complete(qp->ibqp.send_cq, &kept->wc);
+		if (!lost)
+			fake_complete(qp->ibqp.send_cq, &kept->wc);
 		kfree(kept);
 	}
 }
@@ -326,6 +312,20 @@ void fake_hca_qp_error(struct ib_qp *ibqp, enum ib_qp_state state)
 }
 EXPORT_SYMBOL_GPL(fake_hca_qp_error);
 
+/* As RESET does, without a completion. */
+static void fake_discard_recvs(struct fake_qp *qp)
+{
+	struct fake_recv *recv, *next;
+	LIST_HEAD(recvs);
+
+	spin_lock_irq(&qp->lock);
+	list_splice_init(&qp->recvs, &recvs);
+	qp->nr_recvs = 0;
+	spin_unlock_irq(&qp->lock);
+	list_for_each_entry_safe(recv, next, &recvs, entry)
+		kfree(recv);
+}
+
 static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 			  struct ib_udata *udata)
 {
@@ -335,6 +335,8 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	hca->queues.qp_attr = *attr;
 	hca->queues.qp_mask = mask;
+	if (hca->on_modify_qp && mask & IB_QP_STATE)
+		hca->on_modify_qp(hca, ibqp, attr->qp_state);
 	if (fault(&hca->fail_modify_qp))
 		return -EIO;
 	next = mask & IB_QP_STATE ? attr->qp_state : cur;
@@ -352,14 +354,8 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	qp->state = next;
 	if (next == IB_QPS_ERR)
 		fake_flush(qp);
-	if (next == IB_QPS_RESET) {
-		struct fake_recv *recv, *n;
-
-		list_for_each_entry_safe(recv, n, &qp->recvs, entry) {
-			list_del(&recv->entry);
-			kfree(recv);
-		}
-	}
+	if (next == IB_QPS_RESET)
+		fake_discard_recvs(qp);
 	return 0;
 }
 
@@ -368,6 +364,8 @@ static int fake_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
 
+	if (fault(&to_fake_hca(ibqp->device)->fail_query_qp))
+		return -EIO;
 	*attr = qp->attr;
 	attr->qp_state = qp->state;
 	attr->cur_qp_state = qp->state;
@@ -405,10 +403,15 @@ static int fake_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			  const struct ib_recv_wr **bad)
 {
 	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+	struct fake_hca *hca = to_fake_hca(ibqp->device);
 	struct fake_recv *recv;
 	unsigned long flags;
 
 	for (; wr; wr = wr->next) {
+		if (fault(&hca->fail_post_recv)) {
+			*bad = wr;
+			return -ENOMEM;
+		}
 		if (qp->state == IB_QPS_RESET) {
 			*bad = wr;
 			return -EINVAL;
@@ -425,6 +428,8 @@ static int fake_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		}
 		spin_lock_irqsave(&qp->lock, flags);
 		list_add_tail(&recv->entry, &qp->recvs);
+		if (++qp->nr_recvs > qp->max_recv)
+			atomic_inc(&hca->recv_overruns);
 		spin_unlock_irqrestore(&qp->lock, flags);
 		if (qp->state == IB_QPS_ERR)
 			fake_flush(qp);
@@ -586,6 +591,7 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 		goto drop;
 	}
 	list_del(&recv->entry);
+	qp->nr_recvs--;
 	spin_unlock_irqrestore(&qp->lock, flags);
 
 	wc.wr_cqe = recv->cqe;
@@ -696,40 +702,6 @@ void fake_hca_release_held(struct fake_hca *hca)
 	}
 }
 EXPORT_SYMBOL_GPL(fake_hca_release_held);
-
-static void fake_release_qp(struct ib_qp *ibqp)
-{
-	struct fake_completion *kept, *next;
-	struct fake_qp *qp;
-	LIST_HEAD(held);
-
-	if (!ibqp)
-		return;
-	qp = container_of(ibqp, struct fake_qp, ibqp);
-	spin_lock_irq(&qp->lock);
-	list_splice_init(&qp->held, &held);
-	spin_unlock_irq(&qp->lock);
-	list_for_each_entry_safe(kept, next, &held, entry) {
-		fake_complete(ibqp->send_cq, &kept->wc);
-		kfree(kept);
-	}
-}
-
-void fake_hca_release_completions(struct fake_hca *hca)
-{
-	unsigned long qpn;
-	struct ib_qp *qp;
-	u32 p;
-
-	hca->hold_send_completions = false;
-	for (p = 0; p <= hca->ibdev.phys_port_cnt; p++) {
-		fake_release_qp(hca->special[p][0]);
-		fake_release_qp(hca->special[p][1]);
-	}
-	xa_for_each(&hca->qps, qpn, qp)
-		fake_release_qp(qp);
-}
-EXPORT_SYMBOL_GPL(fake_hca_release_completions);
 
 int fake_hca_inject(struct fake_hca *hca, u32 dst_qpn,
 		    const struct fake_hca_packet *like, const void *data, u32 len)

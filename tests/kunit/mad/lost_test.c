@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Completions that never come, or of nothing; a receive queue that is kept full. */
+#include "faults.h"
+#include "recover.h"
+
+/* ---- completions that are lost ---- */
+
+static void expect_stalled(struct kunit *test, unsigned long since)
+{
+	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&pair.asker.errors),
+					    IBMAD_STALL_MS + IBMAD_FLUSH_MS + 1000));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - since), IBMAD_STALL_MS);
+	KUNIT_EXPECT_EQ(test, resets(), 1);
+}
+
+static void a_stall_is_noticed(struct kunit *test)
+{
+	unsigned long since = jiffies;
+
+	pair.asker.hca->lose_completions = true;
+	post(test, 3);
+	expect_stalled(test, since);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 3));
+	expect_well(test);
+}
+
+/* The watch was started by an earlier send: it is no later for this one. */
+static void a_stall_is_noticed_in_time(struct kunit *test)
+{
+	unsigned long since;
+
+	turn_slots(test, 1);
+	msleep(IBMAD_STALL_MS / 2);
+	since = jiffies;
+	pair.asker.hca->lose_completions = true;
+	post(test, 1);
+	expect_stalled(test, since);
+	expect_well(test);
+}
+
+/* One that is lost among many that are not: its client does not wait for ever. */
+static void one_lost_completion_on_a_busy_queue(struct kunit *test)
+{
+	unsigned long since;
+	int i;
+
+	turn_slots(test, 1);
+	pair.asker.hca->hold_send_completions = true;
+	post(test, 1);
+	mad_settle(&pair);
+	KUNIT_EXPECT_TRUE(test, fake_hca_lose_held(qp1()));
+	pair.asker.hca->hold_send_completions = false;
+	since = jiffies;
+	for (i = 0; !atomic_read(&pair.asker.errors) && i < 60; i++) {
+		post(test, 1);
+		msleep(500);
+	}
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since),
+			IBMAD_STALL_MS + IBMAD_FLUSH_MS + 1000);
+	/* Handed back with what the reset found behind it: all are told. */
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, i + 1));
+	KUNIT_EXPECT_GT(test, atomic_read(&pair.asker.errors), 0);
+	KUNIT_EXPECT_EQ(test, resets(), 1);
+	expect_well(test);
+}
+
+/* A queue that is slow, and loses nothing, is left alone. */
+static void slow_is_not_stalled(struct kunit *test)
+{
+	int i, n = 10;
+
+	pair.asker.hca->hold_send_completions = true;
+	post(test, n);
+	for (i = 0; i < n; i++) {
+		msleep(IBMAD_STALL_MS - 1000);
+		KUNIT_EXPECT_TRUE(test, fake_hca_complete_held(qp1(), IB_WC_SUCCESS));
+	}
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, resets(), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), 0);
+	expect_well(test);
+}
+
+static void removal_with_all_completions_lost(struct kunit *test)
+{
+	post(test, 10);
+	mad_settle(&pair);
+	pair.asker.hca->lose_completions = true;
+	post(test, SEND_DEPTH + 10);
+	expect_removal(test, SEND_DEPTH + 20);
+}
+
+/* Those of nothing are counted and followed nowhere. */
+static void completions_of_nothing(struct kunit *test)
+{
+	struct ib_wc wc = { .status = IB_WC_SUCCESS, .qp = qp1() };
+	int i;
+
+	for (i = 0; i < SEND_DEPTH; i++) {
+		wc.wr_cqe = &mqp()->send_slots[i].cqe;
+		fake_hca_complete(mqp()->send_cq, &wc);
+	}
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_STRAY_WC), SEND_DEPTH);
+	expect_well(test);
+	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_STRAY_WC), SEND_DEPTH);
+}
+
+/* ---- receiving ---- */
+
+static void receive_in_error(void)
+{
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = 1 };
+	u8 too_long[IB_MGMT_MAD_SIZE + 8] = {};
+
+	fake_hca_inject(pair.asker.hca, 1, &like, too_long, sizeof(too_long));
+}
+
+static void receives_in_error_are_posted_again(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < RECV_DEPTH + 10; i++) {
+		receive_in_error();
+		if (i % 50 == 0)
+			mad_settle(&pair);
+	}
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, resets(), 0);
+	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RECEIVED), 0);
+	expect_well(test);
+}
+
+/* Each repost refused, until none is posted: then it is noticed, and mended. */
+static void a_receive_queue_that_runs_dry(struct kunit *test)
+{
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = 1 };
+	u8 mad[IB_MGMT_MAD_SIZE] = {};
+	int i;
+
+	for (i = 0; i < RECV_DEPTH; i++) {
+		KUNIT_ASSERT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - i);
+		atomic_set(&pair.asker.hca->fail_post_recv, 1);
+		fake_hca_inject(pair.asker.hca, 1, &like, mad, sizeof(mad));
+		KUNIT_ASSERT_TRUE(test, wait_within(!atomic_read(&pair.asker.hca->fail_post_recv),
+						    1000));
+	}
+	KUNIT_EXPECT_TRUE(test, wait_within(mqp()->recv_posted == RECV_DEPTH, 1000));
+	KUNIT_EXPECT_EQ(test, resets(), 0);
+	expect_well(test);
+}
+
+/* Refused amid a recovery as well: through RESET, where it is tried once more. */
+static void receives_that_are_refused_in_recovery(struct kunit *test)
+{
+	atomic_set(&pair.asker.hca->fail_post_recv, 1);
+	receive_in_error();
+	KUNIT_EXPECT_TRUE(test, wait_within(resets() == 1, 5000));
+	expect_well(test);
+}
+
+static void receive_one(struct kunit *test)
+{
+	struct fake_hca_packet like = {
+		.src_qpn = 1, .slid = pair.server.hca->port[1].lid,
+	};
+	u8 mad[IB_MGMT_MAD_SIZE] = {};
+	struct ib_mad_hdr *hdr = (void *)mad;
+
+	hdr->base_version = IB_MGMT_BASE_VERSION;
+	hdr->mgmt_class = TEST_CLASS;
+	hdr->class_version = 1;
+	hdr->method = IB_MGMT_METHOD_SEND;
+	fake_hca_inject(pair.asker.hca, 1, &like, mad, sizeof(mad));
+	msleep(20);
+}
+
+static void nothing_to_undo(struct kunit *test)
+{
+}
+
+/* Without memory for a fresh buffer the MAD is dropped, never the posted one. */
+static void receiving_survives_each_failed_allocation(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, ibex_each_worker_allocation(test, receive_one,
+							  nothing_to_undo), 1u);
+	KUNIT_EXPECT_GE(test, mad_counter(&pair.asker, IBMAD_RECV_NO_BUFFER), 1);
+	expect_well(test);
+}
+
+static struct kunit_case lost_cases[] = {
+	KUNIT_CASE(a_stall_is_noticed),
+	KUNIT_CASE(a_stall_is_noticed_in_time),
+	KUNIT_CASE(one_lost_completion_on_a_busy_queue),
+	KUNIT_CASE(slow_is_not_stalled),
+	KUNIT_CASE(removal_with_all_completions_lost),
+	KUNIT_CASE(completions_of_nothing),
+	KUNIT_CASE(receives_in_error_are_posted_again),
+	KUNIT_CASE(a_receive_queue_that_runs_dry),
+	KUNIT_CASE(receives_that_are_refused_in_recovery),
+	KUNIT_CASE(receiving_survives_each_failed_allocation),
+	{}
+};
+
+struct kunit_suite ibmad_lost_suite = {
+	.name = "ib_mad_lost",
+	.init = recover_init,
+	.exit = recover_exit,
+	.test_cases = lost_cases,
+};

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* A special QP in error: what goes again, what is handed back, and when it is over. */
+#include <linux/hrtimer.h>
+#include "recover.h"
+
+/* ---- what is behind a failed send ---- */
+
+static void expect_redone(struct kunit *test, int n)
+{
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, wire.n, n);
+	expect_in_order(test, &wire, n);
+	KUNIT_EXPECT_EQ(test, mqp()->inflight, (unsigned int)n);
+}
+
+static void one_of_twenty_fails(struct kunit *test, enum ib_qp_state state)
+{
+	turn_slots(test, SEND_DEPTH - 10);
+	pair.asker.hca->hold_send_completions = true;
+	post(test, 20);
+	mad_settle(&pair);
+	wire.n = 0;
+	KUNIT_EXPECT_TRUE(test, fake_hca_complete_held(qp1(), IB_WC_LOC_QP_OP_ERR));
+	fake_hca_qp_error(qp1(), state);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_LOC_QP_OP_ERR);
+	expect_redone(test, 19);
+	/* And on it goes, with what was behind it. */
+	fake_hca_release_completions(pair.asker.hca);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 20));
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), 1);
+}
+
+static void sqe_goes_back_to_rts(struct kunit *test)
+{
+	one_of_twenty_fails(test, IB_QPS_SQE);
+	KUNIT_EXPECT_EQ(test, resets(), 0);
+	expect_well(test);
+}
+
+static void err_goes_through_reset(struct kunit *test)
+{
+	one_of_twenty_fails(test, IB_QPS_ERR);
+	KUNIT_EXPECT_EQ(test, resets(), 1);
+	expect_well(test);
+}
+
+/* The QP broke and took completions with it: they are redone as they were posted. */
+static void what_a_reset_takes_back_is_redone_in_order(struct kunit *test)
+{
+	turn_slots(test, SEND_DEPTH - 10);
+	pair.asker.hca->lose_completions = true;
+	post(test, 20);
+	mad_settle(&pair);
+	wire.n = 0;
+	pair.asker.hca->lose_completions = false;
+	pair.asker.hca->hold_send_completions = true;
+	fake_hca_qp_error(qp1(), IB_QPS_ERR);
+	KUNIT_EXPECT_TRUE(test, wait_within(wire.n == 20, BOUND_MS));
+	expect_redone(test, 20);
+	KUNIT_EXPECT_EQ(test, resets(), 1);
+	expect_well(test);
+}
+
+/* Again and again: it ends with an error, not never. */
+static void what_is_always_flushed_is_given_up(struct kunit *test)
+{
+	int i;
+
+	pair.asker.hca->hold_send_completions = true;
+	post(test, 2);
+	for (i = 0; i <= IBMAD_MAX_REDO; i++) {
+		KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 0);
+		fake_hca_qp_error(qp1(), IB_QPS_SQE);
+		mad_settle(&pair);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 2);
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, wire.n, 2 * (1 + IBMAD_MAX_REDO));
+	expect_well(test);
+}
+
+/* ---- fatal errors ---- */
+
+static void expect_all_back(struct kunit *test, int n)
+{
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, n));
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), n);
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
+	expect_in_order(test, &told, n);
+}
+
+/* On the QP and in the lanes, told in the order in which they were posted. */
+static void a_fatal_event_hands_all_back(struct kunit *test)
+{
+	static const enum ib_event_type events[] = {
+		IB_EVENT_QP_FATAL, IB_EVENT_QP_REQ_ERR, IB_EVENT_QP_ACCESS_ERR,
+	};
+	int i, n = SEND_DEPTH + 10;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		pair.drop_requests = -1;
+		turn_slots(test, 100);
+		pair.asker.hca->hold_send_completions = true;
+		post(test, n);
+		fake_hca_qp_event(qp1(), events[i]);
+		expect_all_back(test, n);
+		KUNIT_EXPECT_EQ(test, resets(), i + 1);
+		expect_well(test);
+	}
+	/* Not every event is one. */
+	fake_hca_qp_event(qp1(), IB_EVENT_SQ_DRAINED);
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, resets(), i);
+}
+
+static void handed_back_in_order_without_completions(struct kunit *test)
+{
+	turn_slots(test, SEND_DEPTH - 10);
+	pair.asker.hca->lose_completions = true;
+	post(test, SEND_DEPTH + 10);
+	fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);
+	expect_all_back(test, SEND_DEPTH + 10);
+	expect_well(test);
+}
+
+static enum ib_qp_state break_at;
+
+static void break_once(struct fake_hca *hca, struct ib_qp *qp, enum ib_qp_state next)
+{
+	if (next != break_at)
+		return;
+	hca->on_modify_qp = NULL;
+	fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
+}
+
+/* While it recovers from a lesser error: the sends are handed back all the same. */
+static void a_fatal_event_amid_a_recovery(struct kunit *test)
+{
+	static const enum ib_qp_state states[] = {
+		IB_QPS_ERR, IB_QPS_RESET, IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS,
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++) {
+		pair.drop_requests = -1;
+		turn_slots(test, 1);
+		pair.asker.hca->hold_send_completions = true;
+		post(test, 5);
+		break_at = states[i];
+		pair.asker.hca->on_modify_qp = break_once;
+		fake_hca_qp_error(qp1(), IB_QPS_ERR);
+		KUNIT_EXPECT_TRUE_MSG(test, mad_wait(&pair.asker.errors, 5), "state %d",
+				      states[i]);
+		expect_well(test);
+	}
+}
+
+/* ---- recoveries that fail ---- */
+
+struct failure {
+	int nth;		/* modify_qp that is refused */
+	bool fatal;
+	bool query;		/* the QP's state cannot be told */
+	bool lost;		/* what becomes of the QP */
+};
+
+static const struct failure failures[] = {
+	/* ERR, RESET, INIT, RTR, RTS */
+	{ 1, true, false, false },
+	{ 2, true, false, true },
+	{ 3, true, false, true },
+	{ 4, true, false, true },
+	{ 5, true, false, true },
+	{ 3, false, false, true },
+	{ 5, false, false, true },
+	{ 0, false, true, false },
+	{ 3, false, true, true },
+};
+
+/* A receive that the adapter completes all the same is followed nowhere. */
+static void receive_late(struct kunit *test)
+{
+	struct ib_wc wc = {
+		.wr_cqe = &mqp()->recv_slots[0].cqe, .status = IB_WC_SUCCESS,
+		.opcode = IB_WC_RECV, .qp = qp1(),
+	};
+	u64 strays = mad_counter(&pair.asker, IBMAD_STRAY_WC);
+
+	fake_hca_complete(mqp()->recv_cq, &wc);
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_STRAY_WC), strays + 1);
+}
+
+static void expect_lost(struct kunit *test, int i)
+{
+	KUNIT_EXPECT_TRUE_MSG(test, mad_wait(&pair.asker.errors, 5), "failure %d", i);
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ_MSG(test, mad_post(&pair.asker, 1000, 2), -ENODEV,
+			    "failure %d", i);
+	KUNIT_EXPECT_EQ_MSG(test, refcount_read(&to_agent(pair.asker.agent)->refs), 1u,
+			    "failure %d", i);
+	KUNIT_EXPECT_EQ_MSG(test, mqp()->recv_posted, 0u, "failure %d", i);
+	receive_late(test);
+	/* Nothing wakes it. */
+	fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ_MSG(test, mad_post(&pair.asker, 1000, 2), -ENODEV,
+			    "failure %d", i);
+	KUNIT_EXPECT_EQ_MSG(test, resets(), 1, "failure %d", i);
+}
+
+/* Its clients hear of it, and the device can be removed. */
+static void a_recovery_that_fails_at_each_step(struct kunit *test)
+{
+	const struct failure *f;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(failures); i++) {
+		f = &failures[i];
+		pair.asker.hca->hold_send_completions = true;
+		post(test, 5);
+		mad_settle(&pair);
+		atomic_set(&pair.asker.hca->fail_modify_qp, f->nth);
+		atomic_set(&pair.asker.hca->fail_query_qp, f->query);
+		if (f->fatal)
+			fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);
+		else
+			fake_hca_qp_error(qp1(), IB_QPS_ERR);
+		if (f->lost) {
+			expect_lost(test, i);
+		} else {
+			mad_settle(&pair);
+			KUNIT_EXPECT_EQ_MSG(test, atomic_read(&pair.asker.errors),
+					    f->fatal ? 5 : 0, "failure %d", i);
+			expect_well(test);
+		}
+		recover_exit(test);
+		KUNIT_ASSERT_EQ(test, recover_init(test), 0);
+	}
+}
+
+/* SQE that cannot be left for RTS is left through RESET. */
+static void sqe_that_cannot_be_left(struct kunit *test)
+{
+	pair.asker.hca->hold_send_completions = true;
+	post(test, 5);
+	mad_settle(&pair);
+	wire.n = 0;
+	atomic_set(&pair.asker.hca->fail_modify_qp, 1);
+	fake_hca_qp_error(qp1(), IB_QPS_SQE);
+	expect_redone(test, 5);
+	KUNIT_EXPECT_EQ(test, resets(), 1);
+	expect_well(test);
+}
+
+/* A request that waits when its QP is lost ends with its next retry. */
+static void a_retry_on_a_lost_qp(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 2000, 5), 0);
+	mad_settle(&pair);
+	atomic_set(&pair.asker.hca->fail_modify_qp, 3);
+	fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_LOC_QP_OP_ERR);
+	KUNIT_EXPECT_EQ(test, wire.n, 1);
+}
+
+/* One of the backlog that the provider refuses fails alone. */
+static void a_backlog_with_one_refused(struct kunit *test)
+{
+	int i, n = SEND_DEPTH + 5;
+
+	pair.drop_requests = 0;
+	pair.asker.hca->hold_send_completions = true;
+	for (i = 0; i < n; i++)
+		KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 20000, 0), 0);
+	atomic_set(&pair.asker.hca->fail_post_send, 1);
+	fake_hca_release_completions(pair.asker.hca);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, n));
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), n - 1);
+	expect_well(test);
+}
+
+/* ---- events ---- */
+
+static atomic_t in_hardirq;
+
+static enum hrtimer_restart break_in_interrupt(struct hrtimer *timer)
+{
+	atomic_set(&in_hardirq, !!in_hardirq());
+	fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);
+	return HRTIMER_NORESTART;
+}
+
+static void a_fatal_event_in_a_hard_interrupt(struct kunit *test)
+{
+	struct hrtimer timer;
+
+	atomic_set(&in_hardirq, 0);
+	pair.asker.hca->hold_send_completions = true;
+	post(test, 5);
+	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	timer.function = break_in_interrupt;
+	hrtimer_start(&timer, ms_to_ktime(5), HRTIMER_MODE_REL_HARD);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 5));
+	KUNIT_EXPECT_EQ(test, atomic_read(&in_hardirq), 1);
+	hrtimer_cancel(&timer);
+	destroy_hrtimer_on_stack(&timer);
+	expect_well(test);
+}
+
+/* ---- recovery and removal ---- */
+
+static struct completion recovering;
+
+static void recover_slowly(struct fake_hca *hca, struct ib_qp *qp, enum ib_qp_state next)
+{
+	if (next == break_at)
+		complete_all(&recovering);
+	msleep(100);
+}
+
+static void break_always(struct fake_hca *hca, struct ib_qp *qp, enum ib_qp_state next)
+{
+	fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
+}
+
+static void removal_amid_a_recovery(struct kunit *test)
+{
+	static const enum ib_qp_state states[] = {
+		IB_QPS_ERR, IB_QPS_RESET, IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS,
+	};
+	int i, sends;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(states); i++) {
+		sends = i & 1 ? 5 : 0;
+		init_completion(&recovering);
+		break_at = states[i / 2];
+		pair.asker.hca->hold_send_completions = true;
+		post(test, sends);
+		pair.asker.hca->on_modify_qp = recover_slowly;
+		fake_hca_qp_error(qp1(), IB_QPS_ERR);
+		KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&recovering, HZ * 10),
+				0);
+		expect_removal(test, sends);
+		recover_exit(test);
+		KUNIT_ASSERT_EQ(test, recover_init(test), 0);
+	}
+}
+
+/* Its own destruction breaks the QP, again and again. */
+static void recovery_amid_a_removal(struct kunit *test)
+{
+	pair.asker.hca->on_modify_qp = break_always;
+	expect_removal(test, 0);
+}
+
+static struct kunit_case recover_cases[] = {
+	KUNIT_CASE(sqe_goes_back_to_rts),
+	KUNIT_CASE(err_goes_through_reset),
+	KUNIT_CASE(what_a_reset_takes_back_is_redone_in_order),
+	KUNIT_CASE(what_is_always_flushed_is_given_up),
+	KUNIT_CASE(a_fatal_event_hands_all_back),
+	KUNIT_CASE(handed_back_in_order_without_completions),
+	KUNIT_CASE(a_fatal_event_amid_a_recovery),
+	KUNIT_CASE(a_recovery_that_fails_at_each_step),
+	KUNIT_CASE(sqe_that_cannot_be_left),
+	KUNIT_CASE(a_retry_on_a_lost_qp),
+	KUNIT_CASE(a_backlog_with_one_refused),
+	KUNIT_CASE(a_fatal_event_in_a_hard_interrupt),
+	KUNIT_CASE(removal_amid_a_recovery),
+	KUNIT_CASE(recovery_amid_a_removal),
+	{}
+};
+
+struct kunit_suite ibmad_recover_suite = {
+	.name = "ib_mad_recover",
+	.init = recover_init,
+	.exit = recover_exit,
+	.test_cases = recover_cases,
+};

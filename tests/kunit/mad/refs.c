@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* One send under observation, and the steps that all scenarios share. */
+#include <linux/kthread.h>
+#include "refs.h"
+#include "wait.h"
+
+#define FAR_LID		0x777
+#define RETURN_MS	(IBMAD_DRAIN_MS + 2 * IBMAD_FLUSH_MS)
+
+struct refs_world refs;
+
+static void refs_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
+{
+	refs.status = wc->status;
+	/* The last that a client does before its device goes. */
+	if (refs.removed) {
+		rdma_destroy_ah(refs.ah, 0);
+		refs.ah = NULL;
+	}
+	atomic_inc(&refs.told);
+}
+
+static void refs_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
+			  struct ib_mad_recv_wc *wc)
+{
+	ib_free_recv_mad(wc);
+	atomic_inc(&refs.received);
+}
+
+static enum fake_hca_verdict nobody_there(struct fake_hca *hca,
+					  struct fake_hca_packet *packet, void *arg)
+{
+	return FAKE_DROP;
+}
+
+static struct ib_ah *refs_path(void)
+{
+	struct rdma_ah_attr attr = {
+		.type = RDMA_AH_ATTR_TYPE_IB, .port_num = 1,
+	};
+
+	rdma_ah_set_dlid(&attr, FAR_LID);
+	return rdma_create_ah(refs.agent->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+}
+
+int refs_open(const struct ib_mad_reg_req *req, u8 rmpp_version)
+{
+	const struct fake_hca_params params = {
+		.link_layer = IB_LINK_LAYER_INFINIBAND,
+	};
+	struct ib_mad_reg_req want = *req;
+
+	memset(&refs, 0, sizeof(refs));
+	init_completion(&refs.returned);
+	refs.hca = fake_hca_create(&params);
+	if (!refs.hca)
+		return -ENOMEM;
+	refs.hca->verdict = nobody_there;
+	refs.hca->hold_send_completions = true;
+	refs.agent = ib_register_mad_agent(&refs.hca->ibdev, 1, IB_QPT_GSI, &want,
+					   rmpp_version, refs_sent, refs_received,
+					   NULL, 0);
+	if (IS_ERR(refs.agent))
+		return PTR_ERR(refs.agent);
+	refs.memory = to_agent(refs.agent);
+	refs.port = refs.memory->port;
+	kref_get(&refs.port->kref);
+	refs.port_refs = kref_read(&refs.port->kref);
+	refs.ah = refs_path();
+	return PTR_ERR_OR_ZERO(refs.ah);
+}
+
+void refs_close(struct kunit *test)
+{
+	if (refs.thread)
+		deregistered(test);
+	if (!refs.removed && refs.hca) {
+		refs.hca->lose_completions = false;
+		fake_hca_release_completions(refs.hca);
+	}
+	if (!IS_ERR_OR_NULL(refs.agent))
+		ib_unregister_mad_agent(refs.agent);
+	if (refs.buf)
+		ib_free_send_mad(refs.buf);
+	if (!IS_ERR_OR_NULL(refs.ah))
+		rdma_destroy_ah(refs.ah, 0);
+	if (!refs.removed && refs.hca)
+		fake_hca_destroy(refs.hca);
+	if (refs.port)
+		ibmad_port_put(refs.port);
+	memset(&refs, 0, sizeof(refs));
+}
+
+u64 refs_counter(enum ibmad_counter counter)
+{
+	struct mad_side side = { .agent = refs.agent };
+
+	return mad_counter(&side, counter);
+}
+
+struct ibmad_send_slot *refs_slot(void)
+{
+	struct ibmad_qp *mqp = refs.memory->mqp;
+	int i;
+
+	for (i = 0; i < SEND_DEPTH; i++)
+		if (mqp->send_slots[i].send == to_send(refs.buf))
+			return &mqp->send_slots[i];
+	return NULL;
+}
+
+/* ---- what is seen ---- */
+
+static unsigned int count_list(const struct list_head *list,
+			       const struct list_head *but, bool *found)
+{
+	const struct list_head *entry;
+	unsigned int n = 0;
+
+	list_for_each(entry, list) {
+		if (entry == but)
+			*found = true;
+		else
+			n++;
+	}
+	return n;
+}
+
+/* Where on the port's lists the send is, and how many others, some on the QP. */
+static enum refs_place refs_place(unsigned int *others, unsigned int *others_on_qp)
+{
+	struct list_head *link = refs.buf ? &to_send(refs.buf)->port_link : NULL;
+	struct ibmad_qp *mqp = refs.memory->mqp;
+	bool in_lane = false, on_qp = false;
+	int i;
+
+	*others = 0;
+	spin_lock_irq(&mqp->send_lock);
+	for (i = 0; i < IBMAD_NR_LANES; i++)
+		*others += count_list(&mqp->lane[i], link, &in_lane);
+	*others_on_qp = count_list(&mqp->posted, link, &on_qp);
+	*others += *others_on_qp;
+	spin_unlock_irq(&mqp->send_lock);
+	return on_qp ? ON_QP : in_lane ? IN_LANE : NOWHERE;
+}
+
+static bool refs_listed(void)
+{
+	bool found = false;
+
+	spin_lock_irq(&refs.memory->lock);
+	if (refs.buf)
+		count_list(&refs.memory->sends, &to_send(refs.buf)->agent_link, &found);
+	spin_unlock_irq(&refs.memory->lock);
+	return found;
+}
+
+static void expect_send(struct kunit *test, const struct refs_step *step, int n)
+{
+	struct ibmad_send *send = to_send(refs.buf);
+
+	KUNIT_EXPECT_EQ_MSG(test, refcount_read(&send->refs), step->send, "step %d", n);
+	KUNIT_EXPECT_EQ_MSG(test, (enum ibmad_send_state)send->state, step->state,
+			    "step %d", n);
+	/* On its agent's list from post to completion, on the port's as it says. */
+	KUNIT_EXPECT_EQ_MSG(test, refs_listed(), step->state != IBMAD_IDLE,
+			    "step %d", n);
+	KUNIT_EXPECT_EQ_MSG(test, send->queued, step->place == IN_LANE, "step %d", n);
+	/* Its timer runs when it waits for the peer, and holds a reference then. */
+	if (step->state == IBMAD_WAITING)
+		KUNIT_EXPECT_TRUE_MSG(test, timer_pending(&send->timer), "step %d", n);
+	if (step->state == IBMAD_IDLE)
+		KUNIT_EXPECT_FALSE_MSG(test, timer_pending(&send->timer) || send->hashed,
+				       "step %d", n);
+}
+
+static void expect_step(struct kunit *test, const struct refs_step *step, int n)
+{
+	unsigned int others, others_on_qp;
+	enum refs_place place;
+
+	KUNIT_EXPECT_EQ_MSG(test, kref_read(&refs.port->kref), refs.port_refs,
+			    "step %d", n);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&refs.told), step->told, "step %d", n);
+	if (step->told)
+		KUNIT_EXPECT_EQ_MSG(test, refs.status, step->status, "step %d", n);
+	KUNIT_EXPECT_EQ_MSG(test, !refs.memory, !step->memory, "step %d", n);
+	if (!refs.memory)
+		return;
+	KUNIT_EXPECT_EQ_MSG(test, refcount_read(&refs.memory->refs), step->agent,
+			    "step %d", n);
+	KUNIT_EXPECT_EQ_MSG(test, kref_read(&refs.memory->kref), step->memory,
+			    "step %d", n);
+	KUNIT_EXPECT_EQ_MSG(test, !refs.buf, !step->send, "step %d", n);
+	if (refs.buf)
+		expect_send(test, step, n);
+	if (refs.removed)
+		return;
+	place = refs_place(&others, &others_on_qp);
+	KUNIT_EXPECT_EQ_MSG(test, place, step->place, "step %d", n);
+	KUNIT_EXPECT_EQ_MSG(test, others, step->others, "step %d", n);
+	KUNIT_EXPECT_EQ_MSG(test, refs.memory->mqp->inflight,
+			    others_on_qp + (place == ON_QP), "step %d", n);
+}
+
+static void settle(void)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		if (!refs.removed)
+			fake_hca_flush(refs.hca);
+		msleep(20);
+	}
+}
+
+void refs_run(struct kunit *test, const struct refs_step *steps)
+{
+	int i;
+
+	for (i = 0; steps[i].act; i++) {
+		steps[i].act(test);
+		settle();
+		expect_step(test, &steps[i], i);
+	}
+}
+
+/* ---- MADs ---- */
+
+struct ib_mad_send_buf *refs_mad(u8 method, int rmpp, int len)
+{
+	u8 mgmt_class = refs.memory->mgmt_class;
+	int hdr_len = ib_get_mad_data_offset(mgmt_class);
+	struct ib_mad_send_buf *buf;
+	struct ib_vendor_mad *mad;
+
+	buf = ib_create_send_mad(refs.agent, 1, 0, rmpp, hdr_len,
+				 rmpp ? len : IB_MGMT_MAD_SIZE - hdr_len, GFP_KERNEL,
+				 IB_MGMT_BASE_VERSION);
+	if (IS_ERR(buf))
+		return NULL;
+	mad = buf->mad;
+	mad->mad_hdr.base_version = IB_MGMT_BASE_VERSION;
+	mad->mad_hdr.mgmt_class = mgmt_class;
+	mad->mad_hdr.class_version = 1;
+	mad->mad_hdr.method = method;
+	mad->mad_hdr.tid = cpu_to_be64((u64)refs.agent->hi_tid << 32 | 1);
+	if (mgmt_class == REFS_CLASS)
+		mad->oui[2] = 5;
+	buf->ah = refs.ah;
+	return buf;
+}
+
+void refs_post(struct kunit *test, struct ib_mad_send_buf *buf)
+{
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	refs.buf = buf;
+	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+}
+
+void refs_inject(u8 method, u8 rmpp_type, u8 rmpp_flags, u32 seg, u32 paylen_newwin)
+{
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = FAR_LID };
+	union {
+		struct ib_rmpp_mad rmpp;
+		struct ib_vendor_mad vendor;
+		u8 raw[IB_MGMT_MAD_SIZE];
+	} mad = {};
+
+	memcpy(&mad.rmpp.mad_hdr, refs.buf->mad, sizeof(mad.rmpp.mad_hdr));
+	mad.rmpp.mad_hdr.method = method;
+	if (rmpp_type) {
+		mad.vendor.oui[2] = 5;
+		mad.rmpp.rmpp_hdr.rmpp_version = IB_MGMT_RMPP_VERSION;
+		mad.rmpp.rmpp_hdr.rmpp_type = rmpp_type;
+		mad.rmpp.rmpp_hdr.rmpp_rtime_flags =
+			IB_MGMT_RMPP_FLAG_ACTIVE | rmpp_flags;
+		mad.rmpp.rmpp_hdr.seg_num = cpu_to_be32(seg);
+		mad.rmpp.rmpp_hdr.paylen_newwin = cpu_to_be32(paylen_newwin);
+	}
+	fake_hca_inject(refs.hca, 1, &like, &mad, sizeof(mad));
+}
+
+/* ---- steps ---- */
+
+void completed(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, fake_hca_complete_held(refs.hca->special[1][1],
+						       IB_WC_SUCCESS));
+	while (fake_hca_complete_held(refs.hca->special[1][1], IB_WC_SUCCESS))
+		;
+}
+
+void failed(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, fake_hca_complete_held(refs.hca->special[1][1],
+						       IB_WC_LOC_QP_OP_ERR));
+}
+
+/* As if another's work request before it had failed. */
+void flushed(struct kunit *test)
+{
+	fake_hca_qp_error(refs.hca->special[1][1], IB_QPS_SQE);
+}
+
+void fatal(struct kunit *test)
+{
+	fake_hca_qp_event(refs.hca->special[1][1], IB_EVENT_QP_FATAL);
+}
+
+void lost(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, fake_hca_lose_held(refs.hca->special[1][1]));
+}
+
+void queue_held(struct kunit *test)
+{
+	struct ibmad_qp *mqp = refs.memory->mqp;
+
+	spin_lock_irq(&mqp->send_lock);
+	mqp->state = IBMAD_QP_HELD;
+	spin_unlock_irq(&mqp->send_lock);
+}
+
+/* A receive in error has the QP looked at, which finds it well. */
+void queue_opened(struct kunit *test)
+{
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = FAR_LID };
+	u8 too_long[IB_MGMT_MAD_SIZE + 8] = {};
+
+	fake_hca_inject(refs.hca, 1, &like, too_long, sizeof(too_long));
+}
+
+/* Its retries and its segments are sent again, or it is given up. */
+void timed_out(struct kunit *test)
+{
+	struct ibmad_send *send = to_send(refs.buf);
+
+	KUNIT_ASSERT_TRUE(test, timer_pending(&send->timer));
+	KUNIT_EXPECT_TRUE(test, wait_within(!timer_pending(&send->timer), 10000));
+}
+
+void cancelled(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ib_modify_mad(refs.buf, 0), 0);
+}
+
+void cancelled_in_vain(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ib_modify_mad(refs.buf, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ib_modify_mad(refs.buf, 1000), -EINVAL);
+}
+
+static int deregister_thread(void *arg)
+{
+	ib_unregister_mad_agent(refs.agent);
+	complete_all(&refs.returned);
+	return 0;
+}
+
+/* Without a send nothing holds it up, and its memory goes. */
+void deregister(struct kunit *test)
+{
+	struct task_struct *thread = kthread_create(deregister_thread, NULL, "refs");
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
+	refs.thread = get_task_struct(thread);
+	wake_up_process(thread);
+	if (!refs.buf)
+		deregistered(test);
+}
+
+void still_deregistering(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, completion_done(&refs.returned));
+}
+
+/* Within the time that a destroy is bounded by. */
+void deregistered(struct kunit *test)
+{
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&refs.returned,
+							  msecs_to_jiffies(RETURN_MS)), 0);
+	kthread_stop_put(refs.thread);
+	refs.thread = NULL;
+	refs.agent = NULL;
+	if (refs.buf)
+		return;
+	refs.memory = NULL;
+	refs.port_refs--;
+}
+
+/* Under an agent that its client should have deregistered. */
+void adapter_removed(struct kunit *test)
+{
+	refs.removed = true;
+	if (!refs.buf || to_send(refs.buf)->state == IBMAD_IDLE) {
+		rdma_destroy_ah(refs.ah, 0);
+		refs.ah = NULL;
+	}
+	fake_hca_destroy(refs.hca);
+	/* The agent's and the test's. */
+	refs.port_refs = 2;
+}
+
+void send_freed(struct kunit *test)
+{
+	ib_free_send_mad(refs.buf);
+	refs.buf = NULL;
+	if (refs.agent)
+		return;
+	refs.memory = NULL;
+	refs.port_refs--;
+}
