@@ -26,8 +26,8 @@ kernel_echo() {
 		requests="$count" answered="$count"
 	ulp_check_clean
 	say "$count echoes in $(ulp_get run_us) us"
-	equal rxe_a "received=$count sent=$count"
-	equal rxe_b "received=$count sent=$count"
+	equal rxe_a "received=$count recv_delivered=$count sent=$count"
+	equal rxe_b "received=$count recv_delivered=$count sent=$count"
 }
 
 mad_up

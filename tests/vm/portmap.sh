@@ -132,7 +132,8 @@ ulp listen off
 expect_mapped 0 "the listener gone"
 ulp_check_clean
 ulp_down
-siw_down
+# its socket holds ib_core
 daemon_kill
+siw_down
 kill $syslogd
 say "done"
