@@ -9,6 +9,8 @@
 An end of the stream that comes before siw has accepted the connection it takes for
 the listener's own, under any core; so it is sent when siw has read what precedes it.
 """
+import itertools
+import os
 import random
 import socket
 import struct
@@ -57,9 +59,13 @@ def hex_address(address):
     return "%08X:%04X" % (struct.unpack("=I", socket.inet_aton(address[0]))[0], address[1])
 
 
+# Below the range that rdma_cm and TCP choose from, each unaware of the other.
+ports = itertools.count(10000 + os.getpid() * 200 % 20000)
+
+
 class Peer:
     def __init__(self, source, listener):
-        self.s = socket.create_connection(listener, 15, (source, 0))
+        self.s = socket.create_connection(listener, 15, (source, next(ports)))
         self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         mine, theirs = hex_address(self.s.getsockname()), hex_address(listener)
         # which queue of the two that /proc/net/tcp shows of an end holds our bytes
