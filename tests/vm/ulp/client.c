@@ -55,8 +55,10 @@ static int conn_step(struct conn *conn, struct run *run, struct completion *outc
 		ret = begin(conn, run);
 	mutex_unlock(&conn->lock);
 	if (ret) {
-		if (ret != -ECONNABORTED)
+		if (ret != -ECONNABORTED) {
 			ulp_count(ULP_SETUP_ERROR);
+			pr_info("ibex_ulp: connecting: %ps: %d\n", begin, ret);
+		}
 		return ret;
 	}
 	if (!wait_for_completion_timeout(outcome, (unsigned long)ulp_wait_s * HZ)) {
