@@ -25,18 +25,15 @@ done
 # --- cores -------------------------------------------------------------------
 # ours has a bound on the requests to one peer; N outstanding is to mean N
 core_up() {
-	local window=
 	if [ "$1" = stock ]; then
 		insmod "$INTREE/core/ib_core.ko"
 		insmod "$INTREE/core/ib_uverbs.ko"
 	else
-		! modinfo -F parm ib_mad | grep -q '^request_window:' || window=request_window=0
-		# shellcheck disable=SC2086 # none or one
-		modprobe ib_mad $window
+		modprobe ib_mad request_window=0
 		modprobe ib_uverbs
 	fi
 	core_is "$1" || fail "that is not the core of $1"
-	say "core: $1 ${window:+with $window}"
+	say "core: $1"
 }
 
 # told by the taint of what was not built with the kernel

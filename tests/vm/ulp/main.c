@@ -228,29 +228,17 @@ static ssize_t stats_write(struct file *file, const char __user *from,
 
 DEFINE_SHOW_ATTRIBUTE(times);
 
-static const struct file_operations listen_ops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = listen_write,
-};
+#define WRITE_ONLY(_name)						\
+	static const struct file_operations _name##_ops = {		\
+		.owner = THIS_MODULE,					\
+		.open = simple_open,					\
+		.write = _name##_write,					\
+	}
 
-static const struct file_operations idle_ops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = idle_write,
-};
-
-static const struct file_operations connect_ops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = connect_write,
-};
-
-static const struct file_operations drop_ops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = drop_write,
-};
+WRITE_ONLY(listen);
+WRITE_ONLY(idle);
+WRITE_ONLY(connect);
+WRITE_ONLY(drop);
 
 static const struct file_operations stats_ops = {
 	.owner = THIS_MODULE,
