@@ -21,8 +21,8 @@
  *
  *  - From ib_post_send_mad() until it is completed, a send is on its agent's
  *    list (agent->sends).  From then until its work request completes it is on
- *    its port's as well: a lane of the backlog, or mqp->posted.  A resend puts
- *    it on the port's list again.  A request that flow control keeps back (HELD)
+ *    one of its port's as well: a lane of the backlog, or the QP's slots.  A
+ *    resend puts it there again.  A request that flow control keeps back (HELD)
  *    is on its flow's list instead, until there is credit for it; it keeps that
  *    credit through all resends, until it is completed.
  *  - Each work request handed to the port holds a reference on the agent,
@@ -279,6 +279,7 @@ struct ibmad_send {
 	bool expects;			/* fixed while posted: a response is due */
 	bool hashed;			/* in agent->by_tid; agent->lock */
 	bool queued;			/* in a lane; send_lock */
+	bool posted;			/* in a slot; send_lock */
 	u16 pkey_index;
 	u16 retries_left;		/* agent->lock */
 	u32 remote_qpn;
@@ -292,10 +293,10 @@ struct ibmad_send {
 			u32 vendor_err;
 		};
 	};
-	u64 dma_addr;			/* valid while on mqp->posted */
+	u64 dma_addr;			/* valid while posted */
 	unsigned long deadline;		/* jiffies; agent->lock */
 	struct list_head agent_link;	/* agent->sends; agent->lock */
-	/* A lane or posted: send_lock.  HELD: its flow's, agent->lock. */
+	/* A lane: send_lock.  HELD: its flow's, agent->lock. */
 	struct list_head port_link;
 	struct timer_list timer;	/* armed and disarmed under agent->lock */
 	struct rhlist_head tid_node;	/* agent->by_tid; agent->lock */
@@ -414,7 +415,6 @@ struct ibmad_send_slot {
 	struct ib_cqe cqe;
 	struct ibmad_qp *mqp;
 	struct ibmad_send *send;	/* NULL unless posted; send_lock */
-	struct list_head link;		/* free_slots or busy_slots; send_lock */
 };
 
 int ibmad_sendq_post(struct ibmad_send *send);
@@ -447,13 +447,13 @@ struct ibmad_qp {
 
 	spinlock_t send_lock;		/* see lock order */
 	enum ibmad_qp_state state;	/* protected by send_lock */
-	unsigned int inflight;		/* protected by send_lock */
-	unsigned int burst;		/* responses in a row; send_lock */
+	unsigned int inflight;		/* slots in use; send_lock */
+	unsigned int next_slot;		/* to use, if it is free; send_lock */
+	unsigned int oldest_slot;	/* posted first, if any is; send_lock */
 	unsigned long progress;		/* jiffies of the oldest's turn; send_lock */
 	bool stall_armed;		/* protected by send_lock */
-	struct list_head free_slots;	/* protected by send_lock */
-	struct list_head busy_slots;	/* as they were posted; send_lock */
-	struct list_head posted;	/* their sends; send_lock */
+	unsigned int backlog;		/* sends in the lanes; send_lock */
+	unsigned int burst;		/* responses in a row; send_lock */
 	struct list_head lane[IBMAD_NR_LANES]; /* protected by send_lock */
 	struct ibmad_send_slot *send_slots;
 	struct delayed_work stall_work;

@@ -207,7 +207,6 @@ static int qp_alloc_slots(struct ibmad_qp *mqp)
 	for (i = 0; i < ibmad_send_depth; i++) {
 		mqp->send_slots[i].cqe.done = ibmad_sendq_done;
 		mqp->send_slots[i].mqp = mqp;
-		list_add_tail(&mqp->send_slots[i].link, &mqp->free_slots);
 	}
 	for (i = 0; i < ibmad_recv_depth; i++) {
 		mqp->recv_slots[i].cqe.done = ibmad_recv_done;
@@ -283,9 +282,6 @@ static void qp_init(struct ibmad_qp *mqp)
 	init_waitqueue_head(&mqp->idle);
 	spin_lock_init(&mqp->send_lock);
 	spin_lock_init(&mqp->recv_lock);
-	INIT_LIST_HEAD(&mqp->free_slots);
-	INIT_LIST_HEAD(&mqp->busy_slots);
-	INIT_LIST_HEAD(&mqp->posted);
 	for (i = 0; i < IBMAD_NR_LANES; i++)
 		INIT_LIST_HEAD(&mqp->lane[i]);
 	INIT_DELAYED_WORK(&mqp->stall_work, ibmad_sendq_stall_work);

@@ -61,6 +61,8 @@ static const struct rhashtable_params tid_params = {
 	.key_len = sizeof_field(struct ibmad_send, tid),
 	.key_offset = offsetof(struct ibmad_send, tid),
 	.head_offset = offsetof(struct ibmad_send, tid_node),
+	/* A client that has a hundred out, then none, is not to resize it. */
+	.min_size = 256,
 	.automatic_shrinking = true,
 };
 
@@ -108,7 +110,7 @@ static unsigned int send_complete(struct ibmad_agent *agent,
 	struct ibmad_flow *flow = send->flow;
 	unsigned int puts;
 
-	WARN_ON_ONCE(!list_empty(&send->port_link));
+	WARN_ON_ONCE(send->posted || !list_empty(&send->port_link));
 	ibmad_send_disarm(send);
 	puts = send_unexpect(agent, send);
 	list_del_init(&send->agent_link);
@@ -423,7 +425,7 @@ void ibmad_send_put(struct ibmad_send *send)
 	if (!refcount_dec_and_test(&send->refs))
 		return;
 	WARN_ON_ONCE(timer_pending(&send->timer) || send->hashed ||
-		     !list_empty(&send->agent_link) ||
+		     send->posted || !list_empty(&send->agent_link) ||
 		     !list_empty(&send->port_link));
 	ibmad_rmpp_send_free(send);
 	kfree(send);

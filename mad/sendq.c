@@ -5,7 +5,10 @@
  *
  * A work request names its slot, never its send: slots live as long as the QP,
  * so a completion that comes twice, or after the QP was reset, finds an empty
- * slot and is counted instead of followed.
+ * slot and is counted instead of followed.  Slots are taken in turn: work requests
+ * complete in the order of posting, so the next is the one that has rested longest
+ * (the surer is a stray seen).  One whose completion has gone astray is passed
+ * over until the QP is reset.
  *
  * Responses leave before requests, since what they answer is already under way
  * (a request kept waiting costs its sender nothing but time, a late response
@@ -16,16 +19,17 @@
 #include "mad.h"
 #include "trace.h"
 
-static bool sendq_lanes_empty(const struct ibmad_qp *mqp)
+static bool sendq_has_slot(const struct ibmad_qp *mqp)
 {
-	int i;
-
-	for (i = 0; i < IBMAD_NR_LANES; i++)
-		if (!list_empty(&mqp->lane[i]))
-			return false;
-	return true;
+	return mqp->inflight < ibmad_send_depth;
 }
 
+static unsigned int sendq_after(unsigned int slot)
+{
+	return slot + 1 < ibmad_send_depth ? slot + 1 : 0;
+}
+
+/* There is a backlog. */
 static struct ibmad_send *sendq_next(struct ibmad_qp *mqp)
 {
 	struct list_head *lane = mqp->lane;
@@ -38,10 +42,8 @@ static struct ibmad_send *sendq_next(struct ibmad_qp *mqp)
 		 (mqp->burst >= IBMAD_RESPONSE_BURST ||
 		  list_empty(&lane[IBMAD_LANE_RESPONSE])))
 		pick = IBMAD_LANE_REQUEST;
-	else if (!list_empty(&lane[IBMAD_LANE_RESPONSE]))
-		pick = IBMAD_LANE_RESPONSE;
 	else
-		return NULL;
+		pick = IBMAD_LANE_RESPONSE;
 
 	mqp->burst = pick == IBMAD_LANE_RESPONSE ? mqp->burst + 1 : 0;
 	return list_first_entry(&lane[pick], struct ibmad_send, port_link);
@@ -80,6 +82,38 @@ static int sendq_post_wr(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
 	return ib_post_send(mqp->qp, &wr.wr, NULL);
 }
 
+/* The next that is free; there is one. */
+static struct ibmad_send_slot *sendq_slot(struct ibmad_qp *mqp)
+{
+	lockdep_assert_held(&mqp->send_lock);
+	while (mqp->send_slots[mqp->next_slot].send)
+		mqp->next_slot = sendq_after(mqp->next_slot);
+	return &mqp->send_slots[mqp->next_slot];
+}
+
+static void sendq_arm_stall(struct ibmad_qp *mqp)
+{
+	if (mqp->stall_armed)
+		return;
+	mqp->stall_armed = true;
+	queue_delayed_work(ibmad_wq, &mqp->stall_work,
+			   msecs_to_jiffies(IBMAD_STALL_MS));
+}
+
+/* The completion cannot be seen before send_lock is dropped. */
+static void sendq_occupy(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
+			 struct ibmad_send *send)
+{
+	slot->send = send;
+	send->posted = true;
+	if (!mqp->inflight++) {
+		mqp->oldest_slot = mqp->next_slot;
+		mqp->progress = jiffies;
+	}
+	mqp->next_slot = sendq_after(mqp->next_slot);
+	sendq_arm_stall(mqp);
+}
+
 /* Moves @send to a free slot and the QP. */
 static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
 {
@@ -94,24 +128,13 @@ static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
 	if (ib_dma_mapping_error(device, send->dma_addr))
 		return -ENOMEM;
 
-	slot = list_first_entry(&mqp->free_slots, struct ibmad_send_slot, link);
+	slot = sendq_slot(mqp);
 	ret = sendq_post_wr(mqp, slot, send);
-	if (ret) {
+	if (ret)
 		sendq_unmap(mqp, send);
-		return ret;
-	}
-	/* The completion cannot be seen before send_lock is dropped. */
-	list_move_tail(&slot->link, &mqp->busy_slots);
-	slot->send = send;
-	list_add_tail(&send->port_link, &mqp->posted);
-	if (!mqp->inflight++)
-		mqp->progress = jiffies;
-	if (!mqp->stall_armed) {
-		mqp->stall_armed = true;
-		queue_delayed_work(ibmad_wq, &mqp->stall_work,
-				   msecs_to_jiffies(IBMAD_STALL_MS));
-	}
-	return 0;
+	else
+		sendq_occupy(mqp, slot, send);
+	return ret;
 }
 
 static void sendq_to_lane(struct ibmad_qp *mqp, struct ibmad_send *send,
@@ -119,6 +142,7 @@ static void sendq_to_lane(struct ibmad_qp *mqp, struct ibmad_send *send,
 {
 	lockdep_assert_held(&mqp->send_lock);
 	send->queued = true;
+	mqp->backlog++;
 	list_add_tail(&send->port_link, &mqp->lane[lane]);
 }
 
@@ -126,6 +150,7 @@ static void sendq_from_lane(struct ibmad_qp *mqp, struct ibmad_send *send)
 {
 	lockdep_assert_held(&mqp->send_lock);
 	send->queued = false;
+	mqp->backlog--;
 	list_del_init(&send->port_link);
 }
 
@@ -134,10 +159,8 @@ static void sendq_pump(struct ibmad_qp *mqp, struct list_head *failed)
 {
 	struct ibmad_send *send;
 
-	while (mqp->state == IBMAD_QP_LIVE && !list_empty(&mqp->free_slots)) {
+	while (mqp->backlog && mqp->state == IBMAD_QP_LIVE && sendq_has_slot(mqp)) {
 		send = sendq_next(mqp);
-		if (!send)
-			break;
 		sendq_from_lane(mqp, send);
 		if (sendq_to_qp(mqp, send))
 			list_add_tail(&send->port_link, failed);
@@ -169,8 +192,8 @@ int ibmad_sendq_post(struct ibmad_send *send)
 	send->redo = 0;
 	if (mqp->state == IBMAD_QP_DEAD) {
 		ret = -ENODEV;
-	} else if (mqp->state == IBMAD_QP_LIVE && sendq_lanes_empty(mqp) &&
-		   !list_empty(&mqp->free_slots)) {
+	} else if (mqp->state == IBMAD_QP_LIVE && !mqp->backlog &&
+		   sendq_has_slot(mqp)) {
 		ret = sendq_to_qp(mqp, send);
 	} else {
 		sendq_to_lane(mqp, send, send->lane);
@@ -212,6 +235,23 @@ static bool sendq_wants_redo(struct ibmad_qp *mqp, struct ibmad_send *send)
 	       send->redo++ < IBMAD_MAX_REDO;
 }
 
+static void sendq_vacate(struct ibmad_qp *mqp, struct ibmad_send_slot *slot)
+{
+	slot->send->posted = false;
+	slot->send = NULL;
+	/* Who waits has said so before it looks; wq_has_sleeper() has the barrier. */
+	if (!--mqp->inflight) {
+		if (wq_has_sleeper(&mqp->idle))
+			wake_up(&mqp->idle);
+		return;
+	}
+	if (slot != &mqp->send_slots[mqp->oldest_slot])
+		return;
+	mqp->progress = jiffies;
+	while (!mqp->send_slots[mqp->oldest_slot].send)
+		mqp->oldest_slot = sendq_after(mqp->oldest_slot);
+}
+
 /* Empties @slot; its send goes to the redo lane, or is returned. */
 static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
 				     struct ibmad_send_slot *slot, bool flushed)
@@ -219,15 +259,8 @@ static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
 	struct ibmad_send *send = slot->send;
 
 	lockdep_assert_held(&mqp->send_lock);
-	if (list_is_first(&slot->link, &mqp->busy_slots))
-		mqp->progress = jiffies;
-	slot->send = NULL;
-	/* To the tail: the longer a slot rests, the surer a stray is seen. */
-	list_move_tail(&slot->link, &mqp->free_slots);
-	list_del_init(&send->port_link);
 	sendq_unmap(mqp, send);
-	if (!--mqp->inflight)
-		wake_up(&mqp->idle);
+	sendq_vacate(mqp, slot);
 	if (flushed && sendq_wants_redo(mqp, send)) {
 		sendq_to_lane(mqp, send, IBMAD_LANE_REDO);
 		return NULL;
@@ -300,16 +333,19 @@ void ibmad_sendq_open(struct ibmad_qp *mqp)
 static void sendq_reclaim_posted(struct ibmad_qp *mqp, bool all,
 				 struct list_head *done)
 {
-	struct ibmad_send_slot *slot, *next;
+	unsigned int i, slot = mqp->next_slot;
 	struct ibmad_send *send;
 
 	lockdep_assert_held(&mqp->send_lock);
-	list_for_each_entry_safe(slot, next, &mqp->busy_slots, link) {
-		send = sendq_take(mqp, slot, !all);
+	/* Once round, and in the order of posting: the next to use comes first. */
+	for (i = 0; i < ibmad_send_depth; i++, slot = sendq_after(slot)) {
+		if (!mqp->send_slots[slot].send)
+			continue;
+		send = sendq_take(mqp, &mqp->send_slots[slot], !all);
 		if (send)
 			list_add_tail(&send->port_link, done);
 	}
-	WARN_ON_ONCE(mqp->inflight || !list_empty(&mqp->posted));
+	WARN_ON_ONCE(mqp->inflight);
 }
 
 static void sendq_reclaim_lane(struct ibmad_qp *mqp, enum ibmad_lane lane,

@@ -126,10 +126,30 @@ static unsigned int count_list(const struct list_head *list,
 	return n;
 }
 
+static unsigned int count_slots(const struct ibmad_qp *mqp,
+				const struct ibmad_send *but, bool *found)
+{
+	unsigned int n = 0;
+	int i;
+
+	for (i = 0; i < SEND_DEPTH; i++) {
+		const struct ibmad_send *send = mqp->send_slots[i].send;
+
+		if (!send)
+			continue;
+		if (send == but)
+			*found = true;
+		else
+			n++;
+	}
+	return n;
+}
+
 /* Where on the port's lists the send is, and how many others, some on the QP. */
 static enum refs_place refs_place(unsigned int *others, unsigned int *others_on_qp)
 {
-	struct list_head *link = refs.buf ? &to_send(refs.buf)->port_link : NULL;
+	struct ibmad_send *send = refs.buf ? to_send(refs.buf) : NULL;
+	struct list_head *link = send ? &send->port_link : NULL;
 	struct ibmad_qp *mqp = refs.memory->mqp;
 	bool in_lane = false, on_qp = false;
 	int i;
@@ -138,7 +158,7 @@ static enum refs_place refs_place(unsigned int *others, unsigned int *others_on_
 	spin_lock_irq(&mqp->send_lock);
 	for (i = 0; i < IBMAD_NR_LANES; i++)
 		*others += count_list(&mqp->lane[i], link, &in_lane);
-	*others_on_qp = count_list(&mqp->posted, link, &on_qp);
+	*others_on_qp = count_slots(mqp, send, &on_qp);
 	*others += *others_on_qp;
 	spin_unlock_irq(&mqp->send_lock);
 	return on_qp ? ON_QP : in_lane ? IN_LANE : NOWHERE;
