@@ -86,13 +86,15 @@ silent_end() {
 	cat /tmp/silent
 }
 
-# link_delete DEVICE NETDEV: connections of the ULP carry messages without an end
+# link_delete DEVICE NETDEV: connections of the ULP carry messages without an end,
+# for wait_s at most: longer than a slow machine takes to see them and to delete
 link_delete() {
 	local job
 	say "rdma link delete $1 under traffic"
 	ulp stats 0
 	ulp rounds 1000000000
 	ulp window 8
+	ulp wait_s 90
 	ulp connect "$B $A 7471 8 8" &
 	job=$!
 	wait_for 20 ulp_is established=8 || fail "no traffic"
@@ -102,6 +104,7 @@ link_delete() {
 	wait_for 20 ulp_is live=0 || fail "$(ulp_get live) connections still live"
 	ulp rounds 1
 	ulp window 1
+	ulp wait_s 20
 	say "  took $TOOK s; $(ulp_show)"
 	[ "$(ulp_get removals)" -ge 8 ] || fail "no DEVICE_REMOVAL for each"
 	ulp_check duplicates=0 unexpected=0 timeouts=0 bad_data=0
