@@ -71,6 +71,8 @@ cost() {
 	run open instant0 instant0
 	for n in $sizes; do
 		run fill "$n"
+		# what that has left to be done, as a hash table that grows
+		run cost match 1 1000
 		for what in match cancel timeout modify post; do
 			count=$reps
 			[ $what != timeout ] || count=$timeouts
