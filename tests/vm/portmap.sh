@@ -3,6 +3,7 @@
 # about: iWARP's port mapper: iwpmd maps, is asked by peers, restarts, hangs, dies
 # timeout: 180
 # image: siw
+# stock-fails: it tells a daemon that starts again of ports that were given back
 . /ibex/iwarp.sh
 
 LOG=/tmp/syslog
