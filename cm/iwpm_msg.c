@@ -205,6 +205,16 @@ struct iwpm_field {
 #define FIELD(k, to)	{ .kind = IWPM_##k, \
 			  .offset = offsetof(struct iwpm_reply, to) }
 
+/* What a query is answered with, and what is told unasked of a remote mapping. */
+#define QUERY_FIELDS { \
+	[IWPM_NLA_RQUERY_MAPPING_SEQ]	= FIELD(U32, seq), \
+	[IWPM_NLA_RQUERY_LOCAL_ADDR]	= FIELD(ADDR, map.local), \
+	[IWPM_NLA_RQUERY_REMOTE_ADDR]	= FIELD(ADDR, map.remote), \
+	[IWPM_NLA_RQUERY_MAPPED_LOC_ADDR] = FIELD(ADDR, map.mapped_local), \
+	[IWPM_NLA_RQUERY_MAPPED_REM_ADDR] = FIELD(ADDR, map.mapped_remote), \
+	[IWPM_NLA_RQUERY_MAPPING_ERR]	= FIELD(U16, err), \
+}
+
 /* By operation and attribute; each must be there. */
 static const struct iwpm_field iwpm_fields[][IWPM_ATTRS] = {
 	[RDMA_NL_IWPM_REG_PID] = {
@@ -220,22 +230,8 @@ static const struct iwpm_field iwpm_fields[][IWPM_ATTRS] = {
 		[IWPM_NLA_RMANAGE_MAPPED_LOC_ADDR] = FIELD(ADDR, map.mapped_local),
 		[IWPM_NLA_RMANAGE_MAPPING_ERR]	= FIELD(U16, err),
 	},
-	[RDMA_NL_IWPM_QUERY_MAPPING] = {
-		[IWPM_NLA_RQUERY_MAPPING_SEQ]	= FIELD(U32, seq),
-		[IWPM_NLA_RQUERY_LOCAL_ADDR]	= FIELD(ADDR, map.local),
-		[IWPM_NLA_RQUERY_REMOTE_ADDR]	= FIELD(ADDR, map.remote),
-		[IWPM_NLA_RQUERY_MAPPED_LOC_ADDR] = FIELD(ADDR, map.mapped_local),
-		[IWPM_NLA_RQUERY_MAPPED_REM_ADDR] = FIELD(ADDR, map.mapped_remote),
-		[IWPM_NLA_RQUERY_MAPPING_ERR]	= FIELD(U16, err),
-	},
-	[RDMA_NL_IWPM_REMOTE_INFO] = {
-		[IWPM_NLA_RQUERY_MAPPING_SEQ]	= FIELD(U32, seq),
-		[IWPM_NLA_RQUERY_LOCAL_ADDR]	= FIELD(ADDR, map.local),
-		[IWPM_NLA_RQUERY_REMOTE_ADDR]	= FIELD(ADDR, map.remote),
-		[IWPM_NLA_RQUERY_MAPPED_LOC_ADDR] = FIELD(ADDR, map.mapped_local),
-		[IWPM_NLA_RQUERY_MAPPED_REM_ADDR] = FIELD(ADDR, map.mapped_remote),
-		[IWPM_NLA_RQUERY_MAPPING_ERR]	= FIELD(U16, err),
-	},
+	[RDMA_NL_IWPM_QUERY_MAPPING] = QUERY_FIELDS,
+	[RDMA_NL_IWPM_REMOTE_INFO] = QUERY_FIELDS,
 	[RDMA_NL_IWPM_HANDLE_ERR] = {
 		[IWPM_NLA_ERR_SEQ]		= FIELD(U32, seq),
 		[IWPM_NLA_ERR_CODE]		= FIELD(U16, err),
