@@ -128,15 +128,7 @@ int cma_prov_report(struct cma_prov *prov, struct iw_cm_id *cm_id,
 		    enum iw_cm_event_type type, int status, const char *data,
 		    const struct sockaddr *local, const struct sockaddr *remote)
 {
-	struct iw_cm_event event = {
-		.event = type,
-		.status = status,
-		.private_data = (void *)data,
-		.private_data_len = data ? strlen(data) + 1 : 0,
-		.ord = 7,
-		.ird = 9,
-		.provider_data = prov,
-	};
+	struct iw_cm_event event = fake_iw_event(type, status, data, prov);
 
 	if (local)
 		memcpy(&event.local_addr, local, rdma_addr_size((struct sockaddr *)local));

@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
 
 #define FAKE_HCA_MAX_PORTS	2
 #define FAKE_HCA_GIDS		32
@@ -34,8 +35,6 @@ enum fake_iw_verb {
 };
 
 struct fake_hca;
-struct iw_cm_conn_param;
-struct iw_cm_id;
 
 struct fake_hca_packet {
 	struct list_head entry;		/* on hca->wire or hca->held */
@@ -255,6 +254,10 @@ int fake_hca_inject(struct fake_hca *hca, u32 dst_qpn,
 		    const struct fake_hca_packet *like, const void *data,
 		    u32 len);
 int fake_hca_objects(struct fake_hca *hca);	/* all alive but GIDs */
+
+/* What an iWARP provider reports: @data is a string or NULL; no addresses yet. */
+struct iw_cm_event fake_iw_event(enum iw_cm_event_type type, int status,
+				 const char *data, void *provider_data);
 
 /* An Ethernet device that swallows what it is given; up. */
 struct net_device *fake_netdev_create(const char *name);

@@ -3,7 +3,6 @@
  * The fake adapter as an iWARP provider: its iw_* verbs are counted and left to
  * the test, which also reports by cm_id->event_handler, when it likes to.
  */
-#include <rdma/iw_cm.h>
 #include "fake_hca.h"
 
 static int fake_iw_call(struct iw_cm_id *cm_id, enum fake_iw_verb verb,
@@ -44,6 +43,21 @@ static int fake_iw_destroy_listen(struct iw_cm_id *cm_id)
 {
 	return fake_iw_call(cm_id, FAKE_IW_UNLISTEN, NULL);
 }
+
+struct iw_cm_event fake_iw_event(enum iw_cm_event_type type, int status,
+				 const char *data, void *provider_data)
+{
+	return (struct iw_cm_event){
+		.event = type,
+		.status = status,
+		.private_data = (void *)data,
+		.private_data_len = data ? strlen(data) + 1 : 0,
+		.ord = 7,
+		.ird = 9,
+		.provider_data = provider_data,
+	};
+}
+EXPORT_SYMBOL_GPL(fake_iw_event);
 
 static struct ib_qp *fake_iw_get_qp(struct ib_device *ibdev, int qpn)
 {

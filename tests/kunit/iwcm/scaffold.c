@@ -200,15 +200,7 @@ int iw_accept_id(struct iw_cm_id *cm_id)
 int iw_report(struct iw_cm_id *cm_id, enum iw_cm_event_type type, int status,
 	      const char *data)
 {
-	struct iw_cm_event event = {
-		.event = type,
-		.status = status,
-		.private_data = (void *)data,
-		.private_data_len = data ? strlen(data) + 1 : 0,
-		.ord = 7,
-		.ird = 9,
-		.provider_data = &it,
-	};
+	struct iw_cm_event event = fake_iw_event(type, status, data, &it);
 
 	iw_addr(&event.local_addr, "192.0.2.1", 1001);
 	iw_addr(&event.remote_addr, "192.0.2.2", 2001);

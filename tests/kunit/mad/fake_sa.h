@@ -59,6 +59,9 @@ void fake_sa_settle(struct fake_hca *hca);
 /* Every query of @client, the only user of port 1's agent, was given back. */
 void fake_sa_expect_idle(struct kunit *test, struct fake_hca *hca,
 			 const struct ib_sa_client *client);
+/* An SA, an adapter of two ports whose subnet manager it is, and who asks. */
+int fake_sa_begin(struct fake_sa **sa, struct fake_hca **hca,
+		  struct ib_sa_client *client);
 /* Ends both, if they are there. */
 void fake_sa_end(struct fake_sa **sa, struct fake_hca **hca);
 

@@ -17,12 +17,7 @@ int mcast_test_init(struct kunit *test)
 	memset(&one, 0, sizeof(one));
 	memset(&two, 0, sizeof(two));
 	memset(&three, 0, sizeof(three));
-	ib_sa_register_client(&mcast_client);
-	mcast_sa = fake_sa_create();
-	if (!mcast_sa)
-		return -ENOMEM;
-	mcast_hca = fake_sa_client(mcast_sa, 2);
-	return mcast_hca ? 0 : -ENOMEM;
+	return fake_sa_begin(&mcast_sa, &mcast_hca, &mcast_client);
 }
 
 void mcast_leave(struct mcast_member *m)
@@ -37,11 +32,7 @@ void mcast_test_exit(struct kunit *test)
 	mcast_leave(&one);
 	mcast_leave(&two);
 	mcast_leave(&three);
-	if (mcast_hca)
-		fake_hca_destroy(mcast_hca);
-	fake_sa_destroy(mcast_sa);
-	mcast_hca = NULL;
-	mcast_sa = NULL;
+	fake_sa_end(&mcast_sa, &mcast_hca);
 }
 
 int mcast_told(int status, struct ib_sa_multicast *mc)

@@ -252,6 +252,17 @@ void fake_sa_expect_idle(struct kunit *test, struct fake_hca *hca,
 		KUNIT_EXPECT_EQ(test, kref_read(&port->sm_ah->ref), 1u);
 }
 
+int fake_sa_begin(struct fake_sa **sa, struct fake_hca **hca,
+		  struct ib_sa_client *client)
+{
+	ib_sa_register_client(client);
+	*sa = fake_sa_create();
+	if (!*sa)
+		return -ENOMEM;
+	*hca = fake_sa_client(*sa, 2);
+	return *hca ? 0 : -ENOMEM;
+}
+
 void fake_sa_end(struct fake_sa **sa, struct fake_hca **hca)
 {
 	if (*hca) {

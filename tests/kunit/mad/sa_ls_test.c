@@ -28,18 +28,9 @@ static struct {
 
 static int sa_ls_test_init(struct kunit *test)
 {
-	int ret;
-
 	memset(&got, 0, sizeof(got));
-	ib_sa_register_client(&client);
-	ret = lsd_open(&lsd) ?: lsd_set_timeout(&lsd, 2000);
-	if (ret)
-		return ret;
-	sa = fake_sa_create();
-	if (!sa)
-		return -ENOMEM;
-	hca = fake_sa_client(sa, 2);
-	return hca ? 0 : -ENOMEM;
+	return lsd_open(&lsd) ?: lsd_set_timeout(&lsd, 2000) ?:
+	       fake_sa_begin(&sa, &hca, &client);
 }
 
 static void sa_ls_test_exit(struct kunit *test)

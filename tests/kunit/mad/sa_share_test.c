@@ -28,12 +28,7 @@ static int share_test_init(struct kunit *test)
 {
 	memset(asked, 0, sizeof(asked));
 	atomic_set(&told, 0);
-	ib_sa_register_client(&client);
-	sa = fake_sa_create();
-	if (!sa)
-		return -ENOMEM;
-	hca = fake_sa_client(sa, 2);
-	return hca ? 0 : -ENOMEM;
+	return fake_sa_begin(&sa, &hca, &client);
 }
 
 static void share_test_exit(struct kunit *test)

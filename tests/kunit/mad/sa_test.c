@@ -21,12 +21,7 @@ static struct {
 static int sa_test_init(struct kunit *test)
 {
 	memset(&got, 0, sizeof(got));
-	ib_sa_register_client(&client);
-	sa = fake_sa_create();
-	if (!sa)
-		return -ENOMEM;
-	hca = fake_sa_client(sa, 2);
-	return hca ? 0 : -ENOMEM;
+	return fake_sa_begin(&sa, &hca, &client);
 }
 
 static void sa_test_exit(struct kunit *test)
