@@ -3,13 +3,14 @@
 #define IBEX_WAIT_H
 
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 
-/* Whether @cond holds within @ms milliseconds; looks each millisecond. */
+/* Whether @cond holds within @ms milliseconds; looks each jiffy or two. */
 #define wait_within(cond, ms) ({					\
-	unsigned int __left = (ms);					\
+	unsigned long __end = jiffies + msecs_to_jiffies(ms);		\
 	bool __met;							\
 									\
-	while (!(__met = (cond)) && __left--)				\
+	while (!(__met = (cond)) && time_before(jiffies, __end))	\
 		msleep(1);						\
 	__met;								\
 })

@@ -80,6 +80,12 @@ void post(struct kunit *test, int n)
 		KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
 }
 
+bool handed_back(int n)
+{
+	static_assert(BOUND_MS < IBMAD_STALL_MS);
+	return wait_within(atomic_read(&pair.asker.errors) == n, BOUND_MS);
+}
+
 void expect_in_order(struct kunit *test, const struct noted *noted, int n)
 {
 	int i;

@@ -28,6 +28,8 @@ struct ib_qp *qp1(void);
 struct ibmad_qp *mqp(void);
 u64 resets(void);
 void post(struct kunit *test, int n);
+/* @n requests have failed, sooner than the watch for stalls would see to it. */
+bool handed_back(int n);
 /* So that what is posted next does not have its slots in the order of their numbers. */
 void turn_slots(struct kunit *test, int n);
 void expect_in_order(struct kunit *test, const struct noted *noted, int n);

@@ -84,8 +84,7 @@ static void what_is_always_flushed_is_given_up(struct kunit *test)
 
 static void expect_all_back(struct kunit *test, int n)
 {
-	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, n));
-	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), n);
+	KUNIT_EXPECT_TRUE(test, handed_back(n));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
 	expect_in_order(test, &told, n);
 }
@@ -150,8 +149,7 @@ static void a_fatal_event_amid_a_recovery(struct kunit *test)
 		break_at = states[i];
 		pair.asker.hca->on_modify_qp = break_once;
 		fake_hca_qp_error(qp1(), IB_QPS_ERR);
-		KUNIT_EXPECT_TRUE_MSG(test, mad_wait(&pair.asker.errors, 5), "state %d",
-				      states[i]);
+		KUNIT_EXPECT_TRUE_MSG(test, handed_back(5), "state %d", states[i]);
 		expect_well(test);
 	}
 }
@@ -194,7 +192,7 @@ static void receive_late(struct kunit *test)
 
 static void expect_lost(struct kunit *test, int i)
 {
-	KUNIT_EXPECT_TRUE_MSG(test, mad_wait(&pair.asker.errors, 5), "failure %d", i);
+	KUNIT_EXPECT_TRUE_MSG(test, handed_back(5), "failure %d", i);
 	mad_settle(&pair);
 	KUNIT_EXPECT_EQ_MSG(test, mad_post(&pair.asker, 1000, 2), -ENODEV,
 			    "failure %d", i);
@@ -304,7 +302,7 @@ static void a_fatal_event_in_a_hard_interrupt(struct kunit *test)
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	timer.function = break_in_interrupt;
 	hrtimer_start(&timer, ms_to_ktime(5), HRTIMER_MODE_REL_HARD);
-	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 5));
+	KUNIT_EXPECT_TRUE(test, handed_back(5));
 	KUNIT_EXPECT_EQ(test, atomic_read(&in_hardirq), 1);
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
