@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Defects that MAD layers have had, one case each, named after what it guards.
- * Their like elsewhere: umad's list (umad/recv_test.c), netlink requests of the SA
- * (sa_ls_test.c), the GID of an address handle that fails (core/ah_test.c).
+ * Their like elsewhere: umad's list (umad/recv_test.c), the GID of an address
+ * handle that fails (core/ah_test.c).
  */
 #include <linux/kthread.h>
+#include "fake_sa.h"
+#include "ls_daemon.h"
 #include "rmpp_peer.h"
 #include "wait.h"
 
@@ -121,6 +123,7 @@ static struct ib_mad_agent *agent_in_callback(struct kunit *test)
 	return agent;
 }
 
+/* Defect 17: it waits for the callback, in which the agent is still good. */
 static void agent_destroyed_under_a_callback(struct kunit *test)
 {
 	struct ending ending = { .agent = agent_in_callback(test) };
@@ -142,7 +145,10 @@ static void agent_destroyed_under_a_callback(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&slow.calls), 2);
 }
 
-/* Its client and the end of the port at once: one does it, both wait for it. */
+/*
+ * Defect 17, by its client and the end of the port at once: one does it, both wait
+ * for it.
+ */
 static void agent_destroyed_by_two(struct kunit *test)
 {
 	struct ending first = {}, second = {};
@@ -175,7 +181,7 @@ static void agent_destroyed_by_two(struct kunit *test)
 
 /* ---- RMPP ---- */
 
-/* Segments of responses that nobody waits for, begun, amid, and ended. */
+/* Defect 18: segments of responses that nobody waits for, begun, amid, and ended. */
 static void unmatched_rmpp_responses_are_not_reassembled(struct kunit *test)
 {
 	static const struct peer_mad segments[] = {
@@ -211,7 +217,7 @@ static void unmatched_rmpp_responses_are_not_reassembled(struct kunit *test)
 
 /* ---- receiving ---- */
 
-/* However many receives end in error while the QP recovers again and again. */
+/* Defect 19: however many end in error while the QP recovers again and again. */
 static void receives_posted_beyond_the_free_slots(struct kunit *test)
 {
 	static const enum ib_qp_state states[] = { IB_QPS_ERR, IB_QPS_SQE };
@@ -234,7 +240,7 @@ static void receives_posted_beyond_the_free_slots(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.hca->recv_overruns), 0);
 }
 
-/* A client that does not read holds a bounded number, and the rest is counted. */
+/* Defect 20: a client that does not read holds some, and the rest is counted. */
 static void unbounded_receive_list(struct kunit *test)
 {
 	struct ib_mad_agent *agent = agent_in_callback(test);
@@ -260,12 +266,107 @@ static void unbounded_receive_list(struct kunit *test)
 			atomic_read(&slow.calls), INBOX + 500 + 2);
 }
 
+/* ---- subnet administration ---- */
+
+enum quick_daemon { QUICK_ANSWERS, QUICK_REFUSES, QUICK_IS_SILENT, QUICK_DAEMONS };
+
+/* A query whose end comes while the local service is being asked. */
+static struct {
+	struct fake_sa *sa;
+	struct fake_hca *hca;
+	struct ib_sa_client client;
+	struct ls_daemon lsd;
+	struct sa_path_rec path;
+	enum quick_daemon daemon;
+	bool asked;
+	atomic_t told;
+	int status;
+} quick;
+
+static void quick_told(int status, struct sa_path_rec *path, unsigned int paths,
+		       void *context)
+{
+	quick.status = status;
+	atomic_inc(&quick.told);
+}
+
+static void quick_answer(void)
+{
+	struct ib_path_rec_data data = { .flags = IB_PATH_PRIMARY | IB_PATH_OUTBOUND };
+	struct sk_buff *skb = lsd_answer(&quick.lsd, 0);
+
+	ib_sa_pack_path(&quick.path, data.path_rec);
+	nla_put(skb, LS_NLA_TYPE_PATH_RECORD, sizeof(data), &data);
+	lsd_send(&quick.lsd, skb);
+}
+
+/* The daemon's socket got a message; who sends it waits for us. */
+static void quick_ready(struct sock *sk)
+{
+	if (quick.asked || !lsd_question(&quick.lsd))
+		return;
+	quick.asked = true;
+	if (quick.daemon == QUICK_ANSWERS)
+		quick_answer();
+	else if (quick.daemon == QUICK_REFUSES)
+		lsd_refuse(&quick.lsd);
+	mad_wait(&quick.told, 1);
+	fake_sa_settle(quick.hca);
+}
+
+static void quick_begin(struct kunit *test)
+{
+	memset(&quick, 0, sizeof(quick));
+	KUNIT_ASSERT_EQ(test, lsd_open(&quick.lsd), 0);
+	KUNIT_ASSERT_EQ(test, lsd_set_timeout(&quick.lsd, 200), 0);
+	KUNIT_ASSERT_EQ(test, fake_sa_begin(&quick.sa, &quick.hca, &quick.client), 0);
+	quick.path.rec_type = SA_PATH_REC_TYPE_IB;
+	quick.path.dgid.raw[15] = 1;
+	sa_path_set_dlid(&quick.path, 0x77);
+	quick.lsd.nl.sock->sk->sk_data_ready = quick_ready;
+}
+
+static void quick_end(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, lsd_set_timeout(&quick.lsd, 2000), 0);
+	lsd_close(&quick.lsd);
+	fake_sa_end(&quick.sa, &quick.hca);
+}
+
+/* Defect 21: it is answered, or sent and answered, before its asker goes on. */
+static void sa_netlink_request_freed_before_it_is_listed(struct kunit *test)
+{
+	struct ib_sa_query *query;
+	int id, sent = 0;
+
+	quick_begin(test);
+	for (quick.daemon = 0; quick.daemon < QUICK_DAEMONS; quick.daemon++) {
+		quick.asked = false;
+		atomic_set(&quick.told, 0);
+		id = ib_sa_path_rec_get(&quick.client, &quick.hca->ibdev, 1,
+					&quick.path, IB_SA_PATH_REC_DGID, 1000,
+					GFP_KERNEL, quick_told, NULL, &query);
+		KUNIT_EXPECT_GT(test, id, 0);
+		KUNIT_EXPECT_TRUE(test, quick.asked);
+		KUNIT_EXPECT_EQ(test, atomic_read(&quick.told), 1);
+		KUNIT_EXPECT_EQ(test, quick.status, 0);
+		sent += quick.daemon != QUICK_ANSWERS;
+		KUNIT_EXPECT_EQ(test, atomic_read(&quick.sa->requests), sent);
+		/* Nothing is left that could be cancelled. */
+		ib_sa_cancel_query(id, query);
+		fake_sa_expect_idle(test, quick.hca, &quick.client);
+		KUNIT_EXPECT_EQ(test, atomic_read(&quick.told), 1);
+	}
+	quick_end(test);
+}
+
 static struct kunit_case regress_cases[] = {
 	KUNIT_CASE(agent_destroyed_under_a_callback),
 	KUNIT_CASE(agent_destroyed_by_two),
 	KUNIT_CASE(unmatched_rmpp_responses_are_not_reassembled),
 	KUNIT_CASE(receives_posted_beyond_the_free_slots),
 	KUNIT_CASE(unbounded_receive_list),
+	KUNIT_CASE(sa_netlink_request_freed_before_it_is_listed),
 	{}
 };
 
