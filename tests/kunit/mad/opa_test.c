@@ -194,6 +194,8 @@ static void there_and_back(struct kunit *test, u8 version, int len)
 	int segments;
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
+	KUNIT_EXPECT_EQ(test, buf->seg_rmpp_size, buf->seg_size + IB_MGMT_VENDOR_HDR -
+						  IB_MGMT_RMPP_HDR);
 	segments = buf->seg_count;
 	KUNIT_EXPECT_EQ(test, segments, DIV_ROUND_UP(len, buf->seg_size));
 	buf->ah = path;

@@ -80,6 +80,26 @@ static void what_is_always_flushed_is_given_up(struct kunit *test)
 	expect_well(test);
 }
 
+/* Each try anew: a send that was flushed now and then has all its tries. */
+static void each_try_may_be_flushed(struct kunit *test)
+{
+	int i;
+
+	pair.asker.hca->hold_send_completions = true;
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, IBMAD_MAX_REDO + 1), 0);
+	for (i = 0; i <= IBMAD_MAX_REDO + 1; i++) {
+		KUNIT_EXPECT_TRUE(test, wait_within(wire.n == 2 * i + 1, 2000));
+		fake_hca_qp_error(qp1(), IB_QPS_SQE);
+		KUNIT_EXPECT_TRUE(test, wait_within(wire.n == 2 * i + 2, 500));
+		fake_hca_release_completions(pair.asker.hca);
+		pair.asker.hca->hold_send_completions = true;
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_RESP_TIMEOUT_ERR);
+	expect_well(test);
+}
+
 /* ---- fatal errors ---- */
 
 static void expect_all_back(struct kunit *test, int n)
@@ -120,6 +140,25 @@ static void handed_back_in_order_without_completions(struct kunit *test)
 	post(test, SEND_DEPTH + 10);
 	fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);
 	expect_all_back(test, SEND_DEPTH + 10);
+	expect_well(test);
+}
+
+/* It goes on when all is flushed, whichever queue was the last. */
+static void a_recovery_ends_with_its_flush(struct kunit *test)
+{
+	int sends;
+
+	for (sends = 0; sends < 2; sends++) {
+		pair.asker.hca->hold_send_completions = true;
+		post(test, sends);
+		fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);
+		KUNIT_EXPECT_TRUE_MSG(test, wait_within(resets() == sends + 1 &&
+							mqp()->state == IBMAD_QP_LIVE,
+							IBMAD_FLUSH_MS / 2),
+				      "%d sends", sends);
+		KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), sends);
+		mad_settle(&pair);
+	}
 	expect_well(test);
 }
 
@@ -360,7 +399,9 @@ static struct kunit_case recover_cases[] = {
 	KUNIT_CASE(err_goes_through_reset),
 	KUNIT_CASE(what_a_reset_takes_back_is_redone_in_order),
 	KUNIT_CASE(what_is_always_flushed_is_given_up),
+	KUNIT_CASE(each_try_may_be_flushed),
 	KUNIT_CASE(a_fatal_event_hands_all_back),
+	KUNIT_CASE(a_recovery_ends_with_its_flush),
 	KUNIT_CASE(handed_back_in_order_without_completions),
 	KUNIT_CASE(a_fatal_event_amid_a_recovery),
 	KUNIT_CASE(a_recovery_that_fails_at_each_step),

@@ -25,17 +25,22 @@ static void regress_test_exit(struct kunit *test)
 	mad_pair_exit(&pair);
 }
 
-static void inject(struct mad_side *at, u8 method)
+static void inject_len(struct mad_side *at, u8 method, u32 len)
 {
 	struct fake_hca_packet like = { .src_qpn = 1, .slid = 0x700 };
-	u8 mad[IB_MGMT_MAD_SIZE] = {};
+	u8 mad[IB_MGMT_MAD_SIZE + 8] = {};
 	struct ib_mad_hdr *hdr = (void *)mad;
 
 	hdr->base_version = IB_MGMT_BASE_VERSION;
 	hdr->mgmt_class = TEST_CLASS;
 	hdr->class_version = 1;
 	hdr->method = method;
-	fake_hca_inject(at->hca, 1, &like, mad, sizeof(mad));
+	fake_hca_inject(at->hca, 1, &like, mad, len);
+}
+
+static void inject(struct mad_side *at, u8 method)
+{
+	inject_len(at, method, IB_MGMT_MAD_SIZE);
 }
 
 /* ---- an agent that is destroyed under a callback ---- */
@@ -228,7 +233,8 @@ static void receives_posted_beyond_the_free_slots(struct kunit *test)
 	pair.server.answers = false;
 	for (i = 0; i < 20; i++) {
 		for (k = 0; k < RECV_DEPTH + 20; k++)
-			inject(&pair.server, k & 1 ? IB_MGMT_METHOD_GET : 0);
+			inject_len(&pair.server, IB_MGMT_METHOD_GET,
+				   IB_MGMT_MAD_SIZE + (k & 1 ? 8 : 0));
 		fake_hca_qp_error(qp, states[i & 1]);
 		if (i & 2)
 			mad_settle(&pair);
