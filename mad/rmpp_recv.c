@@ -22,6 +22,8 @@
 #include "rmpp.h"
 
 #define IBMAD_RMPP_WINDOW	64	/* segments granted beyond the last ACKed */
+#define IBMAD_RMPP_RESERVE	32	/* left of a window when the next is granted */
+#define IBMAD_RMPP_GAP_EARLY	3	/* early ones between two ACKs of one gap */
 #define IBMAD_RMPP_MAX_RECVS	1024	/* reassemblies of an agent */
 #define IBMAD_RMPP_MAX_SEGS	32768	/* segments of a transfer: 6 MiB */
 #define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is given up */
@@ -50,7 +52,8 @@ struct ibmad_rmpp_recv {
 	u32 high;			/* the highest that came */
 	u32 window;			/* the last segment granted */
 	u32 last;			/* the number of segments; 0: not known */
-	u32 gap;			/* the missing one that an ACK told of */
+	u32 gap;			/* the missing one that ACKs tell of; 0: none */
+	u32 overtook;			/* early ones since the first told of it */
 	u32 bytes;			/* first's chain and early, counted in agent */
 	bool solicited;
 	bool done;
@@ -366,6 +369,38 @@ static enum ibmad_counter rmpp_finish(struct ibmad_rmpp_recv *rr)
 	return rr->solicited ? IBMAD_RECV_UNMATCHED : IBMAD_RECV_OVERFLOW;
 }
 
+/*
+ * How many ACKs the segment is worth that was stored last.  A missing one is told of
+ * again and again, since that ACK and what it asks for can be lost as well, but only
+ * for segments that are new: duplicates ask for nothing.  What fills the gap says so,
+ * for there may be no other to come.
+ */
+static unsigned int rmpp_acks_due(struct ibmad_rmpp_recv *rr)
+{
+	u32 gap = rr->gap;
+
+	if (xa_empty(&rr->early)) {
+		rr->gap = 0;
+		return gap || rr->expected + IBMAD_RMPP_RESERVE > rr->window;
+	}
+	if (gap == rr->expected) {
+		rr->overtook++;
+		return rr->last || rr->overtook % IBMAD_RMPP_GAP_EARLY == 0;
+	}
+	rr->gap = rr->expected;
+	rr->overtook = 0;
+	/* None may follow that would tell of it again. */
+	return rr->last ? 2 : 1;
+}
+
+/* Where we are; grants as much as there is room for. */
+static void rmpp_ack_progress(struct ibmad_rmpp_recv *rr)
+{
+	rr->window = rr->expected - 1 + IBMAD_RMPP_WINDOW;
+	ibmad_rmpp_send_ack(rr->agent, rr->first, rr->rah, rr->expected - 1,
+			    rr->window);
+}
+
 /* A segment of a transfer that is under way.  Answers whether it took @recv. */
 static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 			 enum ibmad_counter *fate)
@@ -374,6 +409,7 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 	struct ibmad_agent *agent = rr->agent;
 	u32 seg = be32_to_cpu(hdr->seg_num);
 	u8 why = rmpp_check_data(rr, hdr);
+	unsigned int acks;
 
 	if (why) {
 		if (why == IB_MGMT_RMPP_STATUS_RESX)
@@ -394,18 +430,11 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 		rr->last = seg;
 
 	*fate = IBMAD_RMPP_SEGMENTS;
-	if (rr->last && rr->expected > rr->last) {
+	if (rr->last && rr->expected > rr->last)
 		*fate = rmpp_finish(rr);
-	} else if (rr->expected > rr->window) {
-		rr->window = rr->expected - 1 + IBMAD_RMPP_WINDOW;
-		ibmad_rmpp_send_ack(agent, rr->first, rr->rah, rr->expected - 1,
-				    rr->window);
-	} else if (!xa_empty(&rr->early) && rr->gap != rr->expected) {
-		/* One is missing: tell the sender before its timer does. */
-		rr->gap = rr->expected;
-		ibmad_rmpp_send_ack(agent, rr->first, rr->rah, rr->expected - 1,
-				    rr->window);
-	}
+	else
+		for (acks = rmpp_acks_due(rr); acks; acks--)
+			rmpp_ack_progress(rr);
 	return true;
 }
 

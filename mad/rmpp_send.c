@@ -7,9 +7,13 @@
  * them are on the port at a time.  The window starts at one segment and is what
  * the receiver's ACKs make it.  Once all of a window is out, the send's timer
  * runs; when it fires, everything after the last ACK goes again, as often as the
- * client's retries allow without progress.  An ACK that repeats the last one says
- * that the segment after it is missing: that one goes again at once, and so does
- * each that the ACKs stop at until all that was out by then has arrived.
+ * client's retries allow without progress.
+ *
+ * Most losses are mended without that timer, as TCP does (RFC 5681, 6582).  An ACK
+ * that repeats the last one while segments are out beyond the next says that the next
+ * is missing: it goes again at once, and so does each that the ACKs stop at until all
+ * that was out by then has arrived.  Each segment beyond a missing one can have the
+ * ACK repeated once: only if that comes more often is the repetition lost as well.
  *
  * To the send's state machine a transfer is one work request: it completes with
  * the last ACK, or with the error that ended the transfer, but not before each
@@ -32,6 +36,7 @@ struct ibmad_rmpp_send {
 	u32 acked;
 	u32 window;		/* the highest segment that may be sent */
 	u32 recover;		/* losses up to here are known; 0: of none */
+	u32 stale_acks;		/* may repeat the last one without a further loss */
 	u16 retries_left;	/* without progress */
 	u8 inflight;		/* segments on the port */
 	bool active;
@@ -321,24 +326,44 @@ static u8 rmpp_check_ack(const struct ibmad_rmpp_send *rmpp,
 	return IB_MGMT_RMPP_STATUS_SUCCESS;
 }
 
-/* Records an ACK up to @seg; answers the segment it shows to be lost, or 0. */
-static u32 rmpp_note_ack(struct ibmad_rmpp_send *rmpp, u32 seg, u16 retries)
+/* Whether the ACK of @seg, which repeats the last one, tells of a loss. */
+static bool rmpp_ack_tells(struct ibmad_rmpp_send *rmpp, u32 seg)
 {
-	bool again = seg && seg == rmpp->acked && !rmpp->recover &&
-		     seg + 1 < rmpp->next;
-
-	if (again)
+	/* Nothing is out that could have overtaken the next. */
+	if (seg + 2 >= rmpp->next)
+		return false;
+	if (!rmpp->recover) {
 		rmpp->recover = rmpp->next - 1;
-	else if (seg == rmpp->acked)
-		return 0;
-	if (seg > rmpp->acked) {
-		rmpp->acked = seg;
-		rmpp->retries_left = retries;
-		rmpp->next = max(rmpp->next, seg + 1);
+		return true;
 	}
+	if (!rmpp->stale_acks)
+		return true;
+	rmpp->stale_acks--;
+	return false;
+}
+
+/* Whether the ACK of @seg, which is new, stops at a loss. */
+static bool rmpp_ack_advances(struct ibmad_rmpp_send *rmpp, u32 seg, u16 retries)
+{
+	rmpp->acked = seg;
+	rmpp->retries_left = retries;
+	rmpp->next = max(rmpp->next, seg + 1);
 	if (seg >= rmpp->recover)
 		rmpp->recover = 0;
-	return rmpp->recover ? seg + 1 : 0;
+	return rmpp->recover;
+}
+
+/* Records an ACK up to @seg; answers the segment to send again at once, or 0. */
+static u32 rmpp_note_ack(struct ibmad_rmpp_send *rmpp, u32 seg, u16 retries)
+{
+	bool lost = seg == rmpp->acked ? rmpp_ack_tells(rmpp, seg) :
+					 rmpp_ack_advances(rmpp, seg, retries);
+
+	if (!lost)
+		return 0;
+	/* One for each that is out beyond the next. */
+	rmpp->stale_acks = rmpp->next - 2 - seg;
+	return seg + 1;
 }
 
 /*

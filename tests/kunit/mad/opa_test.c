@@ -1,32 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * MADs of 2 KiB between two ports of Omni-Path, and transfers of 2 MiB there and
- * back in segments of either size.
+ * back in segments of either size, over a wire that loses some.
  */
+#include <linux/prandom.h>
 #include "mad_test.h"
 #include "wait.h"
 
 #define BIG_CLASS	IB_MGMT_CLASS_VENDOR_RANGE2_START
 #define BIG_BYTES	(2 << 20)
+#define WINDOW		64		/* IBMAD_RMPP_WINDOW */
 
 static struct fake_hca *hca[2];
 static struct ib_mad_agent *agent[2];
 static struct ib_ah *path;
 
 static struct {
-	atomic_t sent, received, wrong;
+	atomic_t sent, answered, received, wrong;
 	enum ib_wc_status status;
 	int len, seg_size, segments;
 	u8 last;
 	u32 data;			/* segments on the wire */
+	u32 lost;			/* MADs of RMPP that it swallowed */
+	u32 timers;			/* that ran out */
 } seen;
+
+static struct rnd_state dice;
+static u32 loss;			/* per mille */
 
 /* ---- two agents ---- */
 
 static void big_sent(struct ib_mad_agent *from, struct ib_mad_send_wc *wc)
 {
+	seen.timers += wc->send_buf->retries;
 	if (wc->send_buf->context[0]) {
 		rdma_destroy_ah(wc->send_buf->ah, 0);
+		atomic_inc(&seen.answered);
 	} else {
 		seen.status = wc->status;
 		atomic_inc(&seen.sent);
@@ -129,10 +138,14 @@ static enum fake_hca_verdict count_data(struct fake_hca *from,
 {
 	struct ib_rmpp_mad *mad = (void *)packet->data;
 
-	if (mad->mad_hdr.mgmt_class == BIG_CLASS &&
-	    mad->rmpp_hdr.rmpp_type == IB_MGMT_RMPP_TYPE_DATA)
+	if (mad->mad_hdr.mgmt_class != BIG_CLASS)
+		return FAKE_DELIVER;
+	if (mad->rmpp_hdr.rmpp_type == IB_MGMT_RMPP_TYPE_DATA)
 		seen.data++;
-	return FAKE_DELIVER;
+	if (prandom_u32_state(&dice) % 1000 >= loss)
+		return FAKE_DELIVER;
+	seen.lost++;
+	return FAKE_DROP;
 }
 
 static struct ib_mad_agent *big_agent(struct fake_hca *at, u8 mgmt_class)
@@ -156,6 +169,7 @@ static void two_agents(struct kunit *test, bool opa, u8 mgmt_class)
 	int i;
 
 	memset(&seen, 0, sizeof(seen));
+	loss = 0;
 	for (i = 0; i < 2; i++) {
 		hca[i] = fake_hca_create(&params);
 		KUNIT_ASSERT_NOT_NULL(test, hca[i]);
@@ -186,6 +200,14 @@ static void opa_test_exit(struct kunit *test)
 
 /* ---- transfers ---- */
 
+static u32 resent(void)
+{
+	struct mad_side side[2] = { { .agent = agent[0] }, { .agent = agent[1] } };
+
+	return mad_counter(&side[0], IBMAD_RMPP_RESENT) +
+	       mad_counter(&side[1], IBMAD_RMPP_RESENT);
+}
+
 static void there_and_back(struct kunit *test, u8 version, int len)
 {
 	__be64 tid = cpu_to_be64((u64)agent[0]->hi_tid << 32 | 7);
@@ -202,13 +224,14 @@ static void there_and_back(struct kunit *test, u8 version, int len)
 	buf->timeout_ms = 5000;
 	buf->retries = 5;
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&seen.sent), 120000));
+	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&seen.sent), 1200000));
+	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&seen.answered), 20000));
 	KUNIT_EXPECT_EQ(test, seen.status, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, atomic_read(&seen.received), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&seen.wrong), 0);
 	KUNIT_EXPECT_EQ(test, seen.len, IB_MGMT_VENDOR_HDR + len);
 	KUNIT_EXPECT_EQ(test, seen.segments, segments);
-	KUNIT_EXPECT_EQ(test, seen.data, 2u * segments);
+	KUNIT_EXPECT_EQ(test, seen.data, 2u * segments + resent());
 }
 
 static void two_mebibytes_there_and_back(struct kunit *test)
@@ -223,6 +246,37 @@ static void two_mebibytes_in_large_segments(struct kunit *test)
 	two_agents(test, true, BIG_CLASS);
 	there_and_back(test, OPA_MGMT_BASE_VERSION, BIG_BYTES + 1);
 	KUNIT_EXPECT_EQ(test, seen.seg_size, OPA_MGMT_MAD_SIZE);
+}
+
+/*
+ * A lost segment is mended by those behind it, so the transfer waits for a timer only
+ * where there are none: for its first and its last, their ACKs, and what is lost twice.
+ */
+static void with_losses(struct kunit *test, u8 version, u32 per_mille, u32 seed)
+{
+	two_agents(test, version == OPA_MGMT_BASE_VERSION, BIG_CLASS);
+	loss = per_mille;
+	prandom_seed_state(&dice, seed);
+	there_and_back(test, version, BIG_BYTES);
+	KUNIT_EXPECT_GT(test, seen.lost, 0u);
+	KUNIT_EXPECT_LE_MSG(test, seen.timers, 2 + seen.lost / 20, "%u lost", seen.lost);
+	/* A window by each timer, else little more than what was lost. */
+	KUNIT_EXPECT_LE_MSG(test, resent(), 2 * seen.lost + WINDOW * seen.timers,
+			    "%u lost, %u timers", seen.lost, seen.timers);
+	opa_test_exit(test);
+}
+
+static void two_mebibytes_with_losses(struct kunit *test)
+{
+	with_losses(test, IB_MGMT_BASE_VERSION, 10, 1);
+}
+
+static void large_segments_with_losses(struct kunit *test)
+{
+	u32 seed;
+
+	for (seed = 1; seed <= 5; seed++)
+		with_losses(test, OPA_MGMT_BASE_VERSION, 10 * seed, seed);
 }
 
 /* An InfiniBand MAD keeps its size there, segment by segment. */
@@ -289,6 +343,8 @@ static void a_port_of_small_mads(struct kunit *test)
 static struct kunit_case opa_cases[] = {
 	KUNIT_CASE_SLOW(two_mebibytes_there_and_back),
 	KUNIT_CASE_SLOW(two_mebibytes_in_large_segments),
+	KUNIT_CASE_SLOW(two_mebibytes_with_losses),
+	KUNIT_CASE_SLOW(large_segments_with_losses),
 	KUNIT_CASE(small_segments_on_omni_path),
 	KUNIT_CASE(mads_of_two_kibibytes),
 	KUNIT_CASE(a_port_of_small_mads),

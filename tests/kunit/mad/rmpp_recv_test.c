@@ -65,24 +65,70 @@ static void segments_out_of_order(struct kunit *test)
 	expect_empty(test);
 }
 
-/* A gap is told of once, not with each segment behind it. */
-static void a_gap_is_told_of_at_once(struct kunit *test)
+static void expect_acks(struct kunit *test, int acks, u32 seg)
 {
-	segments(1, 1, 2, 20);
-	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 1);
-	segments(1, 4, 10, 20);
-	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 2);
-	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 2u);
-	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 1u + WINDOW);
-	/* Another one, another ACK. */
-	segments(1, 3, 3, 20);
-	segments(1, 12, 13, 20);
-	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 3);
-	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 10u);
-	/* One that is here already: where we are. */
-	segments(1, 4, 4, 20);
-	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 4);
-	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 10u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), acks);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, seg);
+}
+
+/* By the first segment behind it and each third from there on, as ACKs get lost too. */
+static void a_gap_is_told_of_again(struct kunit *test)
+{
+	segments(1, 1, 2, 30);
+	expect_acks(test, 1, 1);
+	segments(1, 4, 4, 30);
+	expect_acks(test, 2, 2);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 2u + WINDOW);
+	segments(1, 5, 6, 30);
+	expect_acks(test, 2, 2);
+	segments(1, 7, 13, 30);
+	expect_acks(test, 5, 2);
+	/* Those that are here already ask for nothing. */
+	segments(1, 4, 13, 30);
+	expect_acks(test, 5, 2);
+	/* What fills the gap says so, and it is over. */
+	segments(1, 3, 3, 30);
+	expect_acks(test, 6, 13);
+	segments(1, 14, 15, 30);
+	expect_acks(test, 6, 13);
+	/* The next, and one behind that. */
+	segments(1, 17, 17, 30);
+	segments(1, 19, 19, 30);
+	expect_acks(test, 7, 15);
+	segments(1, 16, 16, 30);
+	expect_acks(test, 8, 17);
+	/* One that is behind us: where we are. */
+	segments(1, 4, 4, 30);
+	expect_acks(test, 9, 17);
+}
+
+/* Nothing comes behind the last that would tell of a gap again. */
+static void a_gap_before_the_last(struct kunit *test)
+{
+	segments(1, 1, 4, 6);
+	expect_acks(test, 1, 1);
+	segments(1, 6, 6, 6);
+	expect_acks(test, 3, 4);
+	segments(1, 5, 5, 6);
+	expect_acks(test, 4, 6);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	segments(2, 1, 1, 6);
+	segments(2, 3, 3, 6);
+	expect_acks(test, 6, 1);
+	segments(2, 6, 6, 6);
+	expect_acks(test, 7, 1);
+	segments(2, 5, 5, 6);
+	expect_acks(test, 8, 1);
+}
+
+/* Half a window is granted anew before the other half is used up. */
+static void the_window_never_closes(struct kunit *test)
+{
+	segments(1, 1, WINDOW / 2, 0);
+	expect_acks(test, 1, 1);
+	segments(1, WINDOW / 2 + 1, WINDOW / 2 + 1, 0);
+	expect_acks(test, 2, WINDOW / 2 + 1);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, WINDOW / 2 + 1u + WINDOW);
 }
 
 static void beyond_the_window(struct kunit *test)
@@ -341,7 +387,9 @@ static void a_tid_that_is_used_again(struct kunit *test)
 static struct kunit_case rmpp_recv_cases[] = {
 	KUNIT_CASE(segments_in_order),
 	KUNIT_CASE(segments_out_of_order),
-	KUNIT_CASE(a_gap_is_told_of_at_once),
+	KUNIT_CASE(a_gap_is_told_of_again),
+	KUNIT_CASE(a_gap_before_the_last),
+	KUNIT_CASE(the_window_never_closes),
 	KUNIT_CASE(beyond_the_window),
 	KUNIT_CASE(segments_that_cannot_be_true),
 	KUNIT_CASE(lengths_of_the_last_segment),

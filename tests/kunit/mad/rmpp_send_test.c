@@ -126,13 +126,41 @@ static void repeated_acks(struct kunit *test)
 	start(test, 20, 0, 3);
 	ack(1, 20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 20);
-	for (i = 0; i < 10; i++)
+	ack(7, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 0);
+	/* One for each segment beyond 8, and no more loss than that one */
+	for (i = 0; i < 13; i++)
 		ack(7, 20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_RESENT), 1);
+	/* One more, and it is lost again. */
+	ack(7, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 2);
 	/* Progress, and it stops again: the next one that is missing */
 	ack(11, 20);
-	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 3);
+	ack(19, 20);
+	/* Nothing is out beyond that one. */
+	ack(19, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 4);
+	ack(20, 20);
+	expect_end(test, 1, IB_WC_SUCCESS);
+}
+
+/* Only what is beyond the next segment can have overtaken it. */
+static void repeated_acks_of_no_loss(struct kunit *test)
+{
+	int i;
+
+	start(test, 20, 0, 3);
+	for (i = 0; i < 5; i++)
+		ack(0, 1);
+	ack(1, 2);
+	for (i = 0; i < 5; i++)
+		ack(1, 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 2);
+	ack(2, 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 0);
 	ack(20, 20);
 	expect_end(test, 1, IB_WC_SUCCESS);
 }
@@ -370,6 +398,7 @@ static struct kunit_case rmpp_send_cases[] = {
 	KUNIT_CASE(a_huge_window_does_not_flood_the_port),
 	KUNIT_CASE(acks_that_cannot_be_true),
 	KUNIT_CASE(repeated_acks),
+	KUNIT_CASE(repeated_acks_of_no_loss),
 	KUNIT_CASE(silence_sends_all_again),
 	KUNIT_CASE(the_receiver_ends_it),
 	KUNIT_CASE(segments_outlive_no_transfer),
