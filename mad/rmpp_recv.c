@@ -12,7 +12,8 @@
  * half of it at most.
  *
  * A finished reassembly lingers without its segments, to acknowledge again what
- * the sender repeats because our ACK was lost.  Both lists are in the order of the
+ * the sender repeats because our ACK was lost, or to take the same transfer anew if
+ * its sender lacks the response.  Both lists are in the order of the
  * last activity, so the reaper looks at their heads alone.
  *
  * Everything here is protected by agent->rmpp_mutex: MADs come from the receive
@@ -126,6 +127,18 @@ static void rmpp_touch(struct ibmad_rmpp_recv *rr)
 					     &agent->rmpp_active);
 }
 
+/* Nothing of its segments has come yet. */
+static void rmpp_begin(struct ibmad_rmpp_recv *rr)
+{
+	rr->expected = 1;
+	rr->window = 1;
+	rr->high = 0;
+	rr->last = 0;
+	rr->gap = 0;
+	rr->done = false;
+	rmpp_touch(rr);
+}
+
 /* Destroys what on @list has been silent for @ms; answers whether any is left. */
 static bool rmpp_reap_list(struct ibmad_agent *agent, struct list_head *list,
 			   unsigned int ms)
@@ -193,14 +206,12 @@ static struct ibmad_rmpp_recv *rmpp_create(struct ibmad_agent *agent,
 	rmpp_get_key(recv, &rr->key);
 	rr->agent = agent;
 	rr->solicited = solicited;
-	rr->seen = jiffies;
-	rr->expected = 1;
-	rr->window = 1;
+	INIT_LIST_HEAD(&rr->link);
 	xa_init(&rr->early);
 	if (rhashtable_insert_fast(&agent->rmpp_recvs, &rr->node, rmpp_params))
 		goto err_ah;
-	list_add_tail(&rr->link, &agent->rmpp_active);
 	agent->rmpp_nr++;
+	rmpp_begin(rr);
 	/* Does nothing if it is queued already. */
 	queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
 			   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
@@ -448,6 +459,50 @@ static struct ibmad_rmpp_recv *rmpp_find(struct ibmad_agent *agent,
 	return rhashtable_lookup_fast(&agent->rmpp_recvs, &key, rmpp_params);
 }
 
+/* Whether the request that @recv is of is being answered by a transfer. */
+static bool rmpp_is_answered(struct ibmad_agent *agent,
+			     const struct ibmad_recv *recv)
+{
+	bool answered;
+
+	spin_lock_irq(&agent->lock);
+	answered = ibmad_send_match(agent, recv, true);
+	spin_unlock_irq(&agent->lock);
+	return answered;
+}
+
+/*
+ * Whether @recv, a first segment of the finished @rr, begins another with its TID.  If
+ * @rr had more of them it does: the others came because the first had been ACKed.
+ */
+static bool rmpp_begins_anew(const struct ibmad_rmpp_recv *rr,
+			     const struct ibmad_recv *recv)
+{
+	struct ib_rmpp_mad *mad = rmpp_mad(recv);
+
+	/* What a response answered is complete: the TID was used again. */
+	if (rr->solicited)
+		return true;
+	/* Two responses with one TID would take each other's ACKs. */
+	if (rmpp_is_answered(rr->agent, recv))
+		return false;
+	if (rr->last > 1 || !(ib_get_rmpp_flags(&mad->rmpp_hdr) &
+			      IB_MGMT_RMPP_FLAG_LAST))
+		return true;
+	/*
+	 * For want of its ACK or of its response: a request is given twice, as any
+	 * that is one MAD, rather than never answered; what has no response is not.
+	 */
+	switch (mad->mad_hdr.method) {
+	case IB_MGMT_METHOD_SEND:
+	case IB_MGMT_METHOD_TRAP:
+	case IB_MGMT_METHOD_TRAP_REPRESS:
+		return false;
+	default:
+		return true;
+	}
+}
+
 /* Answers whether it took @recv. */
 static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 		      enum ibmad_counter *fate)
@@ -461,11 +516,9 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	/* Each segment of a response prolongs the wait for the rest. */
 	wanted = !solicited || ibmad_send_refresh(agent, recv);
 	rr = rmpp_find(agent, recv);
-	if (rr && rr->done && rr->solicited && wanted && first) {
-		/* What this answered is complete: the TID was used again. */
-		rmpp_destroy(rr);
-		rr = NULL;
-	}
+	if (rr && rr->done && wanted && first &&
+	    rmpp_begins_anew(rr, recv))
+		rmpp_begin(rr);
 	if (!rr && wanted && first)
 		rr = rmpp_create(agent, recv, fate);
 	if (!rr)

@@ -213,7 +213,7 @@ static void segments_without_memory(struct kunit *test)
 			send(tid, order[i].seg, order[i].flags);
 			peer_fail_nth = 0;
 			/* Again, and the rest. */
-			for (k = 0; k < ARRAY_SIZE(order); k++)
+			for (k = i; k < ARRAY_SIZE(order); k++)
 				send(tid, order[k].seg, order[k].flags);
 			KUNIT_EXPECT_EQ_MSG(test, atomic_read(&peer_client.received),
 					    i * 9 + n, "segment %u, allocation %d",

@@ -92,6 +92,7 @@ static struct ib_mad_agent *peer_register(u8 mgmt_class)
 		.oui = { 0, 0x14, 5 },
 	};
 
+	set_bit(IB_MGMT_METHOD_GET, req.method_mask);
 	set_bit(IB_MGMT_METHOD_SEND, req.method_mask);
 	return ib_register_mad_agent(&peer_hca->ibdev, 1, IB_QPT_GSI, &req,
 				     IB_MGMT_RMPP_VERSION, peer_sent, peer_received,

@@ -282,6 +282,97 @@ static void control_mads_of_no_transfer(struct kunit *test)
 	expect_empty(test);
 }
 
+/* ---- what comes again when it is finished ---- */
+
+static void again(struct kunit *test, u8 method, u32 tid, u32 seg, u8 flags, int received)
+{
+	peer_send(&(struct peer_mad){ .tid = tid, .method = method, .seg = seg,
+				      .flags = flags,
+				      .paylen_newwin = flags & LAST ? FULL : 0 });
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), received);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, seg);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, flags & LAST ? seg : seg + WINDOW);
+}
+
+/* Its response was lost: it is given again, though it lingers. */
+static void a_request_that_is_repeated(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		again(test, IB_MGMT_METHOD_GET, 1, 1, FIRST, i);
+		again(test, IB_MGMT_METHOD_GET, 1, 2, LAST, i + 1);
+		/* Only the ACK was. */
+		again(test, IB_MGMT_METHOD_GET, 1, 2, LAST, i + 1);
+	}
+	KUNIT_EXPECT_EQ(test, peer_client.segments, 2);
+	for (i = 3; i < 6; i++)
+		again(test, IB_MGMT_METHOD_GET, 2, 1, FIRST | LAST, i + 1);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 2u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	expect_empty(test);
+}
+
+static void answer(struct kunit *test, u32 tid)
+{
+	struct ib_mad_send_buf *buf = peer_request(IB_MGMT_METHOD_GET_RESP, 1,
+						   2 * PEER_SEG_BYTES, 0, 5);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	((struct ib_mad_hdr *)buf->mad)->tid = cpu_to_be64(tid);
+	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	peer_settle();
+}
+
+static void ack_answer(u32 tid, u32 seg)
+{
+	peer_send(&(struct peer_mad){ .tid = tid, .method = IB_MGMT_METHOD_GET, .seg = seg,
+				      .type = IB_MGMT_RMPP_TYPE_ACK, .paylen_newwin = 2 });
+}
+
+/* Not while the response is on its way: another would spoil it. */
+static void a_request_that_is_being_answered(struct kunit *test)
+{
+	again(test, IB_MGMT_METHOD_GET, 1, 1, FIRST, 0);
+	again(test, IB_MGMT_METHOD_GET, 1, 2, LAST, 1);
+	answer(test, 1);
+	peer_send(&(struct peer_mad){ .tid = 1, .method = IB_MGMT_METHOD_GET, .seg = 1,
+				      .flags = FIRST });
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 2u);
+	ack_answer(1, 1);
+	ack_answer(1, 2);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
+	again(test, IB_MGMT_METHOD_GET, 1, 1, FIRST, 1);
+	again(test, IB_MGMT_METHOD_GET, 1, 2, LAST, 2);
+}
+
+/* That nobody answers: of one segment it is the ACK that was lost. */
+static void a_send_that_is_repeated(struct kunit *test)
+{
+	again(test, IB_MGMT_METHOD_SEND, 1, 1, FIRST | LAST, 1);
+	again(test, IB_MGMT_METHOD_SEND, 1, 1, FIRST | LAST, 1);
+	/* But this is another. */
+	again(test, IB_MGMT_METHOD_SEND, 1, 1, FIRST, 1);
+	again(test, IB_MGMT_METHOD_SEND, 1, 2, LAST, 2);
+	again(test, IB_MGMT_METHOD_SEND, 1, 1, FIRST | LAST, 3);
+	again(test, IB_MGMT_METHOD_SEND, 1, 1, FIRST | LAST, 3);
+	expect_empty(test);
+}
+
+/* Nobody feeds what a duplicate began that was long on its way. */
+static void a_late_first_segment(struct kunit *test)
+{
+	segments(1, 1, 3, 3);
+	segments(1, 1, 1, 3);
+	KUNIT_EXPECT_EQ(test, peer_bytes(), IB_MGMT_MAD_SIZE);
+	msleep(60000);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_ABORTED), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	expect_empty(test);
+}
+
 /* ---- responses ---- */
 
 static u64 asked_tid(void)
@@ -395,6 +486,10 @@ static struct kunit_case rmpp_recv_cases[] = {
 	KUNIT_CASE(lengths_of_the_last_segment),
 	KUNIT_CASE(the_sender_gives_up),
 	KUNIT_CASE(control_mads_of_no_transfer),
+	KUNIT_CASE(a_request_that_is_repeated),
+	KUNIT_CASE(a_request_that_is_being_answered),
+	KUNIT_CASE(a_send_that_is_repeated),
+	KUNIT_CASE(a_late_first_segment),
 	KUNIT_CASE(a_response_in_segments),
 	KUNIT_CASE(a_response_nobody_asked_for),
 	KUNIT_CASE(a_response_that_stops_coming),
