@@ -641,7 +641,7 @@ void ibmad_local_work(struct work_struct *work);
 int ibmad_local_init(struct ibmad_qp *mqp);
 void ibmad_local_exit(struct ibmad_qp *mqp);
 
-/* ---- rmpp_send.c, rmpp_recv.c: reliable multi-packet (IBA 13.6) ---- */
+/* ---- rmpp_*.c: reliable multi-packet (IBA 13.6) ---- */
 int ibmad_rmpp_agent_init(struct ibmad_agent *agent);
 /* Drops every reassembly; none starts any more.  May sleep. */
 void ibmad_rmpp_agent_exit(struct ibmad_agent *agent);

@@ -9,10 +9,60 @@
  * mutex (they are touched in process context alone), transfers being sent under
  * the spinlock, as sends are.
  */
+#include <linux/xarray.h>
 #include "mad.h"
 
 /* The one double-sided method: request and response are transfers (15.2.2). */
 #define IBMAD_SA_GET_MULTI	0x14
+
+/* ---- rmpp_reasm.c: reassemblies; under agent->rmpp_mutex ---- */
+struct ibmad_rmpp_key {
+	__be64 tid;
+	union ib_gid sgid;		/* zero without a GRH */
+	u32 slid;			/* zero with one */
+	u32 src_qp;
+	u8 mgmt_class;
+	u8 method;
+	u8 reserved[6];
+};
+
+struct ibmad_rmpp_recv {
+	struct rhash_head node;		/* agent->rmpp_recvs */
+	struct ibmad_rmpp_key key;	/* fixed */
+	struct list_head link;		/* agent->rmpp_active or rmpp_done */
+	struct ibmad_agent *agent;	/* outlives this: ibmad_rmpp_agent_exit() */
+	struct ibmad_rmpp_ah *rah;	/* for the ACKs; fixed */
+	struct ibmad_recv *first;	/* with the rest chained; NULL when done */
+	struct xarray early;		/* out of order, by segment number */
+	unsigned long seen;		/* jiffies of the last MAD of the transfer */
+	u32 expected;			/* the next in order */
+	u32 high;			/* the highest that came */
+	u32 window;			/* the last segment granted */
+	u32 last;			/* the number of segments; 0: not known */
+	u32 gap;			/* the missing one that ACKs tell of; 0: none */
+	u32 overtook;			/* early ones since the first told of it */
+	u32 bytes;			/* first's chain and early, counted in agent */
+	bool solicited;
+	bool done;
+};
+
+static inline struct ib_rmpp_mad *rmpp_mad(const struct ibmad_recv *recv)
+{
+	return (struct ib_rmpp_mad *)recv->mad;
+}
+
+/* The reassembly that @recv belongs to. */
+struct ibmad_rmpp_recv *
+ibmad_reasm_find(struct ibmad_agent *agent, const struct ibmad_recv *recv);
+/* One for @recv; or NULL, and *@fate is what became of @recv, if not the usual. */
+struct ibmad_rmpp_recv *
+ibmad_reasm_create(struct ibmad_agent *agent, const struct ibmad_recv *recv,
+		   enum ibmad_counter *fate);
+void ibmad_reasm_destroy(struct ibmad_rmpp_recv *rr);
+/* Nothing of its segments has come yet. */
+void ibmad_reasm_begin(struct ibmad_rmpp_recv *rr);
+/* The transfer is alive: to the end of its list. */
+void ibmad_reasm_touch(struct ibmad_rmpp_recv *rr);
 
 /* ---- rmpp_send.c ---- */
 void ibmad_rmpp_segment_done(struct ibmad_send *seg, enum ib_wc_status status,

@@ -2,8 +2,7 @@
 /*
  * RMPP, the receiving side (IBA vol. 1, 13.6.4 and 13.6.6.1).
  *
- * A reassembly is found by TID, class, method and source in a hash table of its
- * agent's.  Only a first segment makes one, and for a response only while the
+ * Only a first segment begins a reassembly, and for a response only while the
  * request it answers is outstanding; anything else is dropped unanswered.
  * Segments that come in order are chained to the first, those that overtook
  * others wait in an xarray.  Memory is bounded by the window of each transfer, by
@@ -11,257 +10,15 @@
  * agent's client has yet to read, all per agent.  What nobody asked for may take
  * half of it at most.
  *
- * A finished reassembly lingers without its segments, to acknowledge again what
- * the sender repeats because our ACK was lost, or to take the same transfer anew if
- * its sender lacks the response.  Both lists are in the order of the
- * last activity, so the reaper looks at their heads alone.
- *
  * Everything here is protected by agent->rmpp_mutex: MADs come from the receive
- * CQ's work, the reaper is delayed work.
+ * CQ's work.
  */
-#include <linux/slab.h>
 #include "rmpp.h"
 
 #define IBMAD_RMPP_WINDOW	64	/* segments granted beyond the last ACKed */
 #define IBMAD_RMPP_RESERVE	32	/* left of a window when the next is granted */
 #define IBMAD_RMPP_GAP_EARLY	3	/* early ones between two ACKs of one gap */
-#define IBMAD_RMPP_MAX_RECVS	1024	/* reassemblies of an agent */
 #define IBMAD_RMPP_MAX_SEGS	32768	/* segments of a transfer: 6 MiB */
-#define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is given up */
-#define IBMAD_RMPP_LINGER_MS	10000	/* a finished one is forgotten */
-
-struct ibmad_rmpp_key {
-	__be64 tid;
-	union ib_gid sgid;		/* zero without a GRH */
-	u32 slid;			/* zero with one */
-	u32 src_qp;
-	u8 mgmt_class;
-	u8 method;
-	u8 reserved[6];
-};
-
-struct ibmad_rmpp_recv {
-	struct rhash_head node;		/* agent->rmpp_recvs */
-	struct ibmad_rmpp_key key;	/* fixed */
-	struct list_head link;		/* agent->rmpp_active or rmpp_done */
-	struct ibmad_agent *agent;	/* outlives this: ibmad_rmpp_agent_exit() */
-	struct ibmad_rmpp_ah *rah;	/* for the ACKs; fixed */
-	struct ibmad_recv *first;	/* with the rest chained; NULL when done */
-	struct xarray early;		/* out of order, by segment number */
-	unsigned long seen;		/* jiffies of the last MAD of the transfer */
-	u32 expected;			/* the next in order */
-	u32 high;			/* the highest that came */
-	u32 window;			/* the last segment granted */
-	u32 last;			/* the number of segments; 0: not known */
-	u32 gap;			/* the missing one that ACKs tell of; 0: none */
-	u32 overtook;			/* early ones since the first told of it */
-	u32 bytes;			/* first's chain and early, counted in agent */
-	bool solicited;
-	bool done;
-};
-
-static const struct rhashtable_params rmpp_params = {
-	.key_len = sizeof_field(struct ibmad_rmpp_recv, key),
-	.key_offset = offsetof(struct ibmad_rmpp_recv, key),
-	.head_offset = offsetof(struct ibmad_rmpp_recv, node),
-	.automatic_shrinking = true,
-};
-
-static struct ib_rmpp_mad *rmpp_mad(const struct ibmad_recv *recv)
-{
-	return (struct ib_rmpp_mad *)recv->mad;
-}
-
-static void rmpp_get_key(const struct ibmad_recv *recv,
-			 struct ibmad_rmpp_key *key)
-{
-	const struct ib_mad_hdr *hdr = &rmpp_mad(recv)->mad_hdr;
-
-	memset(key, 0, sizeof(*key));
-	key->tid = hdr->tid;
-	key->mgmt_class = hdr->mgmt_class;
-	key->method = hdr->method;
-	key->src_qp = recv->wc.src_qp;
-	if (!ibmad_recv_sgid(recv, &key->sgid))
-		key->slid = recv->wc.slid;
-}
-
-/* ---- the life of a reassembly ---- */
-
-static void rmpp_free_segments(struct ibmad_rmpp_recv *rr)
-{
-	struct ibmad_recv *recv;
-	unsigned long seg_num;
-
-	xa_for_each(&rr->early, seg_num, recv)
-		ibmad_recv_free(recv);
-	xa_destroy(&rr->early);
-	if (rr->first)
-		ib_free_recv_mad(&rr->first->recv_wc);
-	rr->first = NULL;
-	atomic_long_sub(rr->bytes, &rr->agent->rmpp_bytes);
-	rr->bytes = 0;
-}
-
-static void rmpp_destroy(struct ibmad_rmpp_recv *rr)
-{
-	struct ibmad_agent *agent = rr->agent;
-
-	lockdep_assert_held(&agent->rmpp_mutex);
-	rhashtable_remove_fast(&agent->rmpp_recvs, &rr->node, rmpp_params);
-	list_del(&rr->link);
-	agent->rmpp_nr--;
-	rmpp_free_segments(rr);
-	ibmad_rmpp_ah_put(rr->rah);
-	/* Lookups are under the mutex too: no reader is left. */
-	kfree(rr);
-}
-
-/* The transfer is alive: to the end of its list. */
-static void rmpp_touch(struct ibmad_rmpp_recv *rr)
-{
-	struct ibmad_agent *agent = rr->agent;
-
-	rr->seen = jiffies;
-	list_move_tail(&rr->link, rr->done ? &agent->rmpp_done :
-					     &agent->rmpp_active);
-}
-
-/* Nothing of its segments has come yet. */
-static void rmpp_begin(struct ibmad_rmpp_recv *rr)
-{
-	rr->expected = 1;
-	rr->window = 1;
-	rr->high = 0;
-	rr->last = 0;
-	rr->gap = 0;
-	rr->done = false;
-	rmpp_touch(rr);
-}
-
-/* Destroys what on @list has been silent for @ms; answers whether any is left. */
-static bool rmpp_reap_list(struct ibmad_agent *agent, struct list_head *list,
-			   unsigned int ms)
-{
-	struct ibmad_rmpp_recv *rr, *next;
-
-	list_for_each_entry_safe(rr, next, list, link) {
-		if (time_before(jiffies, rr->seen + msecs_to_jiffies(ms)))
-			return true;
-		if (!rr->done)
-			ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
-		rmpp_destroy(rr);
-	}
-	return false;
-}
-
-static void rmpp_reap_work(struct work_struct *work)
-{
-	struct ibmad_agent *agent = container_of(to_delayed_work(work),
-						 struct ibmad_agent, rmpp_reap);
-	bool more;
-
-	mutex_lock(&agent->rmpp_mutex);
-	more = rmpp_reap_list(agent, &agent->rmpp_active, IBMAD_RMPP_SILENCE_MS);
-	more |= rmpp_reap_list(agent, &agent->rmpp_done, IBMAD_RMPP_LINGER_MS);
-	if (more && !agent->rmpp_closed)
-		queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
-				   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
-	mutex_unlock(&agent->rmpp_mutex);
-}
-
-/* Room for one more reassembly; those that are finished give way. */
-static bool rmpp_make_room(struct ibmad_agent *agent, bool solicited)
-{
-	unsigned int max = IBMAD_RMPP_MAX_RECVS / (solicited ? 1 : 2);
-	struct ibmad_rmpp_recv *rr;
-
-	while (agent->rmpp_nr >= max) {
-		rr = list_first_entry_or_null(&agent->rmpp_done,
-					      struct ibmad_rmpp_recv, link);
-		if (!rr)
-			return false;
-		rmpp_destroy(rr);
-	}
-	return true;
-}
-
-static struct ibmad_rmpp_recv *rmpp_create(struct ibmad_agent *agent,
-					   const struct ibmad_recv *recv,
-					   enum ibmad_counter *fate)
-{
-	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
-	struct ibmad_rmpp_recv *rr;
-
-	if (!rmpp_make_room(agent, solicited)) {
-		*fate = IBMAD_RECV_OVERFLOW;
-		return NULL;
-	}
-	rr = kzalloc(sizeof(*rr), GFP_KERNEL);
-	if (!rr)
-		return NULL;
-	rr->rah = ibmad_rmpp_ah_create(agent, recv);
-	if (!rr->rah)
-		goto err_free;
-	rmpp_get_key(recv, &rr->key);
-	rr->agent = agent;
-	rr->solicited = solicited;
-	INIT_LIST_HEAD(&rr->link);
-	xa_init(&rr->early);
-	if (rhashtable_insert_fast(&agent->rmpp_recvs, &rr->node, rmpp_params))
-		goto err_ah;
-	agent->rmpp_nr++;
-	rmpp_begin(rr);
-	/* Does nothing if it is queued already. */
-	queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
-			   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
-	return rr;
-
-err_ah:
-	ibmad_rmpp_ah_put(rr->rah);
-err_free:
-	kfree(rr);
-	return NULL;
-}
-
-int ibmad_rmpp_agent_init(struct ibmad_agent *agent)
-{
-	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
-		return 0;
-	mutex_init(&agent->rmpp_mutex);
-	INIT_LIST_HEAD(&agent->rmpp_active);
-	INIT_LIST_HEAD(&agent->rmpp_done);
-	INIT_DELAYED_WORK(&agent->rmpp_reap, rmpp_reap_work);
-	return rhashtable_init(&agent->rmpp_recvs, &rmpp_params);
-}
-
-/*
- * Why no reassembly remains: rmpp_closed keeps the receive path from making one
- * and the reaper from being queued; those there are were on one of the lists.
- */
-void ibmad_rmpp_agent_exit(struct ibmad_agent *agent)
-{
-	struct ibmad_rmpp_recv *rr, *next;
-
-	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
-		return;
-	mutex_lock(&agent->rmpp_mutex);
-	agent->rmpp_closed = true;
-	list_splice_tail_init(&agent->rmpp_done, &agent->rmpp_active);
-	list_for_each_entry_safe(rr, next, &agent->rmpp_active, link)
-		rmpp_destroy(rr);
-	mutex_unlock(&agent->rmpp_mutex);
-	cancel_delayed_work_sync(&agent->rmpp_reap);
-}
-
-/* No reference on the agent is left, so no receive path is in its table. */
-void ibmad_rmpp_agent_free(struct ibmad_agent *agent)
-{
-	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
-		return;
-	rhashtable_destroy(&agent->rmpp_recvs);
-	mutex_destroy(&agent->rmpp_mutex);
-}
 
 /* ---- DATA ---- */
 
@@ -356,7 +113,7 @@ static enum ibmad_counter rmpp_finish(struct ibmad_rmpp_recv *rr)
 	if (!len) {
 		ibmad_rmpp_send_abort(agent, first, rr->rah,
 				      IB_MGMT_RMPP_STATUS_BAD_LEN);
-		rmpp_destroy(rr);
+		ibmad_reasm_destroy(rr);
 		return IBMAD_RMPP_DROPPED;
 	}
 	ibmad_rmpp_send_ack(agent, first, rr->rah, rr->last, rr->last);
@@ -367,7 +124,7 @@ static enum ibmad_counter rmpp_finish(struct ibmad_rmpp_recv *rr)
 	rr->first = NULL;
 	rr->bytes = 0;
 	rr->done = true;
-	rmpp_touch(rr);
+	ibmad_reasm_touch(rr);
 
 	if (rr->solicited)
 		delivered = ibmad_send_answer(agent, first);
@@ -426,10 +183,10 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 		if (why == IB_MGMT_RMPP_STATUS_RESX)
 			*fate = IBMAD_RECV_OVERFLOW;
 		ibmad_rmpp_send_abort(agent, recv, rr->rah, why);
-		rmpp_destroy(rr);
+		ibmad_reasm_destroy(rr);
 		return false;
 	}
-	rmpp_touch(rr);
+	ibmad_reasm_touch(rr);
 	if (!rmpp_store(rr, recv)) {
 		/* Sent again, so our ACK was lost; say where we are. */
 		if (seg < rr->expected)
@@ -447,16 +204,6 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 		for (acks = rmpp_acks_due(rr); acks; acks--)
 			rmpp_ack_progress(rr);
 	return true;
-}
-
-/* The reassembly that @recv belongs to. */
-static struct ibmad_rmpp_recv *rmpp_find(struct ibmad_agent *agent,
-					 const struct ibmad_recv *recv)
-{
-	struct ibmad_rmpp_key key;
-
-	rmpp_get_key(recv, &key);
-	return rhashtable_lookup_fast(&agent->rmpp_recvs, &key, rmpp_params);
 }
 
 /* Whether the request that @recv is of is being answered by a transfer. */
@@ -515,16 +262,16 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	lockdep_assert_held(&agent->rmpp_mutex);
 	/* Each segment of a response prolongs the wait for the rest. */
 	wanted = !solicited || ibmad_send_refresh(agent, recv);
-	rr = rmpp_find(agent, recv);
+	rr = ibmad_reasm_find(agent, recv);
 	if (rr && rr->done && wanted && first &&
 	    rmpp_begins_anew(rr, recv))
-		rmpp_begin(rr);
+		ibmad_reasm_begin(rr);
 	if (!rr && wanted && first)
-		rr = rmpp_create(agent, recv, fate);
+		rr = ibmad_reasm_create(agent, recv, fate);
 	if (!rr)
 		return false;
 	if (rr->done) {
-		rmpp_touch(rr);
+		ibmad_reasm_touch(rr);
 		ibmad_rmpp_send_ack(agent, recv, rr->rah, rr->last, rr->last);
 		return false;
 	}
@@ -532,7 +279,7 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 		/* The request was cancelled or has expired meanwhile. */
 		ibmad_rmpp_send_abort(agent, recv, rr->rah,
 				      IB_MGMT_RMPP_STATUS_UNSPEC);
-		rmpp_destroy(rr);
+		ibmad_reasm_destroy(rr);
 		return false;
 	}
 	return rmpp_segment(rr, recv, fate);
@@ -577,10 +324,10 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 	unsigned int puts = 0;
 
 	lockdep_assert_held(&agent->rmpp_mutex);
-	rr = rmpp_find(agent, recv);
+	rr = ibmad_reasm_find(agent, recv);
 	if (rr && !rr->done) {
 		ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
-		rmpp_destroy(rr);
+		ibmad_reasm_destroy(rr);
 		fate = IBMAD_RMPP_CONTROLS;
 	}
 	spin_lock_irq(&agent->lock);
@@ -606,13 +353,13 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 /* 13.6.2.1: no type that there is; a transfer in which it comes ends. */
 static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
-	struct ibmad_rmpp_recv *rr = rmpp_find(agent, recv);
+	struct ibmad_rmpp_recv *rr = ibmad_reasm_find(agent, recv);
 
 	lockdep_assert_held(&agent->rmpp_mutex);
 	if (rr && !rr->done) {
 		ibmad_rmpp_send_abort(agent, recv, rr->rah,
 				      IB_MGMT_RMPP_STATUS_BADT);
-		rmpp_destroy(rr);
+		ibmad_reasm_destroy(rr);
 	}
 }
 

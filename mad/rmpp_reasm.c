@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Reassemblies of RMPP transfers: how they are found, how long they live.
+ *
+ * A reassembly is found by TID, class, method and source in a hash table of its
+ * agent's.  A finished one lingers without its segments, to acknowledge again what
+ * the sender repeats because our ACK was lost, or to take the same transfer anew if
+ * its sender lacks the response.  Both lists are in the order of the last activity,
+ * so the reaper looks at their heads alone.
+ *
+ * Everything here is protected by agent->rmpp_mutex; the reaper is delayed work.
+ */
+#include <linux/slab.h>
+#include "rmpp.h"
+
+#define IBMAD_RMPP_MAX_RECVS	1024	/* reassemblies of an agent */
+#define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is given up */
+#define IBMAD_RMPP_LINGER_MS	10000	/* a finished one is forgotten */
+
+static const struct rhashtable_params reasm_params = {
+	.key_len = sizeof_field(struct ibmad_rmpp_recv, key),
+	.key_offset = offsetof(struct ibmad_rmpp_recv, key),
+	.head_offset = offsetof(struct ibmad_rmpp_recv, node),
+	.automatic_shrinking = true,
+};
+
+static void reasm_get_key(const struct ibmad_recv *recv,
+			  struct ibmad_rmpp_key *key)
+{
+	const struct ib_mad_hdr *hdr = &rmpp_mad(recv)->mad_hdr;
+
+	memset(key, 0, sizeof(*key));
+	key->tid = hdr->tid;
+	key->mgmt_class = hdr->mgmt_class;
+	key->method = hdr->method;
+	key->src_qp = recv->wc.src_qp;
+	if (!ibmad_recv_sgid(recv, &key->sgid))
+		key->slid = recv->wc.slid;
+}
+
+struct ibmad_rmpp_recv *
+ibmad_reasm_find(struct ibmad_agent *agent, const struct ibmad_recv *recv)
+{
+	struct ibmad_rmpp_key key;
+
+	reasm_get_key(recv, &key);
+	return rhashtable_lookup_fast(&agent->rmpp_recvs, &key, reasm_params);
+}
+
+static void reasm_free_segments(struct ibmad_rmpp_recv *rr)
+{
+	struct ibmad_recv *recv;
+	unsigned long seg_num;
+
+	xa_for_each(&rr->early, seg_num, recv)
+		ibmad_recv_free(recv);
+	xa_destroy(&rr->early);
+	if (rr->first)
+		ib_free_recv_mad(&rr->first->recv_wc);
+	rr->first = NULL;
+	atomic_long_sub(rr->bytes, &rr->agent->rmpp_bytes);
+	rr->bytes = 0;
+}
+
+void ibmad_reasm_destroy(struct ibmad_rmpp_recv *rr)
+{
+	struct ibmad_agent *agent = rr->agent;
+
+	lockdep_assert_held(&agent->rmpp_mutex);
+	rhashtable_remove_fast(&agent->rmpp_recvs, &rr->node, reasm_params);
+	list_del(&rr->link);
+	agent->rmpp_nr--;
+	reasm_free_segments(rr);
+	ibmad_rmpp_ah_put(rr->rah);
+	/* Lookups are under the mutex too: no reader is left. */
+	kfree(rr);
+}
+
+void ibmad_reasm_touch(struct ibmad_rmpp_recv *rr)
+{
+	struct ibmad_agent *agent = rr->agent;
+
+	rr->seen = jiffies;
+	list_move_tail(&rr->link, rr->done ? &agent->rmpp_done :
+					     &agent->rmpp_active);
+}
+
+void ibmad_reasm_begin(struct ibmad_rmpp_recv *rr)
+{
+	rr->expected = 1;
+	rr->window = 1;
+	rr->high = 0;
+	rr->last = 0;
+	rr->gap = 0;
+	rr->done = false;
+	ibmad_reasm_touch(rr);
+}
+
+/* Destroys what on @list has been silent for @ms; answers whether any is left. */
+static bool reasm_reap_list(struct ibmad_agent *agent, struct list_head *list,
+			    unsigned int ms)
+{
+	struct ibmad_rmpp_recv *rr, *next;
+
+	list_for_each_entry_safe(rr, next, list, link) {
+		if (time_before(jiffies, rr->seen + msecs_to_jiffies(ms)))
+			return true;
+		if (!rr->done)
+			ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
+		ibmad_reasm_destroy(rr);
+	}
+	return false;
+}
+
+static void reasm_reap_work(struct work_struct *work)
+{
+	struct ibmad_agent *agent = container_of(to_delayed_work(work),
+						 struct ibmad_agent, rmpp_reap);
+	bool more;
+
+	mutex_lock(&agent->rmpp_mutex);
+	more = reasm_reap_list(agent, &agent->rmpp_active, IBMAD_RMPP_SILENCE_MS);
+	more |= reasm_reap_list(agent, &agent->rmpp_done, IBMAD_RMPP_LINGER_MS);
+	if (more && !agent->rmpp_closed)
+		queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
+				   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
+	mutex_unlock(&agent->rmpp_mutex);
+}
+
+/* Room for one more reassembly; those that are finished give way. */
+static bool reasm_make_room(struct ibmad_agent *agent, bool solicited)
+{
+	unsigned int max = IBMAD_RMPP_MAX_RECVS / (solicited ? 1 : 2);
+	struct ibmad_rmpp_recv *rr;
+
+	while (agent->rmpp_nr >= max) {
+		rr = list_first_entry_or_null(&agent->rmpp_done,
+					      struct ibmad_rmpp_recv, link);
+		if (!rr)
+			return false;
+		ibmad_reasm_destroy(rr);
+	}
+	return true;
+}
+
+struct ibmad_rmpp_recv *
+ibmad_reasm_create(struct ibmad_agent *agent, const struct ibmad_recv *recv,
+		   enum ibmad_counter *fate)
+{
+	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
+	struct ibmad_rmpp_recv *rr;
+
+	if (!reasm_make_room(agent, solicited)) {
+		*fate = IBMAD_RECV_OVERFLOW;
+		return NULL;
+	}
+	rr = kzalloc(sizeof(*rr), GFP_KERNEL);
+	if (!rr)
+		return NULL;
+	rr->rah = ibmad_rmpp_ah_create(agent, recv);
+	if (!rr->rah)
+		goto err_free;
+	reasm_get_key(recv, &rr->key);
+	rr->agent = agent;
+	rr->solicited = solicited;
+	INIT_LIST_HEAD(&rr->link);
+	xa_init(&rr->early);
+	if (rhashtable_insert_fast(&agent->rmpp_recvs, &rr->node, reasm_params))
+		goto err_ah;
+	agent->rmpp_nr++;
+	ibmad_reasm_begin(rr);
+	/* Does nothing if it is queued already. */
+	queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
+			   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
+	return rr;
+
+err_ah:
+	ibmad_rmpp_ah_put(rr->rah);
+err_free:
+	kfree(rr);
+	return NULL;
+}
+
+int ibmad_rmpp_agent_init(struct ibmad_agent *agent)
+{
+	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
+		return 0;
+	mutex_init(&agent->rmpp_mutex);
+	INIT_LIST_HEAD(&agent->rmpp_active);
+	INIT_LIST_HEAD(&agent->rmpp_done);
+	INIT_DELAYED_WORK(&agent->rmpp_reap, reasm_reap_work);
+	return rhashtable_init(&agent->rmpp_recvs, &reasm_params);
+}
+
+/*
+ * Why no reassembly remains: rmpp_closed keeps the receive path from making one
+ * and the reaper from being queued; those there are were on one of the lists.
+ */
+void ibmad_rmpp_agent_exit(struct ibmad_agent *agent)
+{
+	struct ibmad_rmpp_recv *rr, *next;
+
+	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
+		return;
+	mutex_lock(&agent->rmpp_mutex);
+	agent->rmpp_closed = true;
+	list_splice_tail_init(&agent->rmpp_done, &agent->rmpp_active);
+	list_for_each_entry_safe(rr, next, &agent->rmpp_active, link)
+		ibmad_reasm_destroy(rr);
+	mutex_unlock(&agent->rmpp_mutex);
+	cancel_delayed_work_sync(&agent->rmpp_reap);
+}
+
+/* No reference on the agent is left, so no receive path is in its table. */
+void ibmad_rmpp_agent_free(struct ibmad_agent *agent)
+{
+	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
+		return;
+	rhashtable_destroy(&agent->rmpp_recvs);
+	mutex_destroy(&agent->rmpp_mutex);
+}
