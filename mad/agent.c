@@ -282,7 +282,8 @@ EXPORT_SYMBOL(ib_register_mad_agent);
  * (3) ibmad_send_cancel_all() completes the sends that wait for a response, in a
  *     lane or for credit (none is started instead: flow.c); those on the QP
  *     complete with their work requests.
- * (4) RMPP reassemblies are gone, and with them their timers and references.
+ * (4) RMPP reassemblies are gone, and with them their timer; a search for the way
+ *     back that one of them waited for finds it gone, and ends.
  * (5) refs reaches 0 once all of those are in the inbox.  A provider that lost a
  *     completion keeps (5) from coming: after IBMAD_DRAIN_MS the QP is reset,
  *     which completes every work request whether the provider does or not.

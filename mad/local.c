@@ -166,7 +166,7 @@ static bool local_reply_later(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	reply->pkey_index = pkey_index;
 	kref_get(&mqp->port->kref);
 	INIT_WORK(&reply->work, local_reply_work);
-	queue_work(ibmad_wq, &reply->work);
+	queue_work(ibmad_lookup_wq, &reply->work);
 	return true;
 }
 

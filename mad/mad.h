@@ -31,6 +31,8 @@
  *    it is cancelled: the only one that a HELD send has.  An RMPP transfer is a
  *    work request of its own here (it ends with the last ACK, and not before its
  *    segments); each of its segments in flight holds another.
+ *  - Each search for the way back to who sent an RMPP MAD holds a reference on the
+ *    agent.  It ends by itself within the time of an address resolution.
  *  - A completed send and a received MAD go to the agent's inbox while a
  *    reference is held, so no reference means nothing more can enter the inbox.
  *  - Deregistration closes the agent to new sends, cancels those that wait for
@@ -79,6 +81,7 @@ extern unsigned int ibmad_recv_depth;
 extern unsigned int ibmad_request_window;
 extern unsigned long ibmad_rmpp_max_bytes;
 extern struct workqueue_struct *ibmad_wq;	/* deliveries, recoveries */
+extern struct workqueue_struct *ibmad_lookup_wq; /* ways back: a second each */
 
 /*
  * ---- stats.c: per-port counters ----
@@ -546,6 +549,7 @@ struct ibmad_agent {
 	struct list_head rmpp_done;	/* likewise */
 	struct delayed_work rmpp_reap;
 	unsigned int rmpp_nr;
+	unsigned int rmpp_lookups;	/* under way: rmpp_control.c */
 	bool rmpp_closed;
 	/* In reassemblies and in the inbox; the inbox gives back without it. */
 	atomic_long_t rmpp_bytes;

@@ -29,6 +29,7 @@ MODULE_PARM_DESC(rmpp_recv_bytes,
 		 "Bytes of RMPP transfers that an agent may hold unread; half of it for requests");
 
 struct workqueue_struct *ibmad_wq;
+struct workqueue_struct *ibmad_lookup_wq;
 
 static int __init ibmad_init(void)
 {
@@ -47,10 +48,17 @@ static int __init ibmad_init(void)
 	ibmad_wq = alloc_workqueue("ib_mad", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	if (!ibmad_wq)
 		return -ENOMEM;
+	/* However many neighbours are looked for, no delivery waits behind them. */
+	ibmad_lookup_wq = alloc_workqueue("ib_mad_lookup",
+					  WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!ibmad_lookup_wq) {
+		ret = -ENOMEM;
+		goto err_wq;
+	}
 
 	ret = ib_register_client(&ibmad_client);
 	if (ret)
-		goto err_wq;
+		goto err_lookup_wq;
 	/* After ports: subnet administration is an agent on them. */
 	ret = ibmad_sa_init();
 	if (ret)
@@ -59,6 +67,8 @@ static int __init ibmad_init(void)
 
 err_client:
 	ib_unregister_client(&ibmad_client);
+err_lookup_wq:
+	destroy_workqueue(ibmad_lookup_wq);
 err_wq:
 	destroy_workqueue(ibmad_wq);
 	return ret;
@@ -72,12 +82,15 @@ err_wq:
  * (3) No timer is pending: each was disarmed when its send completed, at the
  *     latest by its agent's deregistration.  One that fired just before still
  *     runs in softirq, which synchronize_rcu() waits for.
+ * (4) Work items that gave up their last reference are at their end, which
+ *     destroying the queues waits for.
  */
 static void __exit ibmad_exit(void)
 {
 	ibmad_sa_exit();
 	ib_unregister_client(&ibmad_client);
 	synchronize_rcu();
+	destroy_workqueue(ibmad_lookup_wq);
 	destroy_workqueue(ibmad_wq);
 }
 

@@ -31,7 +31,9 @@ struct ibmad_rmpp_recv {
 	struct ibmad_rmpp_key key;	/* fixed */
 	struct list_head link;		/* agent->rmpp_active or rmpp_done */
 	struct ibmad_agent *agent;	/* outlives this: ibmad_rmpp_agent_exit() */
-	struct ibmad_rmpp_ah *rah;	/* for the ACKs; fixed */
+	struct ibmad_rmpp_ah *rah;	/* for the ACKs; NULL while it is looked for */
+	struct ibmad_rmpp_lookup *lookup; /* that; NULL otherwise */
+	struct ibmad_recv *held;	/* what came first, for as long */
 	struct ibmad_recv *first;	/* with the rest chained; NULL when done */
 	struct xarray early;		/* out of order, by segment number */
 	unsigned long seen;		/* jiffies of the last MAD of the transfer */
@@ -54,15 +56,20 @@ static inline struct ib_rmpp_mad *rmpp_mad(const struct ibmad_recv *recv)
 /* The reassembly that @recv belongs to. */
 struct ibmad_rmpp_recv *
 ibmad_reasm_find(struct ibmad_agent *agent, const struct ibmad_recv *recv);
-/* One for @recv; or NULL, and *@fate is what became of @recv, if not the usual. */
-struct ibmad_rmpp_recv *
-ibmad_reasm_create(struct ibmad_agent *agent, const struct ibmad_recv *recv,
-		   enum ibmad_counter *fate);
+/*
+ * Begins one that holds @recv until it knows the way back: ibmad_rmpp_way_found()
+ * follows then.  If it answers false, *@fate is what became of @recv, unless dropped.
+ */
+bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
+			enum ibmad_counter *fate);
 void ibmad_reasm_destroy(struct ibmad_rmpp_recv *rr);
 /* Nothing of its segments has come yet. */
 void ibmad_reasm_begin(struct ibmad_rmpp_recv *rr);
 /* The transfer is alive: to the end of its list. */
 void ibmad_reasm_touch(struct ibmad_rmpp_recv *rr);
+
+/* ---- rmpp_recv.c ---- */
+void ibmad_rmpp_way_found(struct ibmad_rmpp_lookup *lookup);
 
 /* ---- rmpp_send.c ---- */
 void ibmad_rmpp_segment_done(struct ibmad_send *seg, enum ib_wc_status status,
@@ -84,10 +91,31 @@ struct ibmad_rmpp_ah {
 	struct ib_ah *ah;
 };
 
-struct ibmad_rmpp_ah *ibmad_rmpp_ah_create(struct ibmad_agent *agent,
-					   const struct ibmad_recv *recv);
+/*
+ * The search for the way back to who sent a MAD.  An address may have to be resolved
+ * for it, a second long if nobody has it: the port and the agent's other transfers
+ * do not wait for that.
+ */
+struct ibmad_rmpp_lookup {
+	struct work_struct work;
+	struct ibmad_agent *agent;	/* referenced */
+	struct ib_wc wc;		/* of the MAD */
+	struct ib_grh grh;
+	struct ibmad_rmpp_ah *rah;	/* what was found, or NULL */
+	/* Told of it, under rmpp_mutex; takes a reference on rah if it keeps it. */
+	void (*done)(struct ibmad_rmpp_lookup *lookup);
+	void *context;			/* done's; rmpp_mutex */
+};
+
+/* Under rmpp_mutex; NULL for want of memory or if there are too many. */
+struct ibmad_rmpp_lookup *
+ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
+		   void (*done)(struct ibmad_rmpp_lookup *lookup), void *context);
 void ibmad_rmpp_ah_put(struct ibmad_rmpp_ah *rah);
-/* Answers @recv; @rah may be NULL: one is made for this MAD.  May sleep. */
+/*
+ * Answers @recv.  @rah may be NULL: the way back is looked for, for this MAD alone.
+ * Under rmpp_mutex.
+ */
 void ibmad_rmpp_send_ack(struct ibmad_agent *agent,
 			 const struct ibmad_recv *recv,
 			 struct ibmad_rmpp_ah *rah, u32 seg_num, u32 window);

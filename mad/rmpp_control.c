@@ -8,14 +8,19 @@
 #include <linux/slab.h>
 #include "rmpp.h"
 
-struct ibmad_rmpp_ah *ibmad_rmpp_ah_create(struct ibmad_agent *agent,
-					   const struct ibmad_recv *recv)
+#define IBMAD_RMPP_MAX_LOOKUPS	128	/* of an agent; half for the unasked */
+
+/* ---- the way back ---- */
+
+static struct ibmad_rmpp_ah *rmpp_ah_create(struct ibmad_agent *agent,
+					    const struct ib_wc *wc,
+					    const struct ib_grh *grh)
 {
 	struct ibmad_rmpp_ah *rah = kmalloc(sizeof(*rah), GFP_KERNEL);
 
 	if (!rah)
 		return NULL;
-	rah->ah = ib_create_ah_from_wc(agent->port->pd, &recv->wc, &recv->grh,
+	rah->ah = ib_create_ah_from_wc(agent->port->pd, wc, grh,
 				       agent->port->port_num);
 	if (IS_ERR(rah->ah)) {
 		kfree(rah);
@@ -34,6 +39,50 @@ void ibmad_rmpp_ah_put(struct ibmad_rmpp_ah *rah)
 	kfree(rah);
 }
 
+static void rmpp_lookup_work(struct work_struct *work)
+{
+	struct ibmad_rmpp_lookup *lookup =
+		container_of(work, struct ibmad_rmpp_lookup, work);
+	struct ibmad_agent *agent = lookup->agent;
+
+	lookup->rah = rmpp_ah_create(agent, &lookup->wc, &lookup->grh);
+	mutex_lock(&agent->rmpp_mutex);
+	agent->rmpp_lookups--;
+	lookup->done(lookup);
+	mutex_unlock(&agent->rmpp_mutex);
+	ibmad_rmpp_ah_put(lookup->rah);
+	kfree(lookup);
+	ibmad_agent_put(agent);
+}
+
+struct ibmad_rmpp_lookup *
+ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
+		   void (*done)(struct ibmad_rmpp_lookup *lookup), void *context)
+{
+	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
+	struct ibmad_rmpp_lookup *lookup;
+
+	lockdep_assert_held(&agent->rmpp_mutex);
+	if (agent->rmpp_lookups >= IBMAD_RMPP_MAX_LOOKUPS / (solicited ? 1 : 2))
+		return NULL;
+	lookup = kzalloc(sizeof(*lookup), GFP_KERNEL);
+	if (!lookup)
+		return NULL;
+	INIT_WORK(&lookup->work, rmpp_lookup_work);
+	lookup->wc = recv->wc;
+	lookup->grh = recv->grh;
+	lookup->done = done;
+	lookup->context = context;
+	/* Who received @recv holds one, so this is not from zero. */
+	refcount_inc(&agent->refs);
+	lookup->agent = agent;
+	agent->rmpp_lookups++;
+	queue_work(ibmad_lookup_wq, &lookup->work);
+	return lookup;
+}
+
+/* ---- control MADs ---- */
+
 /* Its work request completed, well or not: the peer's timers see to the rest. */
 void ibmad_rmpp_control_done(struct ibmad_send *send)
 {
@@ -45,8 +94,7 @@ void ibmad_rmpp_control_done(struct ibmad_send *send)
 }
 
 static struct ibmad_send *control_alloc(struct ibmad_agent *agent,
-					const struct ibmad_recv *recv,
-					struct ibmad_rmpp_ah *rah)
+					const struct ibmad_recv *recv)
 {
 	const struct ib_rmpp_mad *from = (const void *)recv->mad;
 	int hdr_len = ib_get_mad_data_offset(from->mad_hdr.mgmt_class);
@@ -57,17 +105,6 @@ static struct ibmad_send *control_alloc(struct ibmad_agent *agent,
 	send = ibmad_send_alloc(agent, IBMAD_RMPP_CONTROL, len, GFP_KERNEL);
 	if (!send)
 		return NULL;
-	if (rah) {
-		refcount_inc(&rah->refs);
-	} else {
-		rah = ibmad_rmpp_ah_create(agent, recv);
-		if (!rah) {
-			ibmad_send_put(send);
-			return NULL;
-		}
-	}
-	send->buf.context[0] = rah;
-	send->buf.ah = rah->ah;
 	send->buf.hdr_len = hdr_len;
 	send->remote_qpn = recv->wc.src_qp;
 	send->pkey_index = recv->wc.pkey_index;
@@ -87,18 +124,42 @@ static struct ibmad_send *control_alloc(struct ibmad_agent *agent,
 }
 
 /* The caller holds a reference on the agent. */
-static void control_post(struct ibmad_agent *agent, struct ibmad_send *send)
+static void control_post(struct ibmad_agent *agent, struct ibmad_send *send,
+			 struct ibmad_rmpp_ah *rah)
 {
+	refcount_inc(&rah->refs);
+	send->buf.context[0] = rah;
+	send->buf.ah = rah->ah;
 	refcount_inc(&agent->refs);
 	if (ibmad_sendq_post(send))
 		ibmad_rmpp_control_done(send);
+}
+
+static void control_way_found(struct ibmad_rmpp_lookup *lookup)
+{
+	struct ibmad_send *send = lookup->context;
+
+	if (lookup->rah)
+		control_post(lookup->agent, send, lookup->rah);
+	else
+		ibmad_send_put(send);
+}
+
+static void control_post_to(struct ibmad_agent *agent, struct ibmad_send *send,
+			    const struct ibmad_recv *recv,
+			    struct ibmad_rmpp_ah *rah)
+{
+	if (rah)
+		control_post(agent, send, rah);
+	else if (!ibmad_rmpp_look_up(agent, recv, control_way_found, send))
+		ibmad_send_put(send);
 }
 
 void ibmad_rmpp_send_ack(struct ibmad_agent *agent,
 			 const struct ibmad_recv *recv,
 			 struct ibmad_rmpp_ah *rah, u32 seg_num, u32 window)
 {
-	struct ibmad_send *send = control_alloc(agent, recv, rah);
+	struct ibmad_send *send = control_alloc(agent, recv);
 	struct ib_rmpp_mad *mad;
 
 	/* Without memory no ACK: the peer sends again and asks for it anew. */
@@ -108,7 +169,7 @@ void ibmad_rmpp_send_ack(struct ibmad_agent *agent,
 	mad->rmpp_hdr.rmpp_type = IB_MGMT_RMPP_TYPE_ACK;
 	mad->rmpp_hdr.seg_num = cpu_to_be32(seg_num);
 	mad->rmpp_hdr.paylen_newwin = cpu_to_be32(window);
-	control_post(agent, send);
+	control_post_to(agent, send, recv, rah);
 }
 
 /* A STOP if @status is IB_MGMT_RMPP_STATUS_RESX, an ABORT otherwise. */
@@ -116,7 +177,7 @@ void ibmad_rmpp_send_abort(struct ibmad_agent *agent,
 			   const struct ibmad_recv *recv,
 			   struct ibmad_rmpp_ah *rah, u8 status)
 {
-	struct ibmad_send *send = control_alloc(agent, recv, rah);
+	struct ibmad_send *send = control_alloc(agent, recv);
 	struct ib_rmpp_mad *mad;
 
 	ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
@@ -129,5 +190,5 @@ void ibmad_rmpp_send_abort(struct ibmad_agent *agent,
 	mad->rmpp_hdr.rmpp_status = status;
 	mad->rmpp_hdr.seg_num = 0;
 	mad->rmpp_hdr.paylen_newwin = 0;
-	control_post(agent, send);
+	control_post_to(agent, send, recv, rah);
 }

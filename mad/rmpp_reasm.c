@@ -8,6 +8,9 @@
  * its sender lacks the response.  Both lists are in the order of the last activity,
  * so the reaper looks at their heads alone.
  *
+ * A new one holds what came first until the way back is known; its sender has a
+ * window of one segment until then, so nothing else of it can come.
+ *
  * Everything here is protected by agent->rmpp_mutex; the reaper is delayed work.
  */
 #include <linux/slab.h>
@@ -67,6 +70,12 @@ void ibmad_reasm_destroy(struct ibmad_rmpp_recv *rr)
 	struct ibmad_agent *agent = rr->agent;
 
 	lockdep_assert_held(&agent->rmpp_mutex);
+	if (rr->lookup)
+		rr->lookup->context = NULL;
+	if (rr->held) {
+		ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
+		ibmad_recv_free(rr->held);
+	}
 	rhashtable_remove_fast(&agent->rmpp_recvs, &rr->node, reasm_params);
 	list_del(&rr->link);
 	agent->rmpp_nr--;
@@ -143,42 +152,42 @@ static bool reasm_make_room(struct ibmad_agent *agent, bool solicited)
 	return true;
 }
 
-struct ibmad_rmpp_recv *
-ibmad_reasm_create(struct ibmad_agent *agent, const struct ibmad_recv *recv,
-		   enum ibmad_counter *fate)
+bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
+			enum ibmad_counter *fate)
 {
 	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
 	struct ibmad_rmpp_recv *rr;
 
 	if (!reasm_make_room(agent, solicited)) {
 		*fate = IBMAD_RECV_OVERFLOW;
-		return NULL;
+		return false;
 	}
 	rr = kzalloc(sizeof(*rr), GFP_KERNEL);
 	if (!rr)
-		return NULL;
-	rr->rah = ibmad_rmpp_ah_create(agent, recv);
-	if (!rr->rah)
-		goto err_free;
+		return false;
 	reasm_get_key(recv, &rr->key);
 	rr->agent = agent;
 	rr->solicited = solicited;
 	INIT_LIST_HEAD(&rr->link);
 	xa_init(&rr->early);
 	if (rhashtable_insert_fast(&agent->rmpp_recvs, &rr->node, reasm_params))
-		goto err_ah;
+		goto err_free;
 	agent->rmpp_nr++;
 	ibmad_reasm_begin(rr);
+	rr->lookup = ibmad_rmpp_look_up(agent, recv, ibmad_rmpp_way_found, rr);
+	if (!rr->lookup) {
+		ibmad_reasm_destroy(rr);
+		return false;
+	}
+	rr->held = recv;
 	/* Does nothing if it is queued already. */
 	queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
 			   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
-	return rr;
+	return true;
 
-err_ah:
-	ibmad_rmpp_ah_put(rr->rah);
 err_free:
 	kfree(rr);
-	return NULL;
+	return false;
 }
 
 int ibmad_rmpp_agent_init(struct ibmad_agent *agent)
@@ -194,7 +203,9 @@ int ibmad_rmpp_agent_init(struct ibmad_agent *agent)
 
 /*
  * Why no reassembly remains: rmpp_closed keeps the receive path from making one
- * and the reaper from being queued; those there are were on one of the lists.
+ * and the reaper from being queued; those there are were on one of the lists.  A
+ * search for the way back knows its reassembly no more; it has a reference on the
+ * agent, which waits for it.
  */
 void ibmad_rmpp_agent_exit(struct ibmad_agent *agent)
 {

@@ -11,7 +11,7 @@
  * half of it at most.
  *
  * Everything here is protected by agent->rmpp_mutex: MADs come from the receive
- * CQ's work.
+ * CQ's work, those that had to wait for the way back from a work item.
  */
 #include "rmpp.h"
 
@@ -19,6 +19,7 @@
 #define IBMAD_RMPP_RESERVE	32	/* left of a window when the next is granted */
 #define IBMAD_RMPP_GAP_EARLY	3	/* early ones between two ACKs of one gap */
 #define IBMAD_RMPP_MAX_SEGS	32768	/* segments of a transfer: 6 MiB */
+#define FATE_OPEN		IBMAD_NR_COUNTERS /* of a MAD that is held */
 
 /* ---- DATA ---- */
 
@@ -266,9 +267,12 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	if (rr && rr->done && wanted && first &&
 	    rmpp_begins_anew(rr, recv))
 		ibmad_reasm_begin(rr);
-	if (!rr && wanted && first)
-		rr = ibmad_reasm_create(agent, recv, fate);
-	if (!rr)
+	if (!rr && wanted && first && ibmad_reasm_create(agent, recv, fate)) {
+		*fate = FATE_OPEN;
+		return true;
+	}
+	/* A repetition of what is held is of no use. */
+	if (!rr || !rr->rah)
 		return false;
 	if (rr->done) {
 		ibmad_reasm_touch(rr);
@@ -356,21 +360,20 @@ static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	struct ibmad_rmpp_recv *rr = ibmad_reasm_find(agent, recv);
 
 	lockdep_assert_held(&agent->rmpp_mutex);
-	if (rr && !rr->done) {
+	if (rr && rr->rah && !rr->done) {
 		ibmad_rmpp_send_abort(agent, recv, rr->rah,
 				      IB_MGMT_RMPP_STATUS_BADT);
 		ibmad_reasm_destroy(rr);
 	}
 }
 
-void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
+/* Consumes @recv. */
+static void rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
 	enum ibmad_counter fate = IBMAD_RMPP_DROPPED;
 	bool taken = false;
 
-	mutex_lock(&agent->rmpp_mutex);
-	if (agent->rmpp_closed)
-		goto unlock;
+	lockdep_assert_held(&agent->rmpp_mutex);
 	switch (rmpp_mad(recv)->rmpp_hdr.rmpp_type) {
 	case IB_MGMT_RMPP_TYPE_DATA:
 		taken = rmpp_data(agent, recv, &fate);
@@ -386,9 +389,41 @@ void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 		rmpp_unknown(agent, recv);
 		break;
 	}
-unlock:
-	mutex_unlock(&agent->rmpp_mutex);
-	ibmad_count(agent->port, fate);
+	if (fate != FATE_OPEN)
+		ibmad_count(agent->port, fate);
 	if (!taken)
 		ibmad_recv_free(recv);
+}
+
+void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
+{
+	mutex_lock(&agent->rmpp_mutex);
+	if (agent->rmpp_closed) {
+		ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
+		ibmad_recv_free(recv);
+	} else {
+		rmpp_receive(agent, recv);
+	}
+	mutex_unlock(&agent->rmpp_mutex);
+}
+
+/* The first segment goes on as if it came now, unless nobody waits for it. */
+void ibmad_rmpp_way_found(struct ibmad_rmpp_lookup *lookup)
+{
+	struct ibmad_rmpp_recv *rr = lookup->context;
+	struct ibmad_recv *recv;
+
+	lockdep_assert_held(&lookup->agent->rmpp_mutex);
+	if (!rr)
+		return;
+	rr->lookup = NULL;
+	if (!lookup->rah) {
+		ibmad_reasm_destroy(rr);
+		return;
+	}
+	refcount_inc(&lookup->rah->refs);
+	rr->rah = lookup->rah;
+	recv = rr->held;
+	rr->held = NULL;
+	rmpp_receive(lookup->agent, recv);
 }

@@ -80,6 +80,7 @@ extern struct kunit_suite ibmad_local_suite;
 extern struct kunit_suite ibmad_rmpp_recv_suite;
 extern struct kunit_suite ibmad_rmpp_bound_suite;
 extern struct kunit_suite ibmad_rmpp_send_suite;
+extern struct kunit_suite ibmad_rmpp_way_suite;
 extern struct kunit_suite ibmad_refs_suite;
 extern struct kunit_suite ibmad_refs_rmpp_suite;
 extern struct kunit_suite ibmad_recover_suite;

@@ -155,6 +155,8 @@ void peer_push(const struct peer_mad *m)
 		u8 raw[IB_MGMT_MAD_SIZE];
 	} mad = {};
 
+	if (m->slid)
+		like.slid = m->slid;
 	mad.rmpp.mad_hdr.base_version = IB_MGMT_BASE_VERSION;
 	mad.rmpp.mad_hdr.mgmt_class = m->mgmt_class ?: to_agent(peer_agent)->mgmt_class;
 	mad.rmpp.mad_hdr.class_version = 1;

@@ -27,6 +27,7 @@ struct peer_mad {
 	u8 method;			/* 0: Send */
 	u8 mgmt_class;			/* 0: the agent's */
 	u64 whole_tid;			/* instead of tid */
+	u16 slid;			/* 0: that of the other adapter */
 };
 
 /* What left the adapter, by its kind, and the last of each. */

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The way back to who sends a transfer, while it is looked for and when there is none:
+ * the adapter takes its time over address handles, or refuses them.
+ */
+#include "rmpp_peer.h"
+
+#define FULL		(PEER_CLASS_LEN + PEER_SEG_BYTES)
+#define STRANGER	0x7777		/* his LID */
+#define SLOW_MS		4000		/* to find him */
+#define LOOKUPS		128		/* IBMAD_RMPP_MAX_LOOKUPS */
+
+static void slowly(struct fake_hca *hca)
+{
+	msleep(SLOW_MS);
+}
+
+static void slowly_once(struct fake_hca *hca)
+{
+	hca->on_create_ah = NULL;
+	slowly(hca);
+}
+
+static void send_from(u16 slid, u32 tid, u32 seg, u8 flags)
+{
+	peer_send(&(struct peer_mad){ .slid = slid, .tid = tid, .seg = seg, .flags = flags,
+				      .paylen_newwin = flags & LAST ? FULL : 0 });
+}
+
+/* The first segment of a transfer whose way back is looked for from now on. */
+static void a_stranger_begins(struct kunit *test)
+{
+	peer_hca->on_create_ah = slowly_once;
+	send_from(STRANGER, 1, 1, FIRST);
+	KUNIT_EXPECT_NULL(test, peer_hca->on_create_ah);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 2u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 0);
+}
+
+static void he_is_found(void)
+{
+	msleep(SLOW_MS + 500);
+	peer_settle();
+}
+
+static void expect_over(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
+	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->rmpp_lookups, 0u);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u);
+}
+
+static void a_stranger_holds_nobody_up(struct kunit *test)
+{
+	unsigned long start = jiffies;
+
+	a_stranger_begins(test);
+	send_from(0, 1, 1, FIRST);
+	send_from(0, 1, 2, LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 2);
+	/* What he sends meanwhile is of no use. */
+	send_from(STRANGER, 1, 1, FIRST);
+	send_from(STRANGER, 1, 2, LAST);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 2u);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + HZ));
+	he_is_found();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 3);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 1u);
+	send_from(STRANGER, 1, 2, LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 2);
+	KUNIT_EXPECT_EQ(test, peer_client.segments, 2);
+	/* Each segment has one fate. */
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_SEGMENTS), 4);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
+	expect_over(test);
+}
+
+static void a_stranger_who_is_not_found(struct kunit *test)
+{
+	atomic_set(&peer_hca->fail_create[FAKE_AH], 1);
+	send_from(STRANGER, 1, 1, FIRST);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_hca->sent), 0);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
+	expect_over(test);
+	/* By his next try he is. */
+	send_from(STRANGER, 1, 1, FIRST);
+	send_from(STRANGER, 1, 2, LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	expect_over(test);
+}
+
+/* The peer gives up, and begins anew, before he is found once. */
+static void a_transfer_that_ends_meanwhile(struct kunit *test)
+{
+	a_stranger_begins(test);
+	peer_send(&(struct peer_mad){ .slid = STRANGER, .tid = 1,
+				      .type = IB_MGMT_RMPP_TYPE_ABORT });
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
+	send_from(STRANGER, 1, 1, FIRST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 1);
+	he_is_found();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 1);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
+	send_from(STRANGER, 1, 2, LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	expect_over(test);
+}
+
+/* Nobody waits for the response any more when it could be acknowledged. */
+static void a_request_that_ends_meanwhile(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, SLOW_MS / 2, 0), 0);
+	peer_settle();
+	peer_hca->on_create_ah = slowly_once;
+	peer_send(&(struct peer_mad){ .whole_tid = peer_seen.tid, .seg = 1, .flags = FIRST,
+				      .method = IB_MGMT_METHOD_GET_RESP });
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
+	he_is_found();
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_RESP_TIMEOUT_ERR);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 0);
+	KUNIT_EXPECT_EQ(test, peer_seen.abort_status, IB_MGMT_RMPP_STATUS_UNSPEC);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	expect_over(test);
+}
+
+static void deregister(void)
+{
+	struct ib_mad_agent *agent = peer_agent;
+
+	peer_hca->verdict = NULL;
+	peer_agent = NULL;
+	ib_unregister_mad_agent(agent);
+}
+
+/* The agent goes when the search is over, and not after an address handle of it. */
+static void the_agent_goes_meanwhile(struct kunit *test)
+{
+	int handles = atomic_read(&peer_hca->alive[FAKE_AH]);
+	unsigned long start = jiffies;
+
+	a_stranger_begins(test);
+	deregister();
+	KUNIT_EXPECT_TRUE(test, time_after(jiffies, start + msecs_to_jiffies(SLOW_MS - 100)));
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + msecs_to_jiffies(SLOW_MS + 500)));
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_hca->sent), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_hca->alive[FAKE_AH]), handles);
+}
+
+static void false_ack(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_SEND, 1, 3 * PEER_SEG_BYTES, 0, 3), 0);
+	peer_settle();
+	peer_send(&(struct peer_mad){
+		.whole_tid = peer_seen.tid, .type = IB_MGMT_RMPP_TYPE_ACK, .seg = 9,
+		.method = IB_MGMT_METHOD_SEND | IB_MGMT_METHOD_RESP, .paylen_newwin = 9,
+	});
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_REM_ABORT_ERR);
+}
+
+/* The transfer is over at once; the other end is told when that can be done. */
+static void an_abort_takes_its_time(struct kunit *test)
+{
+	unsigned long start = jiffies;
+
+	peer_hca->on_create_ah = slowly_once;
+	false_ack(test);
+	send_from(0, 1, 1, FIRST | LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + HZ));
+	he_is_found();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 1);
+	expect_over(test);
+}
+
+static void an_abort_that_cannot_go(struct kunit *test)
+{
+	atomic_set(&peer_hca->fail_create[FAKE_AH], 1);
+	false_ack(test);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	expect_over(test);
+}
+
+static void the_agent_goes_before_an_abort(struct kunit *test)
+{
+	int handles = atomic_read(&peer_hca->alive[FAKE_AH]);
+
+	peer_hca->on_create_ah = slowly_once;
+	false_ack(test);
+	deregister();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_hca->alive[FAKE_AH]), handles);
+}
+
+/* So many are looked for at once, half of them unasked; the others come again. */
+static void many_strangers(struct kunit *test)
+{
+	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP, .seg = 1,
+				   .flags = FIRST };
+	u32 tid;
+
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
+	peer_settle();
+	answer.whole_tid = peer_seen.tid;
+	peer_hca->on_create_ah = slowly;
+	for (tid = 1; tid <= LOOKUPS; tid++)
+		peer_push(&(struct peer_mad){ .slid = STRANGER, .tid = tid, .seg = 1,
+					      .flags = FIRST });
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), LOOKUPS / 2u);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), LOOKUPS / 2);
+	peer_send(&answer);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), LOOKUPS / 2u + 1);
+	he_is_found();
+	peer_hca->on_create_ah = NULL;
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), LOOKUPS / 2 + 1);
+	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->rmpp_lookups, 0u);
+}
+
+static struct kunit_case rmpp_way_cases[] = {
+	KUNIT_CASE(a_stranger_holds_nobody_up),
+	KUNIT_CASE(a_stranger_who_is_not_found),
+	KUNIT_CASE(a_transfer_that_ends_meanwhile),
+	KUNIT_CASE(a_request_that_ends_meanwhile),
+	KUNIT_CASE(the_agent_goes_meanwhile),
+	KUNIT_CASE(an_abort_takes_its_time),
+	KUNIT_CASE(an_abort_that_cannot_go),
+	KUNIT_CASE(the_agent_goes_before_an_abort),
+	KUNIT_CASE(many_strangers),
+	{}
+};
+
+struct kunit_suite ibmad_rmpp_way_suite = {
+	.name = "ib_mad_rmpp_way",
+	.init = peer_test_init,
+	.exit = peer_test_exit,
+	.test_cases = rmpp_way_cases,
+};
