@@ -4,10 +4,10 @@
  *
  * A transfer goes out as segment MADs of its own, internal sends that carry a
  * copy of the headers and one segment's data; at most IBMAD_RMPP_INFLIGHT of
- * them are on the port at a time.  The window starts at one segment and is what
- * the receiver's ACKs make it.  Once all of a window is out, the send's timer
- * runs; when it fires, everything after the last ACK goes again, as often as the
- * client's retries allow without progress.
+ * them, and as many that go again, are on the port at a time.  The window starts
+ * at one segment and is what the receiver's ACKs make it.  Once all of a window
+ * is out, the send's timer runs; when it fires, everything after the last ACK
+ * goes again, as often as the client's retries allow without progress.
  *
  * Most losses are mended without that timer, as TCP does (RFC 5681, 6582).  An ACK
  * that repeats the last one while segments are out beyond the next says that the next
@@ -398,7 +398,9 @@ u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
 		*turn = send->expects && sent->method == IBMAD_SA_GET_MULTI;
 		*puts += ibmad_rmpp_send_end(agent, send, IB_WC_SUCCESS, 0);
 	} else {
-		if (missing && !rmpp_post_segment(agent, send, missing))
+		/* ACKs can come faster than the port sends what they ask for. */
+		if (missing && rmpp->inflight < 2 * IBMAD_RMPP_INFLIGHT &&
+		    !rmpp_post_segment(agent, send, missing))
 			ibmad_count(agent->port, IBMAD_RMPP_RESENT);
 		rmpp_pump(agent, send);
 	}

@@ -165,6 +165,26 @@ static void repeated_acks_of_no_loss(struct kunit *test)
 	expect_end(test, 1, IB_WC_SUCCESS);
 }
 
+/* Each stops at a loss: no more goes again at once than the port is given. */
+static void acks_faster_than_the_port(struct kunit *test)
+{
+	int seg;
+
+	start(test, 60, 0, 3);
+	ack(1, 60);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 60);
+	peer_hca->hold_send_completions = true;
+	ack(1, 60);
+	for (seg = 2; seg < 50; seg++)
+		ack(seg, 60);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 16);
+	fake_hca_release_completions(peer_hca);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
+	ack(60, 60);
+	expect_end(test, 1, IB_WC_SUCCESS);
+}
+
 static void silence_sends_all_again(struct kunit *test)
 {
 	unsigned long start_time;
@@ -399,6 +419,7 @@ static struct kunit_case rmpp_send_cases[] = {
 	KUNIT_CASE(acks_that_cannot_be_true),
 	KUNIT_CASE(repeated_acks),
 	KUNIT_CASE(repeated_acks_of_no_loss),
+	KUNIT_CASE(acks_faster_than_the_port),
 	KUNIT_CASE(silence_sends_all_again),
 	KUNIT_CASE(the_receiver_ends_it),
 	KUNIT_CASE(segments_outlive_no_transfer),
