@@ -324,7 +324,6 @@ void ibmad_sendq_open(struct ibmad_qp *mqp)
 	spin_lock_irq(&mqp->send_lock);
 	if (mqp->state == IBMAD_QP_HELD)
 		mqp->state = IBMAD_QP_LIVE;
-	mqp->progress = jiffies;
 	sendq_pump(mqp, &failed);
 	spin_unlock_irq(&mqp->send_lock);
 	sendq_complete_all(&failed, IB_WC_LOC_QP_OP_ERR);

@@ -39,8 +39,16 @@ static void a_stall_is_noticed_in_time(struct kunit *test)
 	expect_well(test);
 }
 
-/* One that is lost among many that are not: its client does not wait for ever. */
-static void one_lost_completion_on_a_busy_queue(struct kunit *test)
+static void receive_in_error(void)
+{
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = 1 };
+	u8 too_long[IB_MGMT_MAD_SIZE + 8] = {};
+
+	fake_hca_inject(pair.asker.hca, 1, &like, too_long, sizeof(too_long));
+}
+
+/* One is lost among many that are not: its client does not wait for ever. */
+static void lose_one(struct kunit *test, void (*disturb)(void))
 {
 	unsigned long since;
 	int i;
@@ -54,6 +62,7 @@ static void one_lost_completion_on_a_busy_queue(struct kunit *test)
 	since = jiffies;
 	for (i = 0; !atomic_read(&pair.asker.errors) && i < 60; i++) {
 		post(test, 1);
+		disturb();
 		msleep(500);
 	}
 	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since),
@@ -63,6 +72,21 @@ static void one_lost_completion_on_a_busy_queue(struct kunit *test)
 	KUNIT_EXPECT_GT(test, atomic_read(&pair.asker.errors), 0);
 	KUNIT_EXPECT_EQ(test, resets(), 1);
 	expect_well(test);
+}
+
+static void undisturbed(void)
+{
+}
+
+static void one_lost_completion_on_a_busy_queue(struct kunit *test)
+{
+	lose_one(test, undisturbed);
+}
+
+/* Each has a recovery look at the QP, find it well and let it go on. */
+static void one_lost_completion_amid_errors(struct kunit *test)
+{
+	lose_one(test, receive_in_error);
 }
 
 /* A queue that is slow, and loses nothing, is left alone. */
@@ -108,14 +132,6 @@ static void completions_of_nothing(struct kunit *test)
 }
 
 /* ---- receiving ---- */
-
-static void receive_in_error(void)
-{
-	struct fake_hca_packet like = { .src_qpn = 1, .slid = 1 };
-	u8 too_long[IB_MGMT_MAD_SIZE + 8] = {};
-
-	fake_hca_inject(pair.asker.hca, 1, &like, too_long, sizeof(too_long));
-}
 
 static void receives_in_error_are_posted_again(struct kunit *test)
 {
@@ -193,6 +209,7 @@ static struct kunit_case lost_cases[] = {
 	KUNIT_CASE(a_stall_is_noticed),
 	KUNIT_CASE(a_stall_is_noticed_in_time),
 	KUNIT_CASE(one_lost_completion_on_a_busy_queue),
+	KUNIT_CASE(one_lost_completion_amid_errors),
 	KUNIT_CASE(slow_is_not_stalled),
 	KUNIT_CASE(removal_with_all_completions_lost),
 	KUNIT_CASE(completions_of_nothing),
