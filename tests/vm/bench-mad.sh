@@ -128,7 +128,9 @@ measure() {
 }
 
 measure_rxe() {
-	modprobe rdma_rxe
+	# not by name, which would bring in the core that is not loaded
+	modprobe -a udp_tunnel ip6_udp_tunnel
+	insmod "$(modinfo -F filename rdma_rxe)"
 	rxe_add rxe_a va
 	rxe_add rxe_b vb
 	rate rxe rxe_a rxe_b

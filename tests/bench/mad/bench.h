@@ -23,7 +23,6 @@ struct bench_result {
 /* ---- peer.c: the two ends ---- */
 struct bench {
 	struct ib_device *device[2];	/* of the client, of the server */
-	struct ib_pd *pd[2];
 	struct ib_ah *ah[2];		/* from each to the other */
 	struct ib_mad_agent *client;	/* sends requests */
 	struct ib_mad_agent *server;	/* answers them */

@@ -92,8 +92,11 @@ struct ib_mad_send_buf *bench_response(const void *request)
 
 /* ---- addresses ---- */
 
-/* RoCE: the GID of the port's IPv4 address; held. */
-static const struct ib_gid_attr *ipv4_gid(struct ib_device *device)
+/*
+ * RoCE: a GID of the port's that is an IPv6 address; held.  Of a response that came
+ * by IPv4 the in-tree core does not know whose it is.
+ */
+static const struct ib_gid_attr *ipv6_gid(struct ib_device *device)
 {
 	const struct ib_gid_attr *gid;
 	int i;
@@ -103,7 +106,7 @@ static const struct ib_gid_attr *ipv4_gid(struct ib_device *device)
 		if (IS_ERR(gid))
 			continue;
 		if (gid->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
-		    ipv6_addr_v4mapped((const struct in6_addr *)&gid->gid))
+		    !ipv6_addr_v4mapped((const struct in6_addr *)&gid->gid))
 			return gid;
 		rdma_put_gid_attr(gid);
 	}
@@ -125,6 +128,12 @@ static int copy_mac(const struct ib_gid_attr *gid, u8 *mac)
 	return ret;
 }
 
+/* An address handle is good for QPs of its own PD alone. */
+static struct ib_pd *agent_pd(int from)
+{
+	return from ? bench.server->qp->pd : bench.client->qp->pd;
+}
+
 static struct ib_ah *roce_ah(int from)
 {
 	struct rdma_ah_attr attr = { .type = RDMA_AH_ATTR_TYPE_ROCE };
@@ -133,7 +142,7 @@ static struct ib_ah *roce_ah(int from)
 	struct ib_ah *ah;
 	int ret;
 
-	dst = ipv4_gid(bench.device[!from]);
+	dst = ipv6_gid(bench.device[!from]);
 	if (IS_ERR(dst))
 		return ERR_CAST(dst);
 	dgid = dst->gid;
@@ -141,12 +150,12 @@ static struct ib_ah *roce_ah(int from)
 	rdma_put_gid_attr(dst);
 	if (ret)
 		return ERR_PTR(ret);
-	src = ipv4_gid(bench.device[from]);
+	src = ipv6_gid(bench.device[from]);
 	if (IS_ERR(src))
 		return ERR_CAST(src);
 	rdma_ah_set_port_num(&attr, 1);
 	rdma_move_grh_sgid_attr(&attr, &dgid, 0, 64, 0, src);
-	ah = rdma_create_ah(bench.pd[from], &attr, RDMA_CREATE_AH_SLEEPABLE);
+	ah = rdma_create_ah(agent_pd(from), &attr, RDMA_CREATE_AH_SLEEPABLE);
 	rdma_destroy_ah_attr(&attr);
 	return ah;
 }
@@ -162,7 +171,7 @@ static struct ib_ah *ib_ah(int from)
 		return ERR_PTR(ret);
 	rdma_ah_set_port_num(&attr, 1);
 	rdma_ah_set_dlid(&attr, port.lid);
-	return rdma_create_ah(bench.pd[from], &attr, RDMA_CREATE_AH_SLEEPABLE);
+	return rdma_create_ah(agent_pd(from), &attr, RDMA_CREATE_AH_SLEEPABLE);
 }
 
 /* ---- open and close ---- */
@@ -172,8 +181,6 @@ static void end_close(int i)
 {
 	if (!IS_ERR_OR_NULL(bench.ah[i]))
 		rdma_destroy_ah(bench.ah[i], RDMA_DESTROY_AH_SLEEPABLE);
-	if (!IS_ERR_OR_NULL(bench.pd[i]))
-		ib_dealloc_pd(bench.pd[i]);
 	if (bench.device[i])
 		ib_device_put(bench.device[i]);
 }
@@ -194,10 +201,7 @@ void bench_close(void)
 static int end_open(int i, const char *name)
 {
 	bench.device[i] = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
-	if (!bench.device[i])
-		return -ENODEV;
-	bench.pd[i] = ib_alloc_pd(bench.device[i], 0);
-	return PTR_ERR_OR_ZERO(bench.pd[i]);
+	return bench.device[i] ? 0 : -ENODEV;
 }
 
 static int end_address(int i)
@@ -236,11 +240,11 @@ int bench_open(const char *client, const char *server)
 	if (!ret)
 		ret = end_open(1, server);
 	if (!ret)
+		ret = register_agents();
+	if (!ret)
 		ret = end_address(0);
 	if (!ret)
 		ret = end_address(1);
-	if (!ret)
-		ret = register_agents();
 	if (ret)
 		bench_close();
 	return ret;
