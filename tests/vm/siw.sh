@@ -15,18 +15,34 @@ ping_each() {
 }
 
 captured() {
-	local job file=/run/out/rping.pcap
+	local job status=0 file=/run/out/rping.pcap
 	python3 /ibex/capture.py va $file &
 	job=$!
 	wait_for 20 test -s $file || fail "no capture"
-	"$@"
+	("$@") || status=$?
 	kill $job
 	wait $job || fail "the capture failed"
+	return $status
+}
+
+# twice COMMAND...: once more if the client's first message was left lying in the
+# server's socket, which is siw's doing: see iwarp_connects
+twice() {
+	local status=0
+	rm -f /tmp/server /tmp/client
+	("$@") || status=$?
+	next_port # the one that was used
+	[ $status != 0 ] || return 0
+	if ! grep -q 'wait for RDMA_WRITE_ADV' /tmp/client || [ -s /tmp/server ]; then
+		fail "that is not siw's race"
+	fi
+	say "  the first message came before siw was there for it: once more"
+	"$@"
 }
 
 programs() {
-	captured ping_each IPv4 $A $B
-	ping_each IPv6 $A6 $B6
+	twice captured ping_each IPv4 $A $B
+	twice ping_each IPv6 $A6 $B6
 	# Without messages: its passive side would send first, see siw-long.
 	cm "ucmatose, 20 connections" "ucmatose -b $A -p @ -c 20 -C 0" \
 		"ucmatose -s $A -b $B -p @ -c 20 -C 0"
