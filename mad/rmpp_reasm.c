@@ -170,8 +170,10 @@ bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	rr->solicited = solicited;
 	INIT_LIST_HEAD(&rr->link);
 	xa_init(&rr->early);
-	if (rhashtable_insert_fast(&agent->rmpp_recvs, &rr->node, reasm_params))
-		goto err_free;
+	if (rhashtable_insert_fast(&agent->rmpp_recvs, &rr->node, reasm_params)) {
+		kfree(rr);
+		return false;
+	}
 	agent->rmpp_nr++;
 	ibmad_reasm_begin(rr);
 	rr->lookup = ibmad_rmpp_look_up(agent, recv, ibmad_rmpp_way_found, rr);
@@ -184,10 +186,6 @@ bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
 			   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
 	return true;
-
-err_free:
-	kfree(rr);
-	return false;
 }
 
 int ibmad_rmpp_agent_init(struct ibmad_agent *agent)

@@ -264,8 +264,7 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	/* Each segment of a response prolongs the wait for the rest. */
 	wanted = !solicited || ibmad_send_refresh(agent, recv);
 	rr = ibmad_reasm_find(agent, recv);
-	if (rr && rr->done && wanted && first &&
-	    rmpp_begins_anew(rr, recv))
+	if (rr && rr->done && wanted && first && rmpp_begins_anew(rr, recv))
 		ibmad_reasm_begin(rr);
 	if (!rr && wanted && first && ibmad_reasm_create(agent, recv, fate)) {
 		*fate = FATE_OPEN;
