@@ -83,7 +83,7 @@ static struct ibmad_agent *agent_alloc(struct ibmad_port *port,
 
 	if (!agent)
 		return ERR_PTR(-ENOMEM);
-	ret = ibmad_send_table_init(agent);
+	ret = ibmad_match_init(agent);
 	if (ret)
 		goto err_agent;
 	ret = ibmad_flow_init(agent);
@@ -103,7 +103,7 @@ static struct ibmad_agent *agent_alloc(struct ibmad_port *port,
 	return agent;
 
 err_table:
-	rhltable_destroy(&agent->by_tid);
+	ibmad_match_exit(agent);
 err_agent:
 	kfree(agent);
 	return ERR_PTR(ret);
@@ -201,7 +201,7 @@ err_rmpp:
 	ibmad_rmpp_agent_free(agent);
 err_tables:
 	ibmad_flow_exit(agent);
-	rhltable_destroy(&agent->by_tid);
+	ibmad_match_exit(agent);
 	/* Readers may have seen it in a dispatch table. */
 	kfree_rcu(agent, rcu);
 	return ERR_PTR(ret);
@@ -316,7 +316,7 @@ static void agent_quiesce(struct ibmad_agent *agent)
 	WARN_ON(!llist_empty(&agent->inbox));
 	WARN_ON(!list_empty(&agent->sends));
 	ibmad_flow_exit(agent);
-	rhltable_destroy(&agent->by_tid);
+	ibmad_match_exit(agent);
 }
 
 /*

@@ -280,7 +280,7 @@ struct ibmad_send {
 	u8 lane;			/* fixed while posted */
 	u8 redo;			/* send_lock */
 	bool expects;			/* fixed while posted: a response is due */
-	bool hashed;			/* in agent->by_tid; agent->lock */
+	bool matchable;			/* by a response or an ACK; agent->lock */
 	bool queued;			/* in a lane; send_lock */
 	bool posted;			/* in a slot; send_lock */
 	u16 pkey_index;
@@ -318,7 +318,6 @@ struct ibmad_send *ibmad_send_alloc(struct ibmad_agent *agent,
 				    enum ibmad_send_kind kind, size_t room,
 				    gfp_t gfp);
 void ibmad_send_put(struct ibmad_send *send);
-int ibmad_send_table_init(struct ibmad_agent *agent);
 /*
  * Hands @send to where it is routed; under agent->lock.  On success
  * ibmad_send_wr_done() follows, which waits for that lock.
@@ -335,12 +334,6 @@ void ibmad_send_wr_done(struct ibmad_send *send, enum ib_wc_status status,
  * on; consumes @recv then.
  */
 bool ibmad_send_answer(struct ibmad_agent *agent, struct ibmad_recv *recv);
-/*
- * The request that @recv answers or, with @control, the transfer that it is a
- * control MAD of; or NULL.  Under agent->lock.
- */
-struct ibmad_send *ibmad_send_match(struct ibmad_agent *agent,
-				    const struct ibmad_recv *recv, bool control);
 /* Part of a response came: whether it is expected; its timer starts anew. */
 bool ibmad_send_refresh(struct ibmad_agent *agent,
 			const struct ibmad_recv *recv);
@@ -386,6 +379,22 @@ enum ibmad_send_action {
 const struct ibmad_send_step *ibmad_send_step(enum ibmad_send_state state,
 					      enum ibmad_send_event event);
 #endif
+
+/* ---- match.c: which send a received MAD belongs to ---- */
+int ibmad_match_init(struct ibmad_agent *agent);
+void ibmad_match_exit(struct ibmad_agent *agent);
+/*
+ * The rest under agent->lock.  -EEXIST if @send is an RMPP transfer whose ACKs
+ * could not be told from those of another.
+ */
+int ibmad_match_add(struct ibmad_agent *agent, struct ibmad_send *send);
+void ibmad_match_del(struct ibmad_agent *agent, struct ibmad_send *send);
+/*
+ * The request that @recv answers or, with @control, the transfer that it is a
+ * control MAD of; or NULL.
+ */
+struct ibmad_send *ibmad_match_find(struct ibmad_agent *agent,
+				    const struct ibmad_recv *recv, bool control);
 
 /* ---- flow.c: how many requests an agent has out to one address handle ---- */
 int ibmad_flow_init(struct ibmad_agent *agent);
@@ -539,6 +548,7 @@ struct ibmad_agent {
 	spinlock_t lock;		/* see lock order */
 	struct list_head sends;		/* posted, not completed; lock */
 	struct rhltable by_tid;		/* those that expect a response; lock */
+	struct ibmad_send *lone;	/* one more of those, or NULL; lock */
 	struct rhashtable flows;	/* by address handle; lock */
 	struct ibmad_flow *last_flow;	/* the one used last, or NULL; lock */
 

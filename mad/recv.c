@@ -149,13 +149,25 @@ unlock:
 
 /* ---- validation ---- */
 
+/* What is looked at of a MAD of this class, whoever it is for. */
+static size_t recv_min_length(u8 mgmt_class)
+{
+	if (ibmad_class_is_smp(mgmt_class))
+		return sizeof(struct ib_mad);
+	if (ibmad_class_is_vendor2(mgmt_class))
+		return IB_MGMT_VENDOR_HDR;
+	return ib_is_mad_class_rmpp(mgmt_class) ? IB_MGMT_RMPP_HDR : IB_MGMT_MAD_HDR;
+}
+
 static bool recv_valid_length(const struct ibmad_qp *mqp,
 			      const struct ib_mad_hdr *hdr, size_t len)
 {
+	if (len < IB_MGMT_MAD_HDR)
+		return false;
 	if (hdr->base_version == IB_MGMT_BASE_VERSION)
 		return len == IB_MGMT_MAD_SIZE;
 	return mqp->port->opa && hdr->base_version == OPA_MGMT_BASE_VERSION &&
-	       len <= OPA_MGMT_MAD_SIZE;
+	       len <= OPA_MGMT_MAD_SIZE && len >= recv_min_length(hdr->mgmt_class);
 }
 
 /*
@@ -168,15 +180,8 @@ bool ibmad_recv_valid(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
 	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
 	bool qp0 = mqp == &mqp->port->qp[0];
 
-	if (len < IB_MGMT_MAD_HDR || !recv_valid_length(mqp, hdr, len))
-		return false;
-	if (ibmad_class_is_vendor2(hdr->mgmt_class) && len < IB_MGMT_VENDOR_HDR)
-		return false;
-	if (ib_is_mad_class_rmpp(hdr->mgmt_class) && len < IB_MGMT_RMPP_HDR)
-		return false;
-	if (qp0 && len < sizeof(struct ib_mad))
-		return false;
-	return ibmad_class_is_smp(hdr->mgmt_class) == qp0 &&
+	return recv_valid_length(mqp, hdr, len) &&
+	       ibmad_class_is_smp(hdr->mgmt_class) == qp0 &&
 	       (!qp0 || recv->wc.src_qp == 0);
 }
 
@@ -185,7 +190,8 @@ void ibmad_recv_init_wc(struct ibmad_recv *recv, size_t len)
 	struct ib_mad_recv_wc *recv_wc = &recv->recv_wc;
 
 	/* Buffers are reused: no client sees what another received. */
-	memset(recv->mad + len, 0, recv->pool->mad_size - len);
+	if (len < recv->pool->mad_size)
+		memset(recv->mad + len, 0, recv->pool->mad_size - len);
 	recv_wc->wc = &recv->wc;
 	recv_wc->recv_buf.grh = &recv->grh;
 	recv_wc->recv_buf.mad = (struct ib_mad *)recv->mad;

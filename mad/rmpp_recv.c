@@ -214,7 +214,7 @@ static bool rmpp_is_answered(struct ibmad_agent *agent,
 	bool answered;
 
 	spin_lock_irq(&agent->lock);
-	answered = ibmad_send_match(agent, recv, true);
+	answered = ibmad_match_find(agent, recv, true);
 	spin_unlock_irq(&agent->lock);
 	return answered;
 }
@@ -299,7 +299,7 @@ static enum ibmad_counter rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv 
 	bool turn = false;
 
 	spin_lock_irq(&agent->lock);
-	send = ibmad_send_match(agent, recv, true);
+	send = ibmad_match_find(agent, recv, true);
 	if (send)
 		why = ibmad_rmpp_send_acked(agent, send, hdr, &puts, &turn);
 	spin_unlock_irq(&agent->lock);
@@ -334,7 +334,7 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 		fate = IBMAD_RMPP_CONTROLS;
 	}
 	spin_lock_irq(&agent->lock);
-	send = ibmad_send_match(agent, recv, true);
+	send = ibmad_match_find(agent, recv, true);
 	if (send) {
 		puts = ibmad_rmpp_send_end(agent, send, IB_WC_REM_ABORT_ERR,
 					   status);

@@ -57,20 +57,6 @@ ibmad_send_step(enum ibmad_send_state state, enum ibmad_send_event event)
 }
 EXPORT_SYMBOL_IF_KUNIT(ibmad_send_step);
 
-static const struct rhashtable_params tid_params = {
-	.key_len = sizeof_field(struct ibmad_send, tid),
-	.key_offset = offsetof(struct ibmad_send, tid),
-	.head_offset = offsetof(struct ibmad_send, tid_node),
-	/* A client that has a hundred out, then none, is not to resize it. */
-	.min_size = 256,
-	.automatic_shrinking = true,
-};
-
-int ibmad_send_table_init(struct ibmad_agent *agent)
-{
-	return rhltable_init(&agent->by_tid, &tid_params);
-}
-
 /* ---- timers: an armed timer holds a reference on its send ---- */
 
 void ibmad_send_arm(struct ibmad_send *send, unsigned long delay)
@@ -95,10 +81,10 @@ void ibmad_send_disarm(struct ibmad_send *send)
 static unsigned int send_unexpect(struct ibmad_agent *agent,
 				  struct ibmad_send *send)
 {
-	if (!send->hashed)
+	if (!send->matchable)
 		return 0;
-	send->hashed = false;
-	rhltable_remove(&agent->by_tid, &send->tid_node, tid_params);
+	send->matchable = false;
+	ibmad_match_del(agent, send);
 	return 1;
 }
 
@@ -294,74 +280,13 @@ static void send_timeout(struct timer_list *timer)
 
 /* ---- responses ---- */
 
-/*
- * Whether @recv comes from where @send went (IBA 13.5.4: a response goes back
- * along the path of its request).
- */
-static bool send_same_peer(const struct ibmad_send *send,
-			   const struct ibmad_recv *recv)
-{
-	struct rdma_ah_attr attr = {};
-	union ib_gid sgid;
-	u32 dlid;
-
-	/* A directed route has no address to compare. */
-	if (((const struct ib_mad_hdr *)recv->mad)->mgmt_class ==
-	    IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
-		return true;
-	/* Providers that cannot tell: the TID and the class have to do. */
-	if (rdma_query_ah(send->buf.ah, &attr))
-		return true;
-	if (rdma_ah_get_ah_flags(&attr) & IB_AH_GRH)
-		return ibmad_recv_sgid(recv, &sgid) &&
-		       !memcmp(&sgid, &rdma_ah_read_grh(&attr)->dgid,
-			       sizeof(sgid));
-	dlid = rdma_ah_get_dlid(&attr);
-	return dlid == be16_to_cpu(IB_LID_PERMISSIVE) || dlid == recv->wc.slid;
-}
-
-/* Whether a MAD with header @hdr can be what @send waits for. */
-static bool send_waits_for(const struct ibmad_send *send,
-			   const struct ib_mad_hdr *hdr, bool control)
-{
-	const struct ib_mad_hdr *sent = send->buf.mad;
-
-	if (sent->mgmt_class != hdr->mgmt_class || send->state == IBMAD_HELD)
-		return false;
-	if (control)
-		return send->rmpp &&
-		       (sent->method ^ IB_MGMT_METHOD_RESP) == hdr->method;
-	return send->expects && !ib_response_mad(sent);
-}
-
-struct ibmad_send *ibmad_send_match(struct ibmad_agent *agent,
-				    const struct ibmad_recv *recv, bool control)
-{
-	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
-	struct ibmad_send *send, *found = NULL;
-	struct rhlist_head *list, *node;
-
-	lockdep_assert_held(&agent->lock);
-	rcu_read_lock();
-	list = rhltable_lookup(&agent->by_tid, &hdr->tid, tid_params);
-	rhl_for_each_entry_rcu(send, node, list, tid_node) {
-		if (send_waits_for(send, hdr, control) &&
-		    send_same_peer(send, recv)) {
-			found = send;
-			break;
-		}
-	}
-	rcu_read_unlock();
-	return found;
-}
-
 bool ibmad_send_refresh(struct ibmad_agent *agent, const struct ibmad_recv *recv)
 {
 	struct ibmad_send *send;
 	unsigned long flags;
 
 	spin_lock_irqsave(&agent->lock, flags);
-	send = ibmad_send_match(agent, recv, false);
+	send = ibmad_match_find(agent, recv, false);
 	if (send && send->state == IBMAD_WAITING)
 		ibmad_send_arm(send, msecs_to_jiffies(send->buf.timeout_ms));
 	spin_unlock_irqrestore(&agent->lock, flags);
@@ -371,7 +296,7 @@ bool ibmad_send_refresh(struct ibmad_agent *agent, const struct ibmad_recv *recv
 unsigned int ibmad_send_refused(struct ibmad_agent *agent,
 				const struct ibmad_recv *recv, u32 vendor_err)
 {
-	struct ibmad_send *send = ibmad_send_match(agent, recv, false);
+	struct ibmad_send *send = ibmad_match_find(agent, recv, false);
 
 	return send ? send_event(agent, send, IBMAD_EV_REFUSED,
 				 IB_WC_REM_ABORT_ERR, vendor_err) : 0;
@@ -384,7 +309,7 @@ bool ibmad_send_answer(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	unsigned int puts = 0;
 
 	spin_lock_irqsave(&agent->lock, flags);
-	send = ibmad_send_match(agent, recv, false);
+	send = ibmad_match_find(agent, recv, false);
 	if (send) {
 		/* First the response, then the completion: see ib_mad.h. */
 		ibmad_deliver_recv(agent, recv, &send->buf);
@@ -424,7 +349,7 @@ void ibmad_send_put(struct ibmad_send *send)
 
 	if (!refcount_dec_and_test(&send->refs))
 		return;
-	WARN_ON_ONCE(timer_pending(&send->timer) || send->hashed ||
+	WARN_ON_ONCE(timer_pending(&send->timer) || send->matchable ||
 		     send->posted || !list_empty(&send->agent_link) ||
 		     !list_empty(&send->port_link));
 	ibmad_rmpp_send_free(send);
@@ -572,11 +497,10 @@ static int send_enlist(struct ibmad_agent *agent, struct ibmad_send *send)
 	if (agent->closing)
 		return -ESHUTDOWN;
 	if (send->expects || send->rmpp) {
-		ret = rhltable_insert(&agent->by_tid, &send->tid_node,
-				      tid_params);
+		ret = ibmad_match_add(agent, send);
 		if (ret)
 			return ret;
-		send->hashed = true;
+		send->matchable = true;
 		refcount_inc(&agent->refs);
 	}
 	send->flow = NULL;
@@ -676,8 +600,10 @@ static int send_post(struct ibmad_send *send)
  * Context: any.
  * Return: 0, or for *@bad_send_buf and those behind it -EINVAL (no handler that
  * the send needs, no address handle, a directed route that leads nowhere),
- * -EBUSY (it is posted already), -ESHUTDOWN (the agent is being deregistered),
- * -ENODEV (the QP is lost), -ENOMEM, or what the provider said.
+ * -EBUSY (it is posted already), -EEXIST (an RMPP transfer with its TID, class and
+ * method is on its way to the same peer: their ACKs could not be told apart),
+ * -ESHUTDOWN (the agent is being deregistered), -ENODEV (the QP is lost), -ENOMEM,
+ * or what the provider said.
  */
 int ib_post_send_mad(struct ib_mad_send_buf *send_buf,
 		     struct ib_mad_send_buf **bad_send_buf)

@@ -291,7 +291,8 @@ void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc)
 			broken = true;
 		}
 		send = sendq_take(mqp, slot, flushed);
-		sendq_pump(mqp, &failed);
+		if (mqp->backlog)
+			sendq_pump(mqp, &failed);
 	}
 	spin_unlock_irqrestore(&mqp->send_lock, flags);
 

@@ -271,6 +271,7 @@ static void transfers_are_not_held(struct kunit *test)
 	};
 	struct ib_mad_agent *agent;
 	struct ib_mad_send_buf *buf;
+	struct ib_mad_hdr *hdr;
 	int i;
 
 	ibmad_request_window = 1;
@@ -282,8 +283,10 @@ static void transfers_are_not_held(struct kunit *test)
 		buf = ib_create_send_mad(agent, 1, 0, 1, IB_MGMT_VENDOR_HDR, 1000,
 					 GFP_KERNEL, IB_MGMT_BASE_VERSION);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
-		((struct ib_mad_hdr *)buf->mad)->mgmt_class = req.mgmt_class;
-		((struct ib_mad_hdr *)buf->mad)->method = IB_MGMT_METHOD_SET;
+		hdr = buf->mad;
+		hdr->mgmt_class = req.mgmt_class;
+		hdr->method = IB_MGMT_METHOD_SET;
+		hdr->tid = cpu_to_be64((u64)agent->hi_tid << 32 | i);
 		buf->ah = flow.pair.asker.ah;
 		buf->timeout_ms = LONG_MS;
 		KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);

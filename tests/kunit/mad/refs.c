@@ -190,7 +190,7 @@ static void expect_send(struct kunit *test, const struct refs_step *step, int n)
 	if (step->state == IBMAD_WAITING)
 		KUNIT_EXPECT_TRUE_MSG(test, timer_pending(&send->timer), "step %d", n);
 	if (step->state == IBMAD_IDLE)
-		KUNIT_EXPECT_FALSE_MSG(test, timer_pending(&send->timer) || send->hashed,
+		KUNIT_EXPECT_FALSE_MSG(test, timer_pending(&send->timer) || send->matchable,
 				       "step %d", n);
 }
 

@@ -387,6 +387,65 @@ static void a_double_sided_transfer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 1u);
 }
 
+#define ANSWER_TID	0x77	/* the requester's choice */
+
+/* In two segments, given up at once if nobody acknowledges it. */
+static int post_answer(struct ib_ah *ah, u8 method, u64 tid)
+{
+	struct ib_mad_send_buf *buf = peer_request(method, 1, 2 * PEER_SEG_BYTES, 0, 0);
+	int ret;
+
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	((struct ib_mad_hdr *)buf->mad)->tid = cpu_to_be64(tid);
+	buf->ah = ah;
+	ret = ib_post_send_mad(buf, NULL);
+	if (ret)
+		ib_free_send_mad(buf);
+	return ret;
+}
+
+/*
+ * As a client does that is asked a second time, in a MAD that is no transfer, while
+ * its answer is on the way: the second answer would take the ACKs of the first.
+ */
+static void one_answer_at_a_time(struct kunit *test)
+{
+	const u8 resp = IB_MGMT_METHOD_GET_RESP;
+	struct peer_mad mad = { .method = IB_MGMT_METHOD_GET, .tid = ANSWER_TID,
+				.type = IB_MGMT_RMPP_TYPE_ACK, .paylen_newwin = 2 };
+	struct rdma_ah_attr attr = {};
+	struct ib_ah *same, *other;
+
+	KUNIT_ASSERT_EQ(test, rdma_query_ah(peer_ah, &attr), 0);
+	same = rdma_create_ah(peer_ah->pd, &attr, 0);
+	rdma_ah_set_dlid(&attr, rdma_ah_get_dlid(&attr) + 1);
+	other = rdma_create_ah(peer_ah->pd, &attr, 0);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, same);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
+
+	KUNIT_EXPECT_EQ(test, post_answer(peer_ah, resp, ANSWER_TID), 0);
+	KUNIT_EXPECT_EQ(test, post_answer(peer_ah, resp, ANSWER_TID), -EEXIST);
+	KUNIT_EXPECT_EQ(test, post_answer(same, resp, ANSWER_TID), -EEXIST);
+	/* Whose ACKs can be told apart */
+	KUNIT_EXPECT_EQ(test, post_answer(other, resp, ANSWER_TID), 0);
+	KUNIT_EXPECT_EQ(test, post_answer(same, resp, ANSWER_TID + 1), 0);
+	KUNIT_EXPECT_EQ(test, post_answer(same, IB_MGMT_METHOD_REPORT_RESP, ANSWER_TID), 0);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u + 4 * 3);
+
+	peer_settle();
+	for (mad.seg = 1; mad.seg <= 2; mad.seg++)
+		peer_send(&mad);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, post_answer(same, resp, ANSWER_TID), 0);
+	/* Of those nobody hears. */
+	expect_end(test, 5, IB_WC_RESP_TIMEOUT_ERR);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	rdma_destroy_ah(same, 0);
+	rdma_destroy_ah(other, 0);
+}
+
 static int transfer_once(struct kunit *test)
 {
 	int sent = atomic_read(&peer_client.sent);
@@ -429,6 +488,7 @@ static struct kunit_case rmpp_send_cases[] = {
 	KUNIT_CASE(a_request_in_segments),
 	KUNIT_CASE(a_request_in_segments_that_is_repeated),
 	KUNIT_CASE(a_double_sided_transfer),
+	KUNIT_CASE(one_answer_at_a_time),
 	KUNIT_CASE(a_transfer_survives_each_failed_allocation),
 	{}
 };
