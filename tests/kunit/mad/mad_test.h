@@ -88,5 +88,6 @@ extern struct kunit_suite ibmad_lost_suite;
 extern struct kunit_suite ibmad_regress_suite;
 extern struct kunit_suite ibmad_match_suite;
 extern struct kunit_suite ibmad_opa_suite;
+extern struct kunit_suite ibmad_reply_suite;
 
 #endif
