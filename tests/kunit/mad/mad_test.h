@@ -51,6 +51,8 @@ void mad_settle(struct mad_pair *pair);
 u64 mad_counter(struct mad_side *side, enum ibmad_counter counter);
 void mad_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 		   unsigned int ms);
+/* As if the timer of @send had fired before it was last armed or disarmed. */
+void mad_fire_late(struct ibmad_send *send);
 void mad_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
 void mad_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
 		  struct ib_mad_recv_wc *wc);

@@ -267,3 +267,11 @@ void mad_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 	KUNIT_EXPECT_GE(test, took, ms);
 	KUNIT_EXPECT_LE(test, took, ms + ms / 8 + 60);
 }
+
+void mad_fire_late(struct ibmad_send *send)
+{
+	refcount_inc(&send->refs);	/* the timer's, which it puts */
+	local_bh_disable();
+	send->timer.function(&send->timer);
+	local_bh_enable();
+}

@@ -3,6 +3,7 @@
 #include <rdma/ib_sa.h>
 #include "faults.h"
 #include "rmpp_peer.h"
+#include "wait.h"
 
 #define INFLIGHT	8	/* IBMAD_RMPP_INFLIGHT */
 #define ACK_MS		2000	/* IBMAD_RMPP_ACK_MS: without a response to wait for */
@@ -204,6 +205,28 @@ static void silence_sends_all_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 6 + 2 * 4);
 	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - start_time), 500u);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_TIMEOUTS), 1);
+}
+
+/* An ACK came as its timer fired: it has the time that it takes to send the rest. */
+static void a_timer_that_fires_late(struct kunit *test)
+{
+	struct ibmad_send *send;
+
+	start(test, 5, 0, 0);
+	send = list_first_entry(&to_agent(peer_agent)->sends, struct ibmad_send,
+				agent_link);
+	peer_hca->hold_send_completions = true;
+	ack(1, 5);
+	KUNIT_ASSERT_TRUE(test, wait_within(time_after(jiffies, send->deadline),
+					    ACK_MS + 100));
+	mad_fire_late(send);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
+	fake_hca_release_completions(peer_hca);
+	ack(5, 5);
+	expect_end(test, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_TIMEOUTS), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 0);
 }
 
 static void the_receiver_ends_it(struct kunit *test)
@@ -482,6 +505,7 @@ static struct kunit_case rmpp_send_cases[] = {
 	KUNIT_CASE(repeated_acks_of_no_loss),
 	KUNIT_CASE(acks_faster_than_the_port),
 	KUNIT_CASE(silence_sends_all_again),
+	KUNIT_CASE(a_timer_that_fires_late),
 	KUNIT_CASE(the_receiver_ends_it),
 	KUNIT_CASE(segments_outlive_no_transfer),
 	KUNIT_CASE(cancel_a_transfer),

@@ -302,6 +302,30 @@ static void modify_what_is_waited_for(struct kunit *test)
 	mad_expect_ms(test, start, pair.asker.completed, 2000);
 }
 
+/* Meant for what it was before, it does nothing to what it has become. */
+static void a_timer_that_fires_late(struct kunit *test)
+{
+	struct ib_mad_send_buf *buf = mad_request(&pair.asker, 1000, 0);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	pair.asker.keep_sends = true;
+	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&pair.asker.sent, 1));
+	mad_fire_late(to_send(buf));
+	pair.drop_requests = -1;
+	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	mad_settle(&pair);
+	mad_fire_late(to_send(buf));
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, to_send(buf)->state, IBMAD_WAITING);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 1);
+	/* Its own comes in time. */
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 2));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_RESP_TIMEOUT_ERR);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_send(buf)->refs), 1u);
+	ib_free_send_mad(buf);
+}
+
 static void a_send_error_reaches_its_sender(struct kunit *test)
 {
 	pair.asker.hca->send_status = IB_WC_LOC_QP_OP_ERR;
@@ -480,6 +504,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(cancel_a_waiting_send),
 	KUNIT_CASE(cancel_a_send_on_the_queue),
 	KUNIT_CASE(modify_what_is_waited_for),
+	KUNIT_CASE(a_timer_that_fires_late),
 	KUNIT_CASE(a_send_error_reaches_its_sender),
 	KUNIT_CASE(a_refused_post_leaves_nothing),
 	KUNIT_CASE(bad_sends_are_refused),
