@@ -10,7 +10,8 @@
 
 /* Agents by hi_tid.  Readers: RCU, then refcount_inc_not_zero(&agent->refs). */
 static DEFINE_XARRAY_ALLOC1(agent_ids);
-static u32 agent_next_id;
+VISIBLE_IF_KUNIT u32 ibmad_agent_next_id;
+EXPORT_SYMBOL_IF_KUNIT(ibmad_agent_next_id);
 
 void ibmad_agent_release(struct kref *kref)
 {
@@ -124,8 +125,8 @@ static int agent_publish(struct ibmad_agent *agent,
 	}
 	/* Reserved first: the hi_tid must be in place before a reader looks. */
 	ret = xa_alloc_cyclic(&agent_ids, &id, NULL,
-			      XA_LIMIT(1, IBMAD_MAX_TID_HI), &agent_next_id,
-			      GFP_KERNEL);
+			      XA_LIMIT(1, IBMAD_MAX_TID_HI),
+			      &ibmad_agent_next_id, GFP_KERNEL);
 	if (ret < 0)
 		goto unlock;
 	agent->pub.hi_tid = id;

@@ -598,6 +598,10 @@ struct ibmad_agent *ibmad_agent_by_tid(struct ibmad_qp *mqp, __be64 tid);
 /* Ends all activity of the port's agents; the port is going away. */
 void ibmad_agents_detach(struct ibmad_port *port);
 
+#if IS_ENABLED(CONFIG_KUNIT)
+extern u32 ibmad_agent_next_id;
+#endif
+
 /* ---- dispatch.c: unsolicited MADs to agents, by class, version, method ---- */
 struct ibmad_class {
 	struct hlist_node node;		/* mqp->classes; reg_mutex, RCU */

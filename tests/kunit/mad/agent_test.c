@@ -2,6 +2,7 @@
 /* Registration: what is refused, what conflicts, what is left behind. */
 #include "faults.h"
 #include "mad_test.h"
+#include "wait.h"
 
 static struct fake_hca *hca;
 
@@ -86,7 +87,7 @@ static void vendors_are_told_apart_by_oui(struct kunit *test)
 		ib_unregister_mad_agent(two);
 }
 
-/* A conflict in the last of several methods leaves the others free. */
+/* A conflict in the last of several methods leaves the others free, and no class. */
 static void a_conflict_takes_nothing(struct kunit *test)
 {
 	struct ib_mad_reg_req req = {
@@ -94,9 +95,11 @@ static void a_conflict_takes_nothing(struct kunit *test)
 		.mgmt_class_version = 1,
 	};
 	struct ib_mad_agent *set, *get;
+	struct ibmad_qp *mqp;
 
 	set = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_SET, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(set));
+	mqp = to_agent(set)->mqp;
 	set_bit(IB_MGMT_METHOD_GET, req.method_mask);
 	set_bit(IB_MGMT_METHOD_SET, req.method_mask);
 	KUNIT_EXPECT_EQ(test,
@@ -109,6 +112,7 @@ static void a_conflict_takes_nothing(struct kunit *test)
 	if (!IS_ERR(get))
 		ib_unregister_mad_agent(get);
 	ib_unregister_mad_agent(set);
+	KUNIT_EXPECT_TRUE(test, hash_empty(mqp->classes));
 }
 
 struct bad_registration {
@@ -171,6 +175,91 @@ static void agents_have_their_own_tids(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(one)->refs), 1u);
 	ib_unregister_mad_agent(one);
 	ib_unregister_mad_agent(two);
+}
+
+static u64 count(struct ib_mad_agent *agent, enum ibmad_counter counter)
+{
+	struct mad_side side = { .agent = agent };
+
+	return mad_counter(&side, counter);
+}
+
+/* A response with the TID of whose number is @id, to nothing. */
+static void respond(u32 id, u8 mgmt_class)
+{
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = 0x700 };
+	union {
+		struct ib_rmpp_mad rmpp;
+		u8 raw[IB_MGMT_MAD_SIZE];
+	} mad = {};
+
+	mad.rmpp.mad_hdr.base_version = IB_MGMT_BASE_VERSION;
+	mad.rmpp.mad_hdr.mgmt_class = mgmt_class;
+	mad.rmpp.mad_hdr.class_version = 1;
+	mad.rmpp.mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
+	mad.rmpp.mad_hdr.tid = cpu_to_be64((u64)id << 32 | 1);
+	mad.rmpp.rmpp_hdr.rmpp_rtime_flags = IB_MGMT_RMPP_FLAG_ACTIVE;
+	fake_hca_inject(hca, 1, &like, &mad, sizeof(mad));
+}
+
+static void expect_unmatched(struct kunit *test, struct ib_mad_agent *agent, int n)
+{
+	KUNIT_EXPECT_TRUE(test, wait_within(count(agent, IBMAD_RECV_UNMATCHED) == n, 1000));
+}
+
+/* A dead agent's number leads nowhere, and then to another agent. */
+static void a_number_that_is_used_again(struct kunit *test)
+{
+	struct ib_mad_agent *one = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_GET, 0);
+	struct ib_mad_agent *two = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_SET, 0);
+	u32 id;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(one) || IS_ERR(two));
+	id = one->hi_tid;
+	ib_unregister_mad_agent(one);
+	respond(id, TEST_CLASS);
+	expect_unmatched(test, two, 1);
+	ibmad_agent_next_id = id;
+	one = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_GET, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(one));
+	KUNIT_EXPECT_EQ(test, one->hi_tid, id);
+	respond(id, TEST_CLASS);
+	expect_unmatched(test, two, 2);
+	ib_unregister_mad_agent(one);
+	ib_unregister_mad_agent(two);
+}
+
+/* They leave the top byte alone, and begin anew. */
+static void numbers_that_have_run_out(struct kunit *test)
+{
+	struct ib_mad_agent *last, *next;
+
+	ibmad_agent_next_id = IBMAD_MAX_TID_HI;
+	last = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_GET, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(last));
+	KUNIT_EXPECT_EQ(test, last->hi_tid, IBMAD_MAX_TID_HI);
+	next = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_SET, 0);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(next));
+	if (!IS_ERR(next)) {
+		KUNIT_EXPECT_NE(test, next->hi_tid, 0u);
+		KUNIT_EXPECT_LT(test, next->hi_tid, last->hi_tid);
+		ib_unregister_mad_agent(next);
+	}
+	ib_unregister_mad_agent(last);
+}
+
+/* It asks nothing; segments of responses are not for it, though it does RMPP itself. */
+static void an_agent_that_only_sends(struct kunit *test)
+{
+	struct ib_mad_agent *agent;
+
+	agent = ib_register_mad_agent(&hca->ibdev, 1, IB_QPT_GSI, NULL,
+				      IB_MGMT_RMPP_VERSION, ignore_sent, NULL, NULL,
+				      IB_MAD_USER_RMPP);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(agent));
+	respond(agent->hi_tid, IB_MGMT_CLASS_SUBN_ADM);
+	expect_unmatched(test, agent, 1);
+	ib_unregister_mad_agent(agent);
 }
 
 static int register_once(struct kunit *test)
@@ -261,6 +350,28 @@ static void an_agent_left_behind(struct kunit *test)
 	ib_unregister_mad_agent(agent);
 }
 
+static int late_error;
+
+static void register_late(struct fake_hca *at, struct ib_qp *qp, enum ib_qp_state next)
+{
+	struct ib_mad_agent *agent = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_GET, 0);
+
+	at->on_modify_qp = NULL;
+	late_error = PTR_ERR_OR_ZERO(agent);
+	if (!late_error)
+		ib_unregister_mad_agent(agent);
+}
+
+/* Once its agents have been ended, none is added. */
+static void an_agent_for_a_port_that_goes(struct kunit *test)
+{
+	late_error = 0;
+	hca->on_modify_qp = register_late;
+	fake_hca_destroy(hca);
+	hca = NULL;
+	KUNIT_EXPECT_EQ(test, late_error, -ENODEV);
+}
+
 static void class_formats(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ib_get_mad_data_offset(IB_MGMT_CLASS_SUBN_ADM), 56);
@@ -297,10 +408,14 @@ static struct kunit_case agent_cases[] = {
 	KUNIT_CASE(a_conflict_takes_nothing),
 	KUNIT_CASE(bad_arguments_are_refused),
 	KUNIT_CASE(agents_have_their_own_tids),
+	KUNIT_CASE(a_number_that_is_used_again),
+	KUNIT_CASE(numbers_that_have_run_out),
+	KUNIT_CASE(an_agent_that_only_sends),
 	KUNIT_CASE(registration_survives_each_failed_allocation),
 	KUNIT_CASE(a_device_survives_failed_allocations),
 	KUNIT_CASE(a_device_survives_a_refusing_provider),
 	KUNIT_CASE(an_agent_left_behind),
+	KUNIT_CASE(an_agent_for_a_port_that_goes),
 	KUNIT_CASE(class_formats),
 	KUNIT_CASE(responses),
 	{}
