@@ -5,6 +5,7 @@
  */
 #include "faults.h"
 #include "flow.h"
+#include "wait.h"
 
 #define LONG_MS	600000
 
@@ -137,6 +138,32 @@ static void a_lost_qp_fails_all_that_are_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_refs(), 1u);
 }
 
+/* A flow that was not used last stays while what it holds is failing. */
+static void a_lost_qp_under_two_flows(struct kunit *test)
+{
+	struct ib_ah *other = flow_ah(flow.pair.server.hca->port[1].lid);
+	struct ib_mad_send_buf *first;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	ibmad_request_window = 1;
+	flow.pair.drop_requests = -1;
+	first = flow_post(test, LONG_MS, 0);
+	flow_post_many(test, 3, LONG_MS, 0);
+	flow_post_to(test, other, LONG_MS, 0);
+	mad_settle(&flow.pair);
+	KUNIT_EXPECT_EQ(test, flow_known(), 2);
+	atomic_set(&flow.pair.asker.hca->fail_modify_qp, 3);
+	fake_hca_qp_event(asker_qp()->qp, IB_EVENT_QP_FATAL);
+	KUNIT_ASSERT_TRUE(test, wait_within(asker_qp()->state == IBMAD_QP_DEAD, 5000));
+	KUNIT_EXPECT_EQ(test, ib_modify_mad(first, 0), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&flow.pair.asker.sent, 4));
+	KUNIT_EXPECT_STREQ(test, flow.done, "abcd");
+	KUNIT_EXPECT_EQ(test, flow_known(), 1);
+	flow_unregister();
+	flow_expect_all_done(test);
+	rdma_destroy_ah(other, 0);
+}
+
 static void a_start_that_fails_lets_the_next_one_go(struct kunit *test)
 {
 	struct ib_mad_send_buf *first;
@@ -231,6 +258,7 @@ static struct kunit_case flow_end_cases[] = {
 	KUNIT_CASE(deregister_with_lost_completions),
 	KUNIT_CASE(a_reset_goes_on_with_those_held),
 	KUNIT_CASE(a_lost_qp_fails_all_that_are_held),
+	KUNIT_CASE(a_lost_qp_under_two_flows),
 	KUNIT_CASE(a_start_that_fails_lets_the_next_one_go),
 	KUNIT_CASE(a_refused_post_keeps_no_credit),
 	KUNIT_CASE(a_failed_send_gives_its_credit_back),

@@ -13,12 +13,16 @@ static int test_process_mad(struct fake_hca *at, u32 port, const struct ib_wc *w
 	local.agent.wc = *wc;
 	local.agent.method = in->mad_hdr.method;
 	if (local.agent.result & IB_MAD_RESULT_REPLY) {
-		*out = *in;
+		if (local.agent.bare)
+			out->mad_hdr = in->mad_hdr;
+		else
+			*out = *in;
 		out->mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
 		out->mad_hdr.status = cpu_to_be16(local.agent.status);
 		if (in->mad_hdr.mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
 			out->mad_hdr.status |= IB_SMP_DIRECTION;
-		((struct ib_smp *)out)->data[0] = 0xd0;
+		if (!local.agent.bare)
+			((struct ib_smp *)out)->data[0] = 0xd0;
 		if (local.agent.len)
 			*out_len = local.agent.len;
 	}

@@ -19,6 +19,7 @@ struct local_world {
 		int result;
 		u16 status;		/* of its reply, host order */
 		size_t len;		/* of its reply; 0: as it was told */
+		bool bare;		/* it writes no more than the header */
 		int fail_nth;		/* allocation of what follows */
 		u32 port;
 		struct ib_wc wc;

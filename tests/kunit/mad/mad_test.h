@@ -91,5 +91,6 @@ extern struct kunit_suite ibmad_regress_suite;
 extern struct kunit_suite ibmad_match_suite;
 extern struct kunit_suite ibmad_opa_suite;
 extern struct kunit_suite ibmad_reply_suite;
+extern struct kunit_suite ibmad_sendq_suite;
 
 #endif

@@ -19,7 +19,8 @@ static void match_test_exit(struct kunit *test)
 }
 
 /* An answer from @slid; with @gid, with a GRH from there. */
-static void answer_from(u16 slid, const union ib_gid *gid, u8 mgmt_class, __be64 tid)
+static void answer_at(struct mad_side *at, u16 slid, const union ib_gid *gid,
+		      u8 mgmt_class, __be64 tid)
 {
 	struct fake_hca_packet like = {
 		.src_qpn = 1, .slid = slid, .grh = gid,
@@ -34,8 +35,13 @@ static void answer_from(u16 slid, const union ib_gid *gid, u8 mgmt_class, __be64
 	hdr->tid = tid;
 	if (gid)
 		like.sgid = *gid;
-	fake_hca_inject(pair.asker.hca, 1, &like, data, sizeof(data));
+	fake_hca_inject(at->hca, 1, &like, data, sizeof(data));
 	mad_settle(&pair);
+}
+
+static void answer_from(u16 slid, const union ib_gid *gid, u8 mgmt_class, __be64 tid)
+{
+	answer_at(&pair.asker, slid, gid, mgmt_class, tid);
 }
 
 /* Posts a request through @ah and answers its TID. */
@@ -69,6 +75,19 @@ static void an_answer_comes_from_where_the_request_went(struct kunit *test)
 	answer_from(lid, NULL, TEST_CLASS, tid ^ cpu_to_be64(0x100));
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
 	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RECV_UNMATCHED), 3);
+	answer_from(lid, NULL, TEST_CLASS, tid);
+	expect_answered(test, 1);
+}
+
+/* An agent hears by its own port alone, whatever TID another's hears of. */
+static void an_answer_at_another_port(struct kunit *test)
+{
+	u16 lid = pair.server.hca->port[1].lid;
+	__be64 tid = ask(test, pair.asker.ah);
+
+	answer_at(&pair.server, lid, NULL, TEST_CLASS, tid);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
+	KUNIT_EXPECT_EQ(test, mad_counter(&pair.server, IBMAD_RECV_UNMATCHED), 1);
 	answer_from(lid, NULL, TEST_CLASS, tid);
 	expect_answered(test, 1);
 }
@@ -155,6 +174,7 @@ static void counters_in_sysfs(struct kunit *test)
 
 static struct kunit_case match_cases[] = {
 	KUNIT_CASE(an_answer_comes_from_where_the_request_went),
+	KUNIT_CASE(an_answer_at_another_port),
 	KUNIT_CASE(an_answer_to_a_request_with_a_grh),
 	KUNIT_CASE(a_port_without_the_default_pkey),
 	KUNIT_CASE(counters_in_sysfs),

@@ -10,6 +10,7 @@
 #define BIG_CLASS	IB_MGMT_CLASS_VENDOR_RANGE2_START
 #define BIG_BYTES	(2 << 20)
 #define WINDOW		64		/* IBMAD_RMPP_WINDOW */
+#define ROUND		576		/* more than ib_mad.recv_queue_size by default */
 
 static struct fake_hca *hca[2];
 static struct ib_mad_agent *agent[2];
@@ -20,6 +21,7 @@ static struct {
 	enum ib_wc_status status;
 	int len, seg_size, segments;
 	u8 last;
+	bool stale;			/* bytes behind a short MAD */
 	u32 data;			/* segments on the wire */
 	u32 lost;			/* MADs of RMPP that it swallowed */
 	u32 timers;			/* that ran out */
@@ -125,6 +127,9 @@ static void big_received(struct ib_mad_agent *at, struct ib_mad_send_buf *buf,
 	seen.len = wc->mad_len;
 	seen.seg_size = wc->mad_seg_size;
 	seen.last = ((u8 *)wc->recv_buf.mad)[min_t(int, wc->mad_len, seen.seg_size) - 1];
+	if (seen.len < seen.seg_size)
+		seen.stale |= !!memchr_inv((u8 *)wc->recv_buf.mad + seen.len, 0,
+					   seen.seg_size - seen.len);
 	if (at->rmpp_version)
 		atomic_add(compare(wc, IB_MGMT_VENDOR_HDR), &seen.wrong);
 	if (wc->recv_buf.mad->mad_hdr.method == IB_MGMT_METHOD_GET)
@@ -332,6 +337,22 @@ static void mads_of_two_kibibytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post_one(233, IB_MGMT_BASE_VERSION), -EINVAL);
 }
 
+/* Buffers go round: by what a MAD is shorter than the one before, nothing is seen. */
+static void a_short_mad_has_nothing_of_a_long_one(struct kunit *test)
+{
+	int i;
+
+	two_agents(test, true, TEST_CLASS);
+	for (i = 1; i <= 2 * ROUND; i++) {
+		KUNIT_ASSERT_EQ(test, post_one(i <= ROUND ? 2024 : 100,
+					       OPA_MGMT_BASE_VERSION), 0);
+		if (i % (ROUND / 8) == 0)
+			KUNIT_ASSERT_TRUE(test, mad_wait(&seen.received, i));
+	}
+	KUNIT_EXPECT_EQ(test, seen.len, 128);
+	KUNIT_EXPECT_FALSE(test, seen.stale);
+}
+
 /* Nor does a port without them take one. */
 static void a_port_of_small_mads(struct kunit *test)
 {
@@ -347,6 +368,7 @@ static struct kunit_case opa_cases[] = {
 	KUNIT_CASE_SLOW(large_segments_with_losses),
 	KUNIT_CASE(small_segments_on_omni_path),
 	KUNIT_CASE(mads_of_two_kibibytes),
+	KUNIT_CASE(a_short_mad_has_nothing_of_a_long_one),
 	KUNIT_CASE(a_port_of_small_mads),
 	{}
 };

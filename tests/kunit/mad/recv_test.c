@@ -151,38 +151,6 @@ static void deregister_in_a_flood(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), received);
 }
 
-static struct ib_mad_recv_wc *kept;
-
-static void keep(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
-		 struct ib_mad_recv_wc *wc)
-{
-	kept = wc;
-}
-
-/* Its buffer is the client's until freed, whatever goes away. */
-static void a_received_mad_outlives_its_device(struct kunit *test)
-{
-	struct ib_mad_reg_req req = {
-		.mgmt_class = TEST_CLASS, .mgmt_class_version = 1,
-	};
-	struct ib_mad_hdr hdr = request();
-	struct ib_mad_agent *agent;
-
-	kept = NULL;
-	set_bit(IB_MGMT_METHOD_SET, req.method_mask);
-	agent = ib_register_mad_agent(&pair.server.hca->ibdev, 1, IB_QPT_GSI, &req, 0,
-				      NULL, keep, NULL, 0);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(agent));
-	hdr.method = IB_MGMT_METHOD_SET;
-	inject(&hdr, IB_MGMT_MAD_SIZE);
-	mad_settle(&pair);
-	ib_unregister_mad_agent(agent);
-	mad_pair_exit(&pair);
-	KUNIT_ASSERT_NOT_NULL(test, kept);
-	KUNIT_EXPECT_MEMEQ(test, kept->recv_buf.mad, &hdr, sizeof(hdr));
-	ib_free_recv_mad(kept);
-}
-
 static unsigned int pool_length(struct ibmad_pool *pool)
 {
 	const struct llist_node *node;
@@ -193,6 +161,44 @@ static unsigned int pool_length(struct ibmad_pool *pool)
 		n++;
 	spin_unlock_irq(&pool->lock);
 	return n;
+}
+
+static struct ib_mad_recv_wc *kept[2];
+static atomic_t nr_kept;
+
+static void keep(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
+		 struct ib_mad_recv_wc *wc)
+{
+	kept[atomic_inc_return(&nr_kept) - 1] = wc;
+}
+
+/* Its buffer is the client's until freed, whatever goes away, and is nobody's then. */
+static void a_received_mad_outlives_its_device(struct kunit *test)
+{
+	struct ib_mad_reg_req req = {
+		.mgmt_class = TEST_CLASS, .mgmt_class_version = 1,
+	};
+	struct ib_mad_hdr hdr = request();
+	struct ib_mad_agent *agent;
+	struct ibmad_pool *pool;
+
+	atomic_set(&nr_kept, 0);
+	set_bit(IB_MGMT_METHOD_SET, req.method_mask);
+	agent = ib_register_mad_agent(&pair.server.hca->ibdev, 1, IB_QPT_GSI, &req, 0,
+				      NULL, keep, NULL, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(agent));
+	hdr.method = IB_MGMT_METHOD_SET;
+	inject(&hdr, IB_MGMT_MAD_SIZE);
+	inject(&hdr, IB_MGMT_MAD_SIZE);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&nr_kept, 2));
+	ib_unregister_mad_agent(agent);
+	mad_pair_exit(&pair);
+	KUNIT_EXPECT_MEMEQ(test, kept[0]->recv_buf.mad, &hdr, sizeof(hdr));
+	/* The other keeps the pool, which keeps nothing for a QP that is gone. */
+	pool = container_of(kept[1], struct ibmad_recv, recv_wc)->pool;
+	ib_free_recv_mad(kept[0]);
+	KUNIT_EXPECT_EQ(test, pool_length(pool), 0u);
+	ib_free_recv_mad(kept[1]);
 }
 
 /* However many MADs came, there is one more buffer than at first. */

@@ -404,8 +404,11 @@ void deregistered(struct kunit *test)
 	kthread_stop_put(refs.thread);
 	refs.thread = NULL;
 	refs.agent = NULL;
-	if (refs.buf)
+	if (refs.buf) {
+		/* Nothing of what is but memory now is yet to run. */
+		KUNIT_EXPECT_FALSE(test, delayed_work_pending(&refs.memory->rmpp_reap));
 		return;
+	}
 	refs.memory = NULL;
 	refs.port_refs--;
 }
@@ -419,6 +422,8 @@ void adapter_removed(struct kunit *test)
 		refs.ah = NULL;
 	}
 	fake_hca_destroy(refs.hca);
+	/* Nothing of its QP is yet to run. */
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&refs.port->qp[1].stall_work));
 	/* The agent's and the test's. */
 	refs.port_refs = 2;
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The adapter's own agents behind the wire: what they answer, and on a switch forward. */
+#include <linux/kthread.h>
 #include "local.h"
+#include "wait.h"
 
 #define UNKNOWN_CLASS	0x0c
+#define SLOW_MS		4000		/* to find the way back */
 
 static void an_smp_from_the_wire_is_answered(struct kunit *test)
 {
@@ -174,12 +177,93 @@ static void a_switch_forwards(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_SMI_DROPPED), 1);
 }
 
+/* What an agent leaves of its reply unwritten is nothing of an earlier one. */
+static void a_reply_has_nothing_of_another(struct kunit *test)
+{
+	struct ib_smp smp = local_route(0, 0);
+
+	smp.mgmt_class = IB_MGMT_CLASS_SUBN_LID_ROUTED;
+	memset(smp.data, 0xd0, sizeof(smp.data));
+	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+	local_from_wire(&smp, 0, 1);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&local.wire.packets, 1));
+	KUNIT_EXPECT_MEMEQ(test, local.wire.smp.data, smp.data, sizeof(smp.data));
+	local.agent.bare = true;
+	local_from_wire(&smp, 0, 1);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&local.wire.packets, 2));
+	KUNIT_EXPECT_EQ(test, local.wire.smp.method, IB_MGMT_METHOD_GET_RESP);
+	KUNIT_EXPECT_NULL(test, memchr_inv(local.wire.smp.data, 0, sizeof(smp.data)));
+}
+
+/* Longer than a MAD, or shorter than its header: it is none. */
+static void a_reply_of_an_impossible_length(struct kunit *test)
+{
+	static const size_t lens[] = { IB_MGMT_MAD_SIZE + 44, IB_MGMT_MAD_HDR - 4 };
+	struct ib_smp smp = local_route(1, 1);
+	int i;
+
+	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		local.agent.len = lens[i];
+		local_from_wire(&smp, 0, 1);
+		local_settle();
+		KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_PROVIDER), i + 1);
+	}
+	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
+}
+
+static void slowly(struct fake_hca *hca)
+{
+	msleep(SLOW_MS);
+}
+
+static int remove_node(void *gone)
+{
+	fake_hca_destroy(local.hca);
+	local.hca = NULL;
+	complete_all(gone);
+	return 0;
+}
+
+/* Its removal waits for the reply, and no longer. */
+static void the_adapter_goes_amid_a_reply(struct kunit *test)
+{
+	struct ibmad_port *port = to_agent(local.sm)->port;
+	struct ib_smp smp = local_route(0, 0);
+	DECLARE_COMPLETION_ONSTACK(gone);
+	struct task_struct *thread;
+
+	smp.mgmt_class = UNKNOWN_CLASS;
+	local.hca->on_create_ah = slowly;
+	local_from_wire(&smp, 1, 1);
+	KUNIT_ASSERT_TRUE(test, wait_within(atomic_read(&port->qp[1].replies) == 1, 1000));
+	kref_get(&port->kref);
+	local_close();
+	thread = kthread_create(remove_node, &gone, "remove");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(thread));
+	get_task_struct(thread);
+	wake_up_process(thread);
+	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&gone, msecs_to_jiffies(SLOW_MS / 2)),
+			0);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&gone, msecs_to_jiffies(SLOW_MS)), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&port->qp[1].replies), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
+	/* Should it wait in vain, this case alone is to fail. */
+	wake_up(&port->qp[1].idle);
+	kthread_stop_put(thread);
+	ibmad_port_put(port);
+}
+
 static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(an_smp_from_the_wire_is_answered),
 	KUNIT_CASE(an_smp_that_is_not_for_this_node),
 	KUNIT_CASE(requests_nobody_takes),
 	KUNIT_CASE(replies_survive_failures),
 	KUNIT_CASE(a_switch_forwards),
+	KUNIT_CASE(a_reply_has_nothing_of_another),
+	KUNIT_CASE(a_reply_of_an_impossible_length),
+	KUNIT_CASE(the_adapter_goes_amid_a_reply),
 	{}
 };
 

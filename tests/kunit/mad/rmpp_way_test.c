@@ -49,6 +49,8 @@ static void expect_over(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
 	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->rmpp_lookups, 0u);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u);
+	/* Each send buffer has one: those of ACKs and ABORTs are gone. */
+	KUNIT_EXPECT_EQ(test, kref_read(&to_agent(peer_agent)->kref), 1u);
 }
 
 static void a_stranger_holds_nobody_up(struct kunit *test)

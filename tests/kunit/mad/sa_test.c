@@ -422,6 +422,10 @@ static void a_failed_look_for_the_manager(struct kunit *test)
 	KUNIT_ASSERT_GT(test, ask(1000, &query), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, 1));
 	KUNIT_EXPECT_EQ(test, got.status, 0);
+	/* The device goes before the next look: there is none. */
+	atomic_set(&hca->fail_create[FAKE_AH], 1);
+	fake_sa_move(hca, sa, IB_EVENT_LID_CHANGE);
+	KUNIT_EXPECT_EQ(test, ask(1000, &query), -EAGAIN);
 }
 
 static void a_send_that_fails(struct kunit *test)

@@ -85,6 +85,8 @@ static void a_response_then_the_completion(struct kunit *test)
 	mad_settle(&pair);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
 	KUNIT_EXPECT_FALSE(test, asker_has_sends());
+	/* Responses take no room from what comes unasked. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&to_agent(pair.asker.agent)->inbox_recvs), 0);
 	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_SENT), 3);
 	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RECEIVED), 3);
 	KUNIT_EXPECT_EQ(test, mad_counter(&pair.server, IBMAD_RECEIVED), 3);
