@@ -60,11 +60,21 @@ static bool qp_is_idle(struct ibmad_qp *mqp)
 	return !READ_ONCE(mqp->inflight) && !READ_ONCE(mqp->recv_posted);
 }
 
+/* Sees what is in the CQs and arms them, whether an event told of it or was lost. */
+static void qp_poll(struct ibmad_qp *mqp)
+{
+	queue_work(mqp->send_cq->comp_wq, &mqp->send_cq->work);
+	queue_work(mqp->recv_cq->comp_wq, &mqp->recv_cq->work);
+	flush_work(&mqp->send_cq->work);
+	flush_work(&mqp->recv_cq->work);
+}
+
 /*
  * Stops the QP.  On return the provider touches no buffer of ours, and no work
  * request is outstanding in our books: those whose completions did not come
  * within IBMAD_FLUSH_MS are taken back.  RESET discards what the provider still
- * had; the flush of the CQs' work sees off completions that it had queued.
+ * had; polling the CQs sees off the completions that it had queued, so that none
+ * is taken for one of what is posted to their slots next.
  * Sends are handed back if the QP is dead or its error fatal, else redone.
  */
 static void qp_stop(struct ibmad_qp *mqp)
@@ -76,6 +86,7 @@ static void qp_stop(struct ibmad_qp *mqp)
 	ibmad_sendq_hold(mqp);
 	ibmad_recvq_close(mqp);
 	ret = qp_to_state(mqp, IB_QPS_ERR);
+	qp_poll(mqp);
 	if (!ret)
 		wait_event_timeout(mqp->idle, qp_is_idle(mqp),
 				   msecs_to_jiffies(IBMAD_FLUSH_MS));
@@ -83,8 +94,7 @@ static void qp_stop(struct ibmad_qp *mqp)
 		dev_warn_ratelimited(&mqp->port->device->dev,
 				     "port %u: QP%td cannot be reset\n",
 				     mqp->port->port_num, mqp - mqp->port->qp);
-	flush_work(&mqp->send_cq->work);
-	flush_work(&mqp->recv_cq->work);
+	qp_poll(mqp);
 	ibmad_recvq_reclaim(mqp);
 	/* An event from here on is one of the QP's next life. */
 	fatal = test_and_clear_bit(IBMAD_QP_FATAL, &mqp->flags);

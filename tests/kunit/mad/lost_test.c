@@ -103,6 +103,28 @@ static void slow_is_not_stalled(struct kunit *test)
 	expect_well(test);
 }
 
+static void no_event(struct ib_cq *cq, void *private)
+{
+}
+
+/* Its event is, and with it the arming of the CQ: both are seen to. */
+static void an_event_that_is_lost(struct kunit *test)
+{
+	struct ib_cq *cq = qp1()->send_cq;
+	ib_comp_handler usual = cq->comp_handler;
+
+	cq->comp_handler = no_event;
+	post(test, 1);
+	mad_settle(&pair);
+	cq->comp_handler = usual;
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 0);
+	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&pair.asker.sent),
+					    IBMAD_STALL_MS + IBMAD_FLUSH_MS + 1000));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, resets(), 1);
+	expect_well(test);
+}
+
 static void removal_with_all_completions_lost(struct kunit *test)
 {
 	post(test, 10);
@@ -208,6 +230,7 @@ static struct kunit_case lost_cases[] = {
 	KUNIT_CASE(one_lost_completion_on_a_busy_queue),
 	KUNIT_CASE(one_lost_completion_amid_errors),
 	KUNIT_CASE(slow_is_not_stalled),
+	KUNIT_CASE(an_event_that_is_lost),
 	KUNIT_CASE(removal_with_all_completions_lost),
 	KUNIT_CASE(completions_of_nothing),
 	KUNIT_CASE(receives_in_error_are_posted_again),
