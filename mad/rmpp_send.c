@@ -14,6 +14,8 @@
  * is missing: it goes again at once, and so does each that the ACKs stop at until all
  * that was out by then has arrived.  Each segment beyond a missing one can have the
  * ACK repeated once: only if that comes more often is the repetition lost as well.
+ * What brings no progress does not keep the timer from firing, but for a few of those
+ * repetitions: a receiver that acknowledges the same for ever is as good as silent.
  *
  * To the send's state machine a transfer is one work request: it completes with
  * the last ACK, or with the error that ended the transfer, but not before each
@@ -26,6 +28,7 @@
 #include "rmpp.h"
 
 #define IBMAD_RMPP_INFLIGHT	8
+#define IBMAD_RMPP_REPEATS	8	/* of the missing segment, until the timer fires */
 #define IBMAD_RMPP_ACK_MS	2000	/* to wait for an ACK, if the client sets none */
 
 struct ibmad_rmpp_send {
@@ -39,6 +42,7 @@ struct ibmad_rmpp_send {
 	u32 stale_acks;		/* may repeat the last one without a further loss */
 	u16 retries_left;	/* without progress */
 	u8 inflight;		/* segments on the port */
+	u8 repeats;		/* of the missing segment, after the first */
 	bool active;
 	/* How it ended; valid while not active and segments are in flight. */
 	enum ib_wc_status status;
@@ -175,7 +179,10 @@ static unsigned int rmpp_ack_timeout(const struct ibmad_send *send)
 	return send->buf.timeout_ms ?: IBMAD_RMPP_ACK_MS;
 }
 
-/* Sends what window and port allow; with all of it out, waits for the ACK. */
+/*
+ * Sends what window and port allow; with all of it out, waits for the ACK, or goes
+ * on waiting.
+ */
 static void rmpp_pump(struct ibmad_agent *agent, struct ibmad_send *send)
 {
 	struct ibmad_rmpp_send *rmpp = send->rmpp;
@@ -193,7 +200,7 @@ static void rmpp_pump(struct ibmad_agent *agent, struct ibmad_send *send)
 	}
 	if (rmpp->inflight)
 		ibmad_send_disarm(send);
-	else
+	else if (!timer_pending(&send->timer))
 		ibmad_send_arm(send, msecs_to_jiffies(rmpp_ack_timeout(send)));
 }
 
@@ -335,12 +342,17 @@ static bool rmpp_ack_tells(struct ibmad_rmpp_send *rmpp, u32 seg)
 		return false;
 	if (!rmpp->recover) {
 		rmpp->recover = rmpp->next - 1;
+		rmpp->repeats = 0;
 		return true;
 	}
-	if (!rmpp->stale_acks)
-		return true;
-	rmpp->stale_acks--;
-	return false;
+	if (rmpp->stale_acks) {
+		rmpp->stale_acks--;
+		return false;
+	}
+	if (rmpp->repeats == IBMAD_RMPP_REPEATS)
+		return false;
+	rmpp->repeats++;
+	return true;
 }
 
 /* Whether the ACK of @seg, which is new, stops at a loss. */
@@ -348,6 +360,7 @@ static bool rmpp_ack_advances(struct ibmad_rmpp_send *rmpp, u32 seg, u16 retries
 {
 	rmpp->acked = seg;
 	rmpp->retries_left = retries;
+	rmpp->repeats = 0;
 	rmpp->next = max(rmpp->next, seg + 1);
 	if (seg >= rmpp->recover)
 		rmpp->recover = 0;
@@ -393,6 +406,8 @@ u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
 	}
 	if (seg < rmpp->acked)
 		return IB_MGMT_RMPP_STATUS_SUCCESS;	/* overtaken */
+	if (seg > rmpp->acked)
+		ibmad_send_disarm(send);	/* progress: the wait starts anew */
 	missing = rmpp_note_ack(rmpp, seg, send->retries_left);
 	rmpp->window = max(rmpp->window, be32_to_cpu(hdr->paylen_newwin));
 	if (seg == rmpp->seg_count) {

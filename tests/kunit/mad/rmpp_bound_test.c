@@ -242,6 +242,44 @@ static void a_flood_of_responses_costs_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 200);
 }
 
+/* ACKs of @seg of a transfer of 10 that is out whole, again and again, each @ms. */
+static void acknowledge_for_ever(struct kunit *test, u32 seg, unsigned int ms,
+				 unsigned int bound_ms)
+{
+	struct peer_mad ack = { .type = IB_MGMT_RMPP_TYPE_ACK, .seg = 1,
+				.method = IB_MGMT_METHOD_SEND | IB_MGMT_METHOD_RESP,
+				.paylen_newwin = 10 };
+	unsigned long since;
+
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_SEND, 1, 10 * PEER_SEG_BYTES, 0,
+					0), 0);
+	peer_settle();
+	ack.whole_tid = peer_seen.tid;
+	peer_send(&ack);
+	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 10u);
+	ack.seg = seg;
+	since = jiffies;
+	while (!atomic_read(&peer_client.sent) &&
+	       jiffies_to_msecs(jiffies - since) < bound_ms) {
+		peer_push(&ack);
+		msleep(ms);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 1);
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_RESP_TIMEOUT_ERR);
+}
+
+/* A receiver that says the same again and again holds a transfer no longer. */
+static void acks_without_progress(struct kunit *test)
+{
+	acknowledge_for_ever(test, 9, 500, 5000);
+}
+
+/* Nor if each tells of a loss: what goes again at once is lost as well. */
+static void acks_of_a_loss_without_end(struct kunit *test)
+{
+	acknowledge_for_ever(test, 1, 100, 30000);
+}
+
 static struct kunit_case rmpp_bound_cases[] = {
 	KUNIT_CASE(unfinished_transfers_are_bounded),
 	KUNIT_CASE(unread_transfers_are_bounded),
@@ -252,6 +290,8 @@ static struct kunit_case rmpp_bound_cases[] = {
 	KUNIT_CASE(deregister_with_much_unread),
 	KUNIT_CASE(segments_without_memory),
 	KUNIT_CASE(a_flood_of_responses_costs_nothing),
+	KUNIT_CASE(acks_without_progress),
+	KUNIT_CASE(acks_of_a_loss_without_end),
 	{}
 };
 
