@@ -174,9 +174,10 @@ static int rmpp_post_segment(struct ibmad_agent *agent,
 	return 0;
 }
 
+/* A client that waits for its response without end does not do so for an ACK. */
 static unsigned int rmpp_ack_timeout(const struct ibmad_send *send)
 {
-	return send->buf.timeout_ms ?: IBMAD_RMPP_ACK_MS;
+	return send->buf.timeout_ms > 0 ? send->buf.timeout_ms : IBMAD_RMPP_ACK_MS;
 }
 
 /*

@@ -280,6 +280,27 @@ static void acks_of_a_loss_without_end(struct kunit *test)
 	acknowledge_for_ever(test, 1, 100, 30000);
 }
 
+/* It is the response that is waited for without end, not the ACKs. */
+static void a_transfer_without_timeout(struct kunit *test)
+{
+	struct ib_mad_send_buf *buf = peer_request(IB_MGMT_METHOD_GET, 1, 100, -1, 3);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 1);
+	msleep(3000);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
+	peer_send(&(struct peer_mad){
+		.whole_tid = peer_seen.tid, .type = IB_MGMT_RMPP_TYPE_ACK, .seg = 1,
+		.method = IB_MGMT_METHOD_GET_RESP, .paylen_newwin = 1 });
+	msleep(100000);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
+	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
+}
+
 static struct kunit_case rmpp_bound_cases[] = {
 	KUNIT_CASE(unfinished_transfers_are_bounded),
 	KUNIT_CASE(unread_transfers_are_bounded),
@@ -292,6 +313,7 @@ static struct kunit_case rmpp_bound_cases[] = {
 	KUNIT_CASE(a_flood_of_responses_costs_nothing),
 	KUNIT_CASE(acks_without_progress),
 	KUNIT_CASE(acks_of_a_loss_without_end),
+	KUNIT_CASE(a_transfer_without_timeout),
 	{}
 };
 
