@@ -95,27 +95,27 @@ static struct sa_sm_ah *sa_sm_ah_create(const struct sa_port *port,
 	return sm_ah;
 }
 
-/* Where no SM is known, an event will tell of one; all other errors may pass. */
+/*
+ * Where no SM is known, an event will tell of one; all other errors may pass.  What
+ * an earlier run found, perhaps after the event that this one follows, is void.
+ */
 static void sa_update_work(struct work_struct *work)
 {
 	struct sa_port *port = container_of(to_delayed_work(work),
 					    struct sa_port, update);
+	struct sa_sm_ah *sm_ah = NULL;
 	struct ib_port_attr port_attr;
-	struct sa_sm_ah *sm_ah;
 	int ret;
 
 	ret = ib_query_port(port->device, port->num, &port_attr);
-	if (!ret && !port_attr.sm_lid)
-		return;
-	if (!ret) {
+	if (!ret && port_attr.sm_lid) {
 		sm_ah = sa_sm_ah_create(port, &port_attr);
 		ret = PTR_ERR_OR_ZERO(sm_ah);
 	}
+	sa_sm_ah_replace(port, ret ? NULL : sm_ah);
 	if (ret)
 		queue_delayed_work(system_unbound_wq, &port->update,
 				   msecs_to_jiffies(SA_UPDATE_MS));
-	else
-		sa_sm_ah_replace(port, sm_ah);
 }
 
 static struct sa_port *sa_find_port(struct sa_device *sa, u32 port_num)

@@ -2,6 +2,7 @@
 /* Queries of subnet administration: the wire, answers, errors, time, cancellation. */
 #include "faults.h"
 #include "fake_sa.h"
+#include "wait.h"
 
 static struct fake_sa *sa;
 static struct fake_hca *hca;
@@ -359,6 +360,32 @@ static void without_a_subnet_manager(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.status, 0);
 }
 
+/* Between the question where it is and the handle for there. */
+static void manager_goes(struct fake_hca *hca)
+{
+	struct sa_port *port = ibmad_sa_port(&hca->ibdev, 1);
+
+	hca->on_create_ah = NULL;
+	hca->port[1].sm_lid = 0;
+	fake_hca_port_event(hca, 1, IB_EVENT_SM_CHANGE);
+	WARN_ON(!wait_within(delayed_work_pending(&port->update), 1000));
+}
+
+static void the_subnet_manager_goes_while_it_is_looked_for(struct kunit *test)
+{
+	struct ib_sa_query *query;
+
+	hca->on_create_ah = manager_goes;
+	fake_hca_port_event(hca, 1, IB_EVENT_SM_CHANGE);
+	KUNIT_EXPECT_TRUE(test, wait_within(!hca->on_create_ah, 1000));
+	fake_sa_settle(hca);
+	KUNIT_EXPECT_EQ(test, ask(1000, &query), -EAGAIN);
+	fake_sa_move(hca, sa, IB_EVENT_SM_CHANGE);
+	KUNIT_ASSERT_GT(test, ask(1000, &query), 0);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, 1));
+	KUNIT_EXPECT_EQ(test, got.status, 0);
+}
+
 static void the_subnet_manager_moves(struct kunit *test)
 {
 	static const enum ib_event_type events[] = {
@@ -572,6 +599,7 @@ static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(cancel_against_the_answer),
 	KUNIT_CASE(queries_under_a_callers_lock),
 	KUNIT_CASE(without_a_subnet_manager),
+	KUNIT_CASE(the_subnet_manager_goes_while_it_is_looked_for),
 	KUNIT_CASE(the_subnet_manager_moves),
 	KUNIT_CASE(the_manager_moves_under_a_query),
 	KUNIT_CASE(a_failed_look_for_the_manager),
