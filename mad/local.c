@@ -380,6 +380,8 @@ int ibmad_local_init(struct ibmad_qp *mqp)
 /* Nothing is received any more. */
 void ibmad_local_exit(struct ibmad_qp *mqp)
 {
+	if (!mqp->responder)
+		return;
 	wait_event(mqp->idle, !atomic_read(&mqp->replies));
 	ib_unregister_mad_agent(mqp->responder);
 	mqp->responder = NULL;

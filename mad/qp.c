@@ -316,22 +316,16 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 	if (ret)
 		goto err_slots;
 	ret = ibmad_local_init(mqp);
-	if (ret)
-		goto err_qp;
-	mutex_lock(&mqp->reset_mutex);
-	ret = qp_start(mqp);
-	mutex_unlock(&mqp->reset_mutex);
-	if (ret) {
-		ibmad_qp_destroy(mqp);
-		return ret;
+	if (!ret) {
+		mutex_lock(&mqp->reset_mutex);
+		ret = qp_start(mqp);
+		mutex_unlock(&mqp->reset_mutex);
 	}
-	return 0;
+	/* From its creation on the QP may raise events, which have it recovered. */
+	if (ret)
+		ibmad_qp_destroy(mqp);
+	return ret;
 
-err_qp:
-	ib_destroy_qp(mqp->qp);
-	mqp->qp = NULL;
-	ib_free_cq(mqp->recv_cq);
-	ib_free_cq(mqp->send_cq);
 err_slots:
 	qp_free_slots(mqp);
 	return ret;
