@@ -229,6 +229,19 @@ consumed:
 }
 
 /*
+ * Not what was looped back here by the SM's own route.  Nor a MAD of an RMPP
+ * transfer: with the response bit it would be one of a transfer that there is not,
+ * or an ACK of what its sender sends.
+ */
+static bool local_wants_answer(const struct ibmad_recv *recv)
+{
+	u8 method = ((const struct ib_mad_hdr *)recv->mad)->method;
+
+	return !recv->local && !ibmad_recv_is_rmpp(recv) &&
+	       (method == IB_MGMT_METHOD_GET || method == IB_MGMT_METHOD_SET);
+}
+
+/*
  * A Get or Set that nobody takes is answered, so that its sender need not wait
  * out its timeouts (IBA 13.4.7: unsupported method and attribute combination).
  */
@@ -236,9 +249,7 @@ void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 {
 	struct ib_mad_hdr *hdr = (struct ib_mad_hdr *)recv->mad;
 
-	/* Not for what was looped back here by the SM's own route. */
-	if (recv->local || (hdr->method != IB_MGMT_METHOD_GET &&
-			    hdr->method != IB_MGMT_METHOD_SET)) {
+	if (!local_wants_answer(recv)) {
 		ibmad_recv_free(recv);
 		return;
 	}

@@ -225,6 +225,8 @@ void ibmad_recvq_reclaim(struct ibmad_qp *mqp);
 void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv);
 /* Sets up recv_wc for a MAD of @len bytes whose wc is filled in. */
 void ibmad_recv_init_wc(struct ibmad_recv *recv, size_t len);
+/* Whether @recv belongs to a transfer that is in segments. */
+bool ibmad_recv_is_rmpp(const struct ibmad_recv *recv);
 /* Where it came from, if it has a GRH (or, RoCE v2, an IP header). */
 bool ibmad_recv_sgid(const struct ibmad_recv *recv, union ib_gid *sgid);
 bool ibmad_recv_valid(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,

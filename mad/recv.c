@@ -227,8 +227,7 @@ bool ibmad_recv_sgid(const struct ibmad_recv *recv, union ib_gid *sgid)
 	       !ib_get_gids_from_rdma_hdr(hdr, recv_network(recv), sgid, &dgid);
 }
 
-/* Whether @recv belongs to a transfer that is in segments. */
-static bool recv_is_rmpp(const struct ibmad_recv *recv)
+bool ibmad_recv_is_rmpp(const struct ibmad_recv *recv)
 {
 	struct ib_rmpp_mad *mad = (struct ib_rmpp_mad *)recv->mad;
 
@@ -240,7 +239,7 @@ static bool recv_is_rmpp(const struct ibmad_recv *recv)
 static bool recv_is_user_rmpp(const struct ibmad_agent *agent,
 			      const struct ibmad_recv *recv)
 {
-	return (agent->pub.flags & IB_MAD_USER_RMPP) && recv_is_rmpp(recv);
+	return (agent->pub.flags & IB_MAD_USER_RMPP) && ibmad_recv_is_rmpp(recv);
 }
 
 /* What becomes of @recv; it is consumed if that is IBMAD_RECV_DELIVERED. */
@@ -267,7 +266,7 @@ void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 	agent = response ? ibmad_agent_by_tid(mqp, hdr->tid) :
 			   ibmad_dispatch_find(mqp, hdr);
 	if (agent && ib_mad_kernel_rmpp_agent(&agent->pub) &&
-	    recv_is_rmpp(recv)) {
+	    ibmad_recv_is_rmpp(recv)) {
 		ibmad_rmpp_receive(agent, recv);
 		ibmad_agent_put(agent);
 		return;

@@ -70,6 +70,7 @@ static void an_smp_that_is_not_for_this_node(struct kunit *test)
 static void requests_nobody_takes(struct kunit *test)
 {
 	struct ib_smp smp = local_route(1, 1);
+	struct ib_rmpp_mad ack = {};
 	int i;
 
 	local.agent.result = IB_MAD_RESULT_SUCCESS;
@@ -85,6 +86,15 @@ static void requests_nobody_takes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, be16_to_cpu(local.wire.smp.status), 0x000c);
 	KUNIT_EXPECT_EQ(test, local.wire.dst_qpn, 1u);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED), 2);
+	/* An ACK of RMPP gets no answer, which would be taken for another. */
+	ack.mad_hdr.base_version = IB_MGMT_BASE_VERSION;
+	ack.mad_hdr.mgmt_class = IB_MGMT_CLASS_DEVICE_MGMT;
+	ack.mad_hdr.method = IB_MGMT_METHOD_GET;
+	ack.rmpp_hdr.rmpp_type = IB_MGMT_RMPP_TYPE_ACK;
+	ib_set_rmpp_flags(&ack.rmpp_hdr, IB_MGMT_RMPP_FLAG_ACTIVE);
+	local_from_wire(&ack, 1, 1);
+	local_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 2);
 	/* What asks for no answer gets none; nor does an answer. */
 	for (i = 0; i < 256; i++) {
 		smp.method = i;
