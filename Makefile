@@ -52,10 +52,9 @@ abi-test: deps
 	+$(call kbuild,$(SHADOW)-abi) IBEX_TESTS=tests/abi/ -s modules
 	@tests/abi/run $(KDIR) "$$(scripts/stock-modules $(KVER))" $(SHADOW)-abi
 
-sparse: deps
-	@scripts/shadow-tree $(SHADOW)-sparse Kbuild include $(MODULES)
+sparse: modules
 	+@config=$$($(CONFIG)) && \
-		scripts/sparse $(SHADOW)-sparse/log $(call kbuild,$(SHADOW)-sparse) $$config
+		scripts/sparse $(SHADOW)/sparse.log $(call kbuild,$(SHADOW)) $$config
 
 lint: deps
 	@scripts/lint
@@ -82,4 +81,4 @@ check-fast: deps
 	+@scripts/check fast
 
 clean:
-	rm -rf $(SHADOW) $(SHADOW)-sparse $(SHADOW)-abi
+	rm -rf $(SHADOW) $(SHADOW)-abi
