@@ -59,7 +59,10 @@ static bool match_from_peer(const struct ibmad_send *send,
 	/* Providers that cannot tell: the TID and the class have to do. */
 	if (rdma_query_ah(send->buf.ah, &attr))
 		return true;
-	if (rdma_ah_get_ah_flags(&attr) & IB_AH_GRH)
+	/* The SA's well-known GUID is nobody's: it answers by a GID of its own. */
+	if ((rdma_ah_get_ah_flags(&attr) & IB_AH_GRH) &&
+	    rdma_ah_read_grh(&attr)->dgid.global.interface_id !=
+	    cpu_to_be64(IB_SA_WELL_KNOWN_GUID))
 		return ibmad_recv_sgid(recv, &sgid) &&
 		       !memcmp(&sgid, &rdma_ah_read_grh(&attr)->dgid,
 			       sizeof(sgid));

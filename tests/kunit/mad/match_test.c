@@ -118,6 +118,31 @@ static void an_answer_to_a_request_with_a_grh(struct kunit *test)
 	rdma_destroy_ah(ah, 0);
 }
 
+/* The SA's well-known GUID is nobody's: who is asked there answers by a GID of its own. */
+static void an_answer_of_whoever_has_the_well_known_guid(struct kunit *test)
+{
+	const union ib_gid *gid = &pair.server.hca->port[1].gids[0];
+	u16 lid = pair.server.hca->port[1].lid;
+	struct rdma_ah_attr attr = {
+		.type = RDMA_AH_ATTR_TYPE_IB, .port_num = 1,
+	};
+	union ib_gid dgid = *gid;
+	struct ib_ah *ah;
+	__be64 tid;
+
+	dgid.global.interface_id = cpu_to_be64(IB_SA_WELL_KNOWN_GUID);
+	rdma_ah_set_dlid(&attr, lid);
+	rdma_ah_set_grh(&attr, &dgid, 0, 0, 64, 0);
+	ah = rdma_create_ah(pair.asker.agent->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
+	tid = ask(test, ah);
+	answer_from(lid + 1, gid, TEST_CLASS, tid);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
+	answer_from(lid, gid, TEST_CLASS, tid);
+	expect_answered(test, 1);
+	rdma_destroy_ah(ah, 0);
+}
+
 /* A QP0 and a QP1 come up though the default P_Key is nowhere. */
 static void a_port_without_the_default_pkey(struct kunit *test)
 {
@@ -176,6 +201,7 @@ static struct kunit_case match_cases[] = {
 	KUNIT_CASE(an_answer_comes_from_where_the_request_went),
 	KUNIT_CASE(an_answer_at_another_port),
 	KUNIT_CASE(an_answer_to_a_request_with_a_grh),
+	KUNIT_CASE(an_answer_of_whoever_has_the_well_known_guid),
 	KUNIT_CASE(a_port_without_the_default_pkey),
 	KUNIT_CASE(counters_in_sysfs),
 	{}
