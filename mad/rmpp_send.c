@@ -301,8 +301,7 @@ unsigned int ibmad_rmpp_send_timeout(struct ibmad_agent *agent,
 	struct ibmad_rmpp_send *rmpp = send->rmpp;
 
 	lockdep_assert_held(&agent->lock);
-	/* With segments on the port it was disarmed: an ACK came as it fired. */
-	if (!rmpp->active || rmpp->inflight)
+	if (!rmpp->active)
 		return 0;
 	if (!rmpp->retries_left) {
 		ibmad_count(agent->port, IBMAD_TIMEOUTS);

@@ -70,6 +70,8 @@ void ibmad_send_arm(struct ibmad_send *send, unsigned long delay)
 void ibmad_send_disarm(struct ibmad_send *send)
 {
 	lockdep_assert_held(&send_agent(send)->lock);
+	/* For a handler that waits for the lock, and has nothing to say any more. */
+	send->deadline = jiffies + MAX_JIFFY_OFFSET;
 	/* The owner's reference is still there, so this is not the last. */
 	if (timer_delete(&send->timer))
 		WARN_ON_ONCE(refcount_dec_and_test(&send->refs));
