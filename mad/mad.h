@@ -336,9 +336,12 @@ void ibmad_send_wr_done(struct ibmad_send *send, enum ib_wc_status status,
  * on; consumes @recv then.
  */
 bool ibmad_send_answer(struct ibmad_agent *agent, struct ibmad_recv *recv);
-/* Part of a response came: whether it is expected; its timer starts anew. */
-bool ibmad_send_refresh(struct ibmad_agent *agent,
-			const struct ibmad_recv *recv);
+/*
+ * Whether the response is due that @recv is a part of.  If it is a @new part, the
+ * wait for the rest begins anew.
+ */
+bool ibmad_send_is_due(struct ibmad_agent *agent, const struct ibmad_recv *recv,
+		       bool new);
 /*
  * The next two under agent->lock; they return the references on the agent to
  * release after it.  The response to a request will not come: complete it.

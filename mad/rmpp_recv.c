@@ -66,12 +66,20 @@ static void rmpp_chain(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 	rr->expected++;
 }
 
+/* Whether @seg brings @rr (NULL: none yet) on. */
+static bool rmpp_is_new(struct ibmad_rmpp_recv *rr, u32 seg)
+{
+	if (!rr || rr->done)
+		return seg == 1;
+	return seg >= rr->expected && seg <= rr->window && !xa_load(&rr->early, seg);
+}
+
 /* Takes @recv if it is new and within the window. */
 static bool rmpp_store(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 {
 	u32 seg = be32_to_cpu(rmpp_mad(recv)->rmpp_hdr.seg_num);
 
-	if (seg < rr->expected || seg > rr->window)
+	if (!rmpp_is_new(rr, seg))
 		return false;
 	if (seg == rr->expected)
 		rmpp_chain(rr, recv);
@@ -256,17 +264,16 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 		      enum ibmad_counter *fate)
 {
 	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
-	bool first = rmpp_mad(recv)->rmpp_hdr.seg_num == cpu_to_be32(1);
+	u32 seg = be32_to_cpu(rmpp_mad(recv)->rmpp_hdr.seg_num);
 	struct ibmad_rmpp_recv *rr;
 	bool wanted;
 
 	lockdep_assert_held(&agent->rmpp_mutex);
-	/* Each segment of a response prolongs the wait for the rest. */
-	wanted = !solicited || ibmad_send_refresh(agent, recv);
 	rr = ibmad_reasm_find(agent, recv);
-	if (rr && rr->done && wanted && first && rmpp_begins_anew(rr, recv))
+	wanted = !solicited || ibmad_send_is_due(agent, recv, rmpp_is_new(rr, seg));
+	if (rr && rr->done && wanted && seg == 1 && rmpp_begins_anew(rr, recv))
 		ibmad_reasm_begin(rr);
-	if (!rr && wanted && first && ibmad_reasm_create(agent, recv, fate)) {
+	if (!rr && wanted && seg == 1 && ibmad_reasm_create(agent, recv, fate)) {
 		*fate = FATE_OPEN;
 		return true;
 	}

@@ -282,14 +282,15 @@ static void send_timeout(struct timer_list *timer)
 
 /* ---- responses ---- */
 
-bool ibmad_send_refresh(struct ibmad_agent *agent, const struct ibmad_recv *recv)
+bool ibmad_send_is_due(struct ibmad_agent *agent, const struct ibmad_recv *recv,
+		       bool new)
 {
 	struct ibmad_send *send;
 	unsigned long flags;
 
 	spin_lock_irqsave(&agent->lock, flags);
 	send = ibmad_match_find(agent, recv, false);
-	if (send && send->state == IBMAD_WAITING)
+	if (new && send && send->state == IBMAD_WAITING)
 		ibmad_send_arm(send, msecs_to_jiffies(send->buf.timeout_ms));
 	spin_unlock_irqrestore(&agent->lock, flags);
 	return send;

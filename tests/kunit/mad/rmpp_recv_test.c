@@ -432,6 +432,25 @@ static void a_response_that_stops_coming(struct kunit *test)
 	expect_empty(test);
 }
 
+/* One segment over and over is no progress. */
+static void a_response_that_repeats_itself(struct kunit *test)
+{
+	unsigned long since = jiffies;
+
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 1000, 0), 0);
+	peer_settle();
+	response(1, FIRST, 0);
+	response(3, 0, 0);
+	while (!atomic_read(&peer_client.sent) &&
+	       jiffies_to_msecs(jiffies - since) < 10000) {
+		response(1, FIRST, 0);
+		response(3, 0, 0);
+		msleep(100);
+	}
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_RESP_TIMEOUT_ERR);
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since), 2000u);
+}
+
 static void a_response_that_is_aborted(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 50000, 0), 0);
@@ -493,6 +512,7 @@ static struct kunit_case rmpp_recv_cases[] = {
 	KUNIT_CASE(a_response_in_segments),
 	KUNIT_CASE(a_response_nobody_asked_for),
 	KUNIT_CASE(a_response_that_stops_coming),
+	KUNIT_CASE(a_response_that_repeats_itself),
 	KUNIT_CASE(a_response_that_is_aborted),
 	KUNIT_CASE(a_tid_that_is_used_again),
 	{}
