@@ -63,6 +63,7 @@
 #define IBMAD_STALL_MS		20000	/* a lost completion has the QP reset */
 #define IBMAD_MAX_REDO		3	/* reposts of a send flushed by another's error */
 #define IBMAD_RESPONSE_BURST	16	/* responses sent before a waiting request */
+#define IBMAD_MAX_ANSWERS	256	/* of this layer's own, that wait to be posted */
 #define IBMAD_MAX_REPLIES	64	/* whose way back is still looked for */
 #define IBMAD_SEND_SGE		1
 #define IBMAD_MAX_TID_HI	((1U << 24) - 1) /* mlx4 takes the top byte */
@@ -470,6 +471,7 @@ struct ibmad_qp {
 	unsigned long progress;		/* jiffies of the oldest's turn; send_lock */
 	bool stall_armed;		/* protected by send_lock */
 	unsigned int backlog;		/* sends in the lanes; send_lock */
+	unsigned int answers;		/* those of this layer's own; send_lock */
 	unsigned int burst;		/* responses in a row; send_lock */
 	struct list_head lane[IBMAD_NR_LANES]; /* protected by send_lock */
 	struct ibmad_send_slot *send_slots;

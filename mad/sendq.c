@@ -14,6 +14,10 @@
  * (a request kept waiting costs its sender nothing but time, a late response
  * costs a retry).  After IBMAD_RESPONSE_BURST of them a waiting request gets its
  * turn.
+ *
+ * What clients send is their memory.  What this layer sends by itself because of MADs
+ * that came (RMPP's ACKs, the adapter's replies, SMPs on their way) is not posted once
+ * IBMAD_MAX_ANSWERS of it wait, however long the queue stands still.
  */
 #include <linux/export.h>
 #include "mad.h"
@@ -137,12 +141,19 @@ static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
 	return ret;
 }
 
+static bool sendq_is_answer(const struct ibmad_qp *mqp, const struct ibmad_send *send)
+{
+	return send->kind == IBMAD_RMPP_CONTROL ||
+	       send->buf.mad_agent == mqp->responder;
+}
+
 static void sendq_to_lane(struct ibmad_qp *mqp, struct ibmad_send *send,
 			  enum ibmad_lane lane)
 {
 	lockdep_assert_held(&mqp->send_lock);
 	send->queued = true;
 	mqp->backlog++;
+	mqp->answers += sendq_is_answer(mqp, send);
 	list_add_tail(&send->port_link, &mqp->lane[lane]);
 }
 
@@ -151,6 +162,7 @@ static void sendq_from_lane(struct ibmad_qp *mqp, struct ibmad_send *send)
 	lockdep_assert_held(&mqp->send_lock);
 	send->queued = false;
 	mqp->backlog--;
+	mqp->answers -= sendq_is_answer(mqp, send);
 	list_del_init(&send->port_link);
 }
 
@@ -195,6 +207,8 @@ int ibmad_sendq_post(struct ibmad_send *send)
 	} else if (mqp->state == IBMAD_QP_LIVE && !mqp->backlog &&
 		   sendq_has_slot(mqp)) {
 		ret = sendq_to_qp(mqp, send);
+	} else if (sendq_is_answer(mqp, send) && mqp->answers >= IBMAD_MAX_ANSWERS) {
+		ret = -ENOBUFS;
 	} else {
 		sendq_to_lane(mqp, send, send->lane);
 		ibmad_count(mqp->port, IBMAD_BACKLOGGED);

@@ -223,6 +223,33 @@ static void a_reply_of_an_impossible_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
 }
 
+/* Strangers may ask what they like while nothing can leave: memory is bounded. */
+static void replies_that_cannot_leave_are_bounded(struct kunit *test)
+{
+	struct ibmad_qp *qp1 = &to_agent(local.sm)->port->qp[1];
+	struct ib_smp smp = local_route(0, 0);
+	int i;
+
+	smp.mgmt_class = UNKNOWN_CLASS;
+	local.agent.result = IB_MAD_RESULT_SUCCESS;
+	local.hca->hold_send_completions = true;
+	for (i = 1; i <= SEND_DEPTH + IBMAD_MAX_ANSWERS + 100; i++) {
+		local_from_wire(&smp, 1, 1);
+		/* No more at once than are looked for. */
+		if (i % (IBMAD_MAX_REPLIES / 2) == 0)
+			local_settle();
+	}
+	local_settle();
+	KUNIT_EXPECT_EQ(test, qp1->backlog, IBMAD_MAX_ANSWERS);
+	fake_hca_release_completions(local.hca);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&local.wire.packets,
+					 SEND_DEPTH + IBMAD_MAX_ANSWERS));
+	local_settle();
+	KUNIT_EXPECT_EQ(test, qp1->answers, 0u);
+	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED),
+			SEND_DEPTH + IBMAD_MAX_ANSWERS);
+}
+
 static void slowly(struct fake_hca *hca)
 {
 	msleep(SLOW_MS);
@@ -273,6 +300,7 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(a_switch_forwards),
 	KUNIT_CASE(a_reply_has_nothing_of_another),
 	KUNIT_CASE(a_reply_of_an_impossible_length),
+	KUNIT_CASE(replies_that_cannot_leave_are_bounded),
 	KUNIT_CASE(the_adapter_goes_amid_a_reply),
 	{}
 };
