@@ -155,7 +155,7 @@ static bool local_reply_later(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	struct local_reply *reply = NULL;
 
 	if (atomic_inc_return(&mqp->replies) <= IBMAD_MAX_REPLIES)
-		reply = kmalloc(sizeof(*reply), GFP_KERNEL);
+		reply = kmalloc(sizeof(*reply), GFP_NOIO);
 	if (!reply) {
 		local_reply_put(mqp);
 		return false;

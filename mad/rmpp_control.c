@@ -65,7 +65,7 @@ ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 	lockdep_assert_held(&agent->rmpp_mutex);
 	if (agent->rmpp_lookups >= IBMAD_RMPP_MAX_LOOKUPS / (solicited ? 1 : 2))
 		return NULL;
-	lookup = kzalloc(sizeof(*lookup), GFP_KERNEL);
+	lookup = kzalloc(sizeof(*lookup), GFP_NOIO);
 	if (!lookup)
 		return NULL;
 	INIT_WORK(&lookup->work, rmpp_lookup_work);
@@ -102,7 +102,7 @@ static struct ibmad_send *control_alloc(struct ibmad_agent *agent,
 	struct ibmad_send *send;
 	struct ib_rmpp_mad *mad;
 
-	send = ibmad_send_alloc(agent, IBMAD_RMPP_CONTROL, len, GFP_KERNEL);
+	send = ibmad_send_alloc(agent, IBMAD_RMPP_CONTROL, len, GFP_NOIO);
 	if (!send)
 		return NULL;
 	send->buf.hdr_len = hdr_len;

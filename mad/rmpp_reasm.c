@@ -162,7 +162,7 @@ bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
 		*fate = IBMAD_RECV_OVERFLOW;
 		return false;
 	}
-	rr = kzalloc(sizeof(*rr), GFP_KERNEL);
+	rr = kzalloc(sizeof(*rr), GFP_NOIO);
 	if (!rr)
 		return false;
 	reasm_get_key(recv, &rr->key);

@@ -83,7 +83,7 @@ static bool rmpp_store(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 		return false;
 	if (seg == rr->expected)
 		rmpp_chain(rr, recv);
-	else if (xa_insert(&rr->early, seg, recv, GFP_KERNEL))
+	else if (xa_insert(&rr->early, seg, recv, GFP_NOIO))
 		return false;
 	rr->high = max(rr->high, seg);
 	rr->bytes += recv->pool->mad_size;
