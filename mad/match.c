@@ -8,6 +8,7 @@
  * One send at a time is not in the table but agent->lone: many a client never has
  * more out than one, and for each the table costs a hundred instructions three times.
  */
+#include <rdma/opa_addr.h>
 #include "mad.h"
 
 /*
@@ -41,6 +42,14 @@ void ibmad_match_exit(struct ibmad_agent *agent)
 
 /* ---- from where, to where ---- */
 
+/* Whether @dgid is one that its port answers by. */
+static bool match_is_port_gid(const union ib_gid *dgid)
+{
+	/* The SA's well-known GUID is nobody's; Omni-Path puts long LIDs into GIDs. */
+	return dgid->global.interface_id != cpu_to_be64(IB_SA_WELL_KNOWN_GUID) &&
+	       !ib_is_opa_gid(dgid);
+}
+
 /*
  * Whether @recv comes from where @send went (IBA 13.5.4: a response goes back
  * along the path of its request).
@@ -59,10 +68,8 @@ static bool match_from_peer(const struct ibmad_send *send,
 	/* Providers that cannot tell: the TID and the class have to do. */
 	if (rdma_query_ah(send->buf.ah, &attr))
 		return true;
-	/* The SA's well-known GUID is nobody's: it answers by a GID of its own. */
 	if ((rdma_ah_get_ah_flags(&attr) & IB_AH_GRH) &&
-	    rdma_ah_read_grh(&attr)->dgid.global.interface_id !=
-	    cpu_to_be64(IB_SA_WELL_KNOWN_GUID))
+	    match_is_port_gid(&rdma_ah_read_grh(&attr)->dgid))
 		return ibmad_recv_sgid(recv, &sgid) &&
 		       !memcmp(&sgid, &rdma_ah_read_grh(&attr)->dgid,
 			       sizeof(sgid));
