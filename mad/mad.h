@@ -9,11 +9,12 @@
  * Lock order, outermost first:
  *	mqp->reset_mutex		(qp.c)		one recovery at a time
  *	port->reg_mutex			(agent.c)	registrations of a port
+ *	agent->rmpp_mutex		(rmpp_recv.c)	its reassemblies
  *	  agent->lock			(send.c)	its sends, their states, the TID table
  *	    mqp->send_lock		(sendq.c)	slots, lanes, the QP's send queue
  *	    mqp->recv_lock		(recv.c)	receive slots and posting
  *	    pool->lock			(pool.c)
- * All but the two mutexes are taken with interrupts off: providers post MADs
+ * All but the mutexes are taken with interrupts off: providers post MADs
  * under locks of their own that their interrupt handlers take.  No client
  * callback runs under any of them.
  *
@@ -82,7 +83,7 @@ extern unsigned int ibmad_recv_depth;
 extern unsigned int ibmad_request_window;
 extern unsigned long ibmad_rmpp_max_bytes;
 extern struct workqueue_struct *ibmad_wq;	/* deliveries, recoveries */
-extern struct workqueue_struct *ibmad_lookup_wq; /* ways back: a second each */
+extern struct workqueue_struct *ibmad_lookup_wq; /* ways to peers: a second each */
 
 /*
  * ---- stats.c: per-port counters ----

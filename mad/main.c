@@ -48,7 +48,11 @@ static int __init ibmad_init(void)
 	ibmad_wq = alloc_workqueue("ib_mad", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	if (!ibmad_wq)
 		return -ENOMEM;
-	/* However many neighbours are looked for, no delivery waits behind them. */
+	/*
+	 * However many neighbours are looked for, no delivery waits behind them.  A
+	 * driver's recovery may add its device from a reclaim path, and waits for the
+	 * subnet manager to be found.
+	 */
 	ibmad_lookup_wq = alloc_workqueue("ib_mad_lookup",
 					  WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!ibmad_lookup_wq) {

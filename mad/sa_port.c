@@ -114,7 +114,7 @@ static void sa_update_work(struct work_struct *work)
 	}
 	sa_sm_ah_replace(port, ret ? NULL : sm_ah);
 	if (ret)
-		queue_delayed_work(system_unbound_wq, &port->update,
+		queue_delayed_work(ibmad_lookup_wq, &port->update,
 				   msecs_to_jiffies(SA_UPDATE_MS));
 }
 
@@ -156,7 +156,7 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 	if (event->event != IB_EVENT_PORT_ACTIVE)
 		ibmad_sa_mcast_reset(port, event->event == IB_EVENT_PKEY_CHANGE);
 	sa_sm_ah_replace(port, NULL);
-	mod_delayed_work(system_unbound_wq, &port->update, 0);
+	mod_delayed_work(ibmad_lookup_wq, &port->update, 0);
 }
 
 static void sa_port_close(struct sa_port *port)
@@ -249,7 +249,7 @@ static int sa_add(struct ib_device *device)
 	/* By the work alone, so that no older answer follows a newer one. */
 	for (i = 0; i < sa->nr_ports; i++)
 		if (sa->port[i].agent)
-			mod_delayed_work(system_unbound_wq, &sa->port[i].update, 0);
+			mod_delayed_work(ibmad_lookup_wq, &sa->port[i].update, 0);
 	for (i = 0; i < sa->nr_ports; i++)
 		flush_delayed_work(&sa->port[i].update);
 	return 0;
