@@ -196,7 +196,7 @@ EXPORT_SYMBOL(rdma_modify_ah);
  *
  * IBA vol. 1, 11.2.2.3.
  *
- * Context: process.
+ * Context: any, as responses are matched by it; providers do not sleep in query_ah.
  * Return: 0, -EOPNOTSUPP or the provider's error.
  */
 int rdma_query_ah(struct ib_ah *ah, struct rdma_ah_attr *ah_attr)

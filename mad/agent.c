@@ -203,8 +203,7 @@ err_rmpp:
 err_tables:
 	ibmad_flow_exit(agent);
 	ibmad_match_exit(agent);
-	/* Readers may have seen it in a dispatch table. */
-	kfree_rcu(agent, rcu);
+	kfree(agent);
 	return ERR_PTR(ret);
 }
 

@@ -87,7 +87,7 @@ struct ib_sa_query {
 	struct ibcore_ls_question question;
 	struct sa_ls_answer *answer;	/* to it; or NULL; of who took the question */
 	bool opa;			/* a path, asked for as an OPA record */
-	/* Exactly once: @mad the response, or NULL with an error. */
+	/* Exactly once: @mad the response, also if it is an error; else NULL. */
 	void (*done)(struct ib_sa_query *query, int status,
 		     const struct ib_sa_mad *mad);
 	void *callback;			/* the caller's */
@@ -168,6 +168,12 @@ struct sa_path_wire {
 } __packed;
 
 static_assert(sizeof(struct sa_path_wire) == 64);
+
+/* A value and how it is compared. */
+static inline u8 sa_selector(u8 sel, u8 value)
+{
+	return (sel & 0x3) << 6 | (value & 0x3f);
+}
 
 /* ---- sa_ls.c ---- */
 /*

@@ -2,11 +2,6 @@
 /* MCMemberRecords: their wire form, and whether a group is what was asked for. */
 #include "sa.h"
 
-static u8 selector(u8 sel, u8 value)
-{
-	return (sel & 0x3) << 6 | (value & 0x3f);
-}
-
 void ibmad_sa_mcrec_pack(const struct ib_sa_mcmember_rec *rec,
 			 struct sa_mcmember_wire *wire)
 {
@@ -15,12 +10,12 @@ void ibmad_sa_mcrec_pack(const struct ib_sa_mcmember_rec *rec,
 	wire->port_gid = rec->port_gid;
 	wire->qkey = rec->qkey;
 	wire->mlid = rec->mlid;
-	wire->mtu = selector(rec->mtu_selector, rec->mtu);
+	wire->mtu = sa_selector(rec->mtu_selector, rec->mtu);
 	wire->traffic_class = rec->traffic_class;
 	wire->pkey = rec->pkey;
-	wire->rate = selector(rec->rate_selector, rec->rate);
-	wire->life_time = selector(rec->packet_life_time_selector,
-				   rec->packet_life_time);
+	wire->rate = sa_selector(rec->rate_selector, rec->rate);
+	wire->life_time = sa_selector(rec->packet_life_time_selector,
+				      rec->packet_life_time);
 	wire->sl_flow_hop = cpu_to_be32((u32)(rec->sl & 0xf) << 28 |
 					(be32_to_cpu(rec->flow_label) & 0xfffff) << 8 |
 					rec->hop_limit);

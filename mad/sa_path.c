@@ -13,11 +13,6 @@ struct sa_guidinfo_wire {
 
 static_assert(sizeof(struct sa_guidinfo_wire) == 72);
 
-static u8 selector(u8 sel, u8 value)
-{
-	return (sel & 0x3) << 6 | (value & 0x3f);
-}
-
 /**
  * ib_sa_pack_path - path record to its form in a MAD
  * @rec: record; an OPA one is converted to InfiniBand's
@@ -48,10 +43,10 @@ void ib_sa_pack_path(struct sa_path_rec *rec, void *attribute)
 	wire->pkey = rec->pkey;
 	wire->qos_sl = cpu_to_be16(be16_to_cpu(rec->qos_class) << 4 |
 				   (rec->sl & 0xf));
-	wire->mtu = selector(rec->mtu_selector, rec->mtu);
-	wire->rate = selector(rec->rate_selector, rec->rate);
-	wire->life_time = selector(rec->packet_life_time_selector,
-				   rec->packet_life_time);
+	wire->mtu = sa_selector(rec->mtu_selector, rec->mtu);
+	wire->rate = sa_selector(rec->rate_selector, rec->rate);
+	wire->life_time = sa_selector(rec->packet_life_time_selector,
+				      rec->packet_life_time);
 	wire->preference = rec->preference;
 }
 EXPORT_SYMBOL(ib_sa_pack_path);
@@ -132,7 +127,8 @@ static void path_done(struct ib_sa_query *query, int status,
  *
  * Context: as @gfp_mask.
  * Return: the query's number (0 or more), or: -ENODEV: the port has no subnet
- * administration; -EAGAIN: none is known now; -ENOMEM.  IBA volume 1, 15.2.5.16.
+ * administration; -EAGAIN: none is known now; -EINVAL: a RoCE record; -ENOMEM.  IBA
+ * volume 1, 15.2.5.16.
  */
 int ib_sa_path_rec_get(struct ib_sa_client *client, struct ib_device *device,
 		       u32 port_num, struct sa_path_rec *rec,
