@@ -191,12 +191,15 @@ static void group_ended(struct sa_group *group, int status,
 			const struct ib_sa_mad *mad)
 {
 	lockdep_assert_held(&group->lock);
-	/* A leave that failed: the SA forgets ports that it cannot reach. */
+	/*
+	 * A leave that failed: the SA forgets ports that it cannot reach.  An answer
+	 * older than a reset counts for nothing, as it is asked again; with nobody
+	 * left to ask, the group that was joined is to be left.
+	 */
 	if (group->leaving)
 		group->joined &= ~group->asked;
-	else if (!status && !group->stale)
+	else if (!status && (!group->stale || list_empty(&group->pending)))
 		group_joined(group, mad);
-	/* An answer older than a reset counts for nothing: it is asked again. */
 	if (group->joining && status && !group->stale) {
 		group->joining->answered = true;
 		group->joining->result = status;

@@ -94,6 +94,20 @@ static void a_reset_under_a_join(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&one.calls), 1);
 }
 
+/* Nobody waits for that join any more: it is undone. */
+static void a_reset_under_a_join_that_is_left(struct kunit *test)
+{
+	mcast_sa->hold = true;
+	KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&mcast_sa->requests, 1));
+	fake_sa_move(mcast_hca, mcast_sa, IB_EVENT_LID_CHANGE);
+	mcast_leave(&one);
+	fake_sa_release(mcast_sa);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&mcast_sa->deletes, 1));
+	mcast_expect_left(test);
+	KUNIT_EXPECT_EQ(test, atomic_read(&one.calls), 0);
+}
+
 /* An error that the former manager answered with is none of the new one's. */
 static void a_reset_under_a_join_that_fails(struct kunit *test)
 {
@@ -273,6 +287,7 @@ static struct kunit_case mcast_reset_cases[] = {
 	KUNIT_CASE(pkeys_that_move),
 	KUNIT_CASE(joined_again_after_a_reset),
 	KUNIT_CASE(a_reset_under_a_join),
+	KUNIT_CASE(a_reset_under_a_join_that_is_left),
 	KUNIT_CASE(a_reset_under_a_join_that_fails),
 	KUNIT_CASE(a_reset_that_ends_members),
 	KUNIT_CASE(resets_against_joins_and_leaves),
