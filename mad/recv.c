@@ -5,8 +5,8 @@
  *
  * The receive CQ's work takes one MAD at a time through here.  A slot that gives
  * up its buffer is posted again at once with a fresh one; where none is to be had
- * the MAD is dropped and its buffer posted again.  Nothing in that work waits for
- * I/O: what storage is written to may be what the MADs behind this one connect.
+ * the MAD is dropped and its buffer posted again.  What is allocated here for MADs of
+ * QP1 does not wait for I/O: that may need the connection which those behind make.
  */
 #include <linux/export.h>
 #include "mad.h"
