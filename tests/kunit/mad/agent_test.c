@@ -177,13 +177,6 @@ static void agents_have_their_own_tids(struct kunit *test)
 	ib_unregister_mad_agent(two);
 }
 
-static u64 count(struct ib_mad_agent *agent, enum ibmad_counter counter)
-{
-	struct mad_side side = { .agent = agent };
-
-	return mad_counter(&side, counter);
-}
-
 /* A response with the TID of whose number is @id, to nothing. */
 static void respond(u32 id, u8 mgmt_class)
 {
@@ -204,7 +197,8 @@ static void respond(u32 id, u8 mgmt_class)
 
 static void expect_unmatched(struct kunit *test, struct ib_mad_agent *agent, int n)
 {
-	KUNIT_EXPECT_TRUE(test, wait_within(count(agent, IBMAD_RECV_UNMATCHED) == n, 1000));
+	KUNIT_EXPECT_TRUE(test, wait_within(mad_counter(agent, IBMAD_RECV_UNMATCHED) == n,
+					    1000));
 }
 
 /* A dead agent's number leads nowhere, and then to another agent. */

@@ -146,9 +146,7 @@ void fates_down(void)
 
 u64 fates_counter(enum ibmad_counter which)
 {
-	struct mad_side side = { .agent = fates_agents[PLAIN] };
-
-	return mad_counter(&side, which);
+	return mad_counter(fates_agents[PLAIN], which);
 }
 
 u64 fates_sum(void)

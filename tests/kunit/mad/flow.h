@@ -43,7 +43,7 @@ unsigned int flow_refs(void);
 int flow_known(void);
 static inline u64 flow_count(enum ibmad_counter counter)
 {
-	return mad_counter(&flow.pair.asker, counter);
+	return mad_counter(flow.pair.asker.agent, counter);
 }
 
 /* That each request was completed once. */

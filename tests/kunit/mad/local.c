@@ -208,15 +208,7 @@ struct ib_mad_send_buf *local_smp(const struct ib_smp *smp, u32 timeout_ms)
 
 int local_post(const struct ib_smp *smp, u32 timeout_ms)
 {
-	struct ib_mad_send_buf *buf = local_smp(smp, timeout_ms);
-	int ret;
-
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-	ret = ib_post_send_mad(buf, NULL);
-	if (ret)
-		ib_free_send_mad(buf);
-	return ret;
+	return mad_post_buf(local_smp(smp, timeout_ms));
 }
 
 void local_from_wire(const void *smp, u32 qpn, u32 port)
@@ -240,7 +232,5 @@ void local_settle(void)
 
 u64 local_counter(enum ibmad_counter c)
 {
-	struct mad_side side = { .agent = local.sm };
-
-	return mad_counter(&side, c);
+	return mad_counter(local.sm, c);
 }

@@ -145,9 +145,9 @@ static void completions_of_nothing(struct kunit *test)
 		fake_hca_complete(mqp()->send_cq, &wc);
 	}
 	mad_settle(&pair);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_STRAY_WC), SEND_DEPTH);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), SEND_DEPTH);
 	expect_well(test);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_STRAY_WC), SEND_DEPTH);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), SEND_DEPTH);
 }
 
 /* ---- receiving ---- */
@@ -163,7 +163,7 @@ static void receives_in_error_are_posted_again(struct kunit *test)
 	}
 	mad_settle(&pair);
 	KUNIT_EXPECT_EQ(test, resets(), 0);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RECEIVED), 0);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECEIVED), 0);
 	expect_well(test);
 }
 
@@ -220,7 +220,7 @@ static void receiving_survives_each_failed_allocation(struct kunit *test)
 {
 	KUNIT_EXPECT_GE(test, ibex_each_worker_allocation(test, receive_one,
 							  nothing_to_undo), 1u);
-	KUNIT_EXPECT_GE(test, mad_counter(&pair.asker, IBMAD_RECV_NO_BUFFER), 1);
+	KUNIT_EXPECT_GE(test, mad_counter(pair.asker.agent, IBMAD_RECV_NO_BUFFER), 1);
 	expect_well(test);
 }
 

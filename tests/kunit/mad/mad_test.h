@@ -44,11 +44,13 @@ int mad_pair_init(struct kunit *test, struct mad_pair *pair,
 void mad_pair_exit(struct mad_pair *pair);
 struct ib_mad_send_buf *mad_request(struct mad_side *side, u32 timeout_ms,
 				    int retries);
+/* Or an ERR_PTR, whose error it answers; frees what cannot be posted. */
+int mad_post_buf(struct ib_mad_send_buf *buf);
 int mad_post(struct mad_side *side, u32 timeout_ms, int retries);
 bool mad_wait(atomic_t *counter, int n);
 /* Lets all queues run dry. */
 void mad_settle(struct mad_pair *pair);
-u64 mad_counter(struct mad_side *side, enum ibmad_counter counter);
+u64 mad_counter(struct ib_mad_agent *agent, enum ibmad_counter counter);
 void mad_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 		   unsigned int ms);
 /* As if the timer of @send had fired before it was last armed or disarmed. */

@@ -74,7 +74,7 @@ static void an_answer_comes_from_where_the_request_went(struct kunit *test)
 	answer_from(lid, NULL, TEST_CLASS + 1, tid);
 	answer_from(lid, NULL, TEST_CLASS, tid ^ cpu_to_be64(0x100));
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RECV_UNMATCHED), 3);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECV_UNMATCHED), 3);
 	answer_from(lid, NULL, TEST_CLASS, tid);
 	expect_answered(test, 1);
 }
@@ -87,7 +87,7 @@ static void an_answer_at_another_port(struct kunit *test)
 
 	answer_at(&pair.server, lid, NULL, TEST_CLASS, tid);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.server, IBMAD_RECV_UNMATCHED), 1);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_UNMATCHED), 1);
 	answer_from(lid, NULL, TEST_CLASS, tid);
 	expect_answered(test, 1);
 }

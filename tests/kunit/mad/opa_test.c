@@ -207,10 +207,8 @@ static void opa_test_exit(struct kunit *test)
 
 static u32 resent(void)
 {
-	struct mad_side side[2] = { { .agent = agent[0] }, { .agent = agent[1] } };
-
-	return mad_counter(&side[0], IBMAD_RMPP_RESENT) +
-	       mad_counter(&side[1], IBMAD_RMPP_RESENT);
+	return mad_counter(agent[0], IBMAD_RMPP_RESENT) +
+	       mad_counter(agent[1], IBMAD_RMPP_RESENT);
 }
 
 static void there_and_back(struct kunit *test, u8 version, int len)

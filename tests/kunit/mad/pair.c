@@ -214,9 +214,8 @@ struct ib_mad_send_buf *mad_request(struct mad_side *side, u32 timeout_ms,
 	return buf;
 }
 
-int mad_post(struct mad_side *side, u32 timeout_ms, int retries)
+int mad_post_buf(struct ib_mad_send_buf *buf)
 {
-	struct ib_mad_send_buf *buf = mad_request(side, timeout_ms, retries);
 	int ret;
 
 	if (IS_ERR(buf))
@@ -225,6 +224,11 @@ int mad_post(struct mad_side *side, u32 timeout_ms, int retries)
 	if (ret)
 		ib_free_send_mad(buf);
 	return ret;
+}
+
+int mad_post(struct mad_side *side, u32 timeout_ms, int retries)
+{
+	return mad_post_buf(mad_request(side, timeout_ms, retries));
 }
 
 bool mad_wait(atomic_t *counter, int n)
@@ -247,9 +251,9 @@ void mad_settle(struct mad_pair *pair)
 	}
 }
 
-u64 mad_counter(struct mad_side *side, enum ibmad_counter counter)
+u64 mad_counter(struct ib_mad_agent *agent, enum ibmad_counter counter)
 {
-	struct ibmad_port *port = to_agent(side->agent)->port;
+	struct ibmad_port *port = to_agent(agent)->port;
 	u64 sum = 0;
 	int cpu;
 

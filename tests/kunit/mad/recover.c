@@ -71,7 +71,7 @@ struct ibmad_qp *mqp(void)
 
 u64 resets(void)
 {
-	return mad_counter(&pair.asker, IBMAD_QP_RESETS);
+	return mad_counter(pair.asker.agent, IBMAD_QP_RESETS);
 }
 
 void post(struct kunit *test, int n)

@@ -222,11 +222,11 @@ static void receive_late(struct kunit *test)
 		.wr_cqe = &mqp()->recv_slots[0].cqe, .status = IB_WC_SUCCESS,
 		.opcode = IB_WC_RECV, .qp = qp1(),
 	};
-	u64 strays = mad_counter(&pair.asker, IBMAD_STRAY_WC);
+	u64 strays = mad_counter(pair.asker.agent, IBMAD_STRAY_WC);
 
 	fake_hca_complete(mqp()->recv_cq, &wc);
 	mad_settle(&pair);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_STRAY_WC), strays + 1);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), strays + 1);
 }
 
 static void expect_lost(struct kunit *test, int i)

@@ -55,7 +55,7 @@ static void malformed_mads_are_dropped(struct kunit *test)
 	}
 	mad_settle(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), 0);
-	malformed = mad_counter(&pair.server, IBMAD_RECV_MALFORMED);
+	malformed = mad_counter(pair.server.agent, IBMAD_RECV_MALFORMED);
 	KUNIT_EXPECT_GE(test, malformed, 64);
 
 	hdr = request();
@@ -70,7 +70,7 @@ static void malformed_mads_are_dropped(struct kunit *test)
 	hdr.mgmt_class = IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;
 	inject(&hdr, IB_MGMT_MAD_SIZE);
 	mad_settle(&pair);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.server, IBMAD_RECV_MALFORMED),
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_MALFORMED),
 			malformed + 4);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), 0);
 
@@ -93,7 +93,7 @@ static void nobody_wants_them(struct kunit *test)
 	hdr.mgmt_class = TEST_CLASS + 1;
 	inject(&hdr, IB_MGMT_MAD_SIZE);
 	mad_settle(&pair);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.server, IBMAD_RECV_NO_AGENT), 3);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_NO_AGENT), 3);
 	/* Responses to nothing: a wrong, and an agent's, high TID. */
 	hdr = request();
 	hdr.method = IB_MGMT_METHOD_GET_RESP;
@@ -102,7 +102,7 @@ static void nobody_wants_them(struct kunit *test)
 	hdr.tid = cpu_to_be64((u64)pair.server.agent->hi_tid << 32 | 0xdead);
 	inject(&hdr, IB_MGMT_MAD_SIZE);
 	mad_settle(&pair);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.server, IBMAD_RECV_UNMATCHED), 2);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_UNMATCHED), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), 0);
 }
 
@@ -123,9 +123,9 @@ static void a_flood(struct kunit *test)
 	mad_settle(&pair);
 	received = atomic_read(&pair.server.received);
 	KUNIT_EXPECT_GT(test, received, 0);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.server, IBMAD_RECEIVED),
-			received + mad_counter(&pair.server, IBMAD_RECV_OVERFLOW));
-	KUNIT_EXPECT_GT(test, mad_counter(&pair.server, IBMAD_RECV_OVERFLOW), 0);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECEIVED),
+			received + mad_counter(pair.server.agent, IBMAD_RECV_OVERFLOW));
+	KUNIT_EXPECT_GT(test, mad_counter(pair.server.agent, IBMAD_RECV_OVERFLOW), 0);
 	pair.server.answers = true;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 2), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));

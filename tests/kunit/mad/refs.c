@@ -93,9 +93,7 @@ void refs_close(struct kunit *test)
 
 u64 refs_counter(enum ibmad_counter counter)
 {
-	struct mad_side side = { .agent = refs.agent };
-
-	return mad_counter(&side, counter);
+	return mad_counter(refs.agent, counter);
 }
 
 struct ibmad_send_slot *refs_slot(void)

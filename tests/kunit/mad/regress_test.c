@@ -260,7 +260,7 @@ static void unbounded_receive_list(struct kunit *test)
 	}
 	mad_settle(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&to_agent(agent)->inbox_recvs), INBOX);
-	KUNIT_EXPECT_GE(test, mad_counter(&pair.server, IBMAD_RECV_OVERFLOW), 500);
+	KUNIT_EXPECT_GE(test, mad_counter(pair.server.agent, IBMAD_RECV_OVERFLOW), 500);
 	/* Its own answers get through, and others are not concerned. */
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 0), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
@@ -268,7 +268,7 @@ static void unbounded_receive_list(struct kunit *test)
 	complete_all(&slow.leave);
 	end_start(test, &ending);
 	end_wait(test, &ending);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.server, IBMAD_RECV_OVERFLOW) +
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_OVERFLOW) +
 			atomic_read(&slow.calls), INBOX + 500 + 2);
 }
 

@@ -222,22 +222,12 @@ struct ib_mad_send_buf *peer_request(u8 method, int rmpp, int len, u32 timeout_m
 
 int peer_post(u8 method, int rmpp, int len, u32 timeout_ms, int retries)
 {
-	struct ib_mad_send_buf *buf = peer_request(method, rmpp, len, timeout_ms, retries);
-	int ret;
-
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-	ret = ib_post_send_mad(buf, NULL);
-	if (ret)
-		ib_free_send_mad(buf);
-	return ret;
+	return mad_post_buf(peer_request(method, rmpp, len, timeout_ms, retries));
 }
 
 u64 peer_counter(enum ibmad_counter counter)
 {
-	struct mad_side side = { .agent = peer_agent };
-
-	return mad_counter(&side, counter);
+	return mad_counter(peer_agent, counter);
 }
 
 long peer_bytes(void)

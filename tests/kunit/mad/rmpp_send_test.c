@@ -414,16 +414,12 @@ static void a_double_sided_transfer(struct kunit *test)
 static int post_answer(struct ib_ah *ah, u8 method, u64 tid)
 {
 	struct ib_mad_send_buf *buf = peer_request(method, 1, 2 * PEER_SEG_BYTES, 0, 0);
-	int ret;
 
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-	((struct ib_mad_hdr *)buf->mad)->tid = cpu_to_be64(tid);
-	buf->ah = ah;
-	ret = ib_post_send_mad(buf, NULL);
-	if (ret)
-		ib_free_send_mad(buf);
-	return ret;
+	if (!IS_ERR(buf)) {
+		((struct ib_mad_hdr *)buf->mad)->tid = cpu_to_be64(tid);
+		buf->ah = ah;
+	}
+	return mad_post_buf(buf);
 }
 
 /*

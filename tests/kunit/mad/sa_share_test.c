@@ -84,9 +84,7 @@ static void ask_alike(struct kunit *test, int n)
 
 static u64 shared(void)
 {
-	struct mad_side side = { .agent = ibmad_sa_port(&hca->ibdev, 1)->agent };
-
-	return mad_counter(&side, IBMAD_SA_SHARED);
+	return mad_counter(ibmad_sa_port(&hca->ibdev, 1)->agent, IBMAD_SA_SHARED);
 }
 
 static void expect_all(struct kunit *test, int from, int to, int status)

@@ -87,9 +87,9 @@ static void a_response_then_the_completion(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, asker_has_sends());
 	/* Responses take no room from what comes unasked. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&to_agent(pair.asker.agent)->inbox_recvs), 0);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_SENT), 3);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RECEIVED), 3);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.server, IBMAD_RECEIVED), 3);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_SENT), 3);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECEIVED), 3);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECEIVED), 3);
 }
 
 static void without_a_timeout_nothing_is_awaited(struct kunit *test)
@@ -105,7 +105,7 @@ static void without_a_timeout_nothing_is_awaited(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.server.received, 2));
 	mad_settle(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RECV_UNMATCHED), 1);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECV_UNMATCHED), 1);
 }
 
 static void each_retry_takes_its_time(struct kunit *test)
@@ -133,8 +133,8 @@ static void each_retry_takes_its_time(struct kunit *test)
 		mad_expect_ms(test, start, pair.asker.completed,
 			      tries[i].timeout_ms * (tries[i].retries + 1));
 	}
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_TIMEOUTS), ARRAY_SIZE(tries));
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RETRIES), 22);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_TIMEOUTS), ARRAY_SIZE(tries));
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RETRIES), 22);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
 }
 
@@ -170,7 +170,7 @@ static void a_late_response_is_dropped(struct kunit *test)
 	fake_hca_release_held(pair.server.hca);
 	mad_settle(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RECV_UNMATCHED), 2);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECV_UNMATCHED), 2);
 }
 
 static void a_duplicate_response_is_dropped(struct kunit *test)
@@ -182,7 +182,7 @@ static void a_duplicate_response_is_dropped(struct kunit *test)
 	/* Two requests, two responses each. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 1);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_RECV_UNMATCHED), 3);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECV_UNMATCHED), 3);
 }
 
 static void a_response_before_the_work_request_completes(struct kunit *test)
@@ -398,7 +398,7 @@ static void a_backlog_is_worked_off(struct kunit *test)
 	for (i = 0; i < n; i++)
 		KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 20000, 0), 0);
 	KUNIT_EXPECT_LE(test, asker_qp()->inflight, SEND_DEPTH);
-	KUNIT_EXPECT_EQ(test, mad_counter(&pair.asker, IBMAD_BACKLOGGED),
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_BACKLOGGED),
 			n - SEND_DEPTH);
 	fake_hca_release_completions(pair.asker.hca);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, n));
@@ -468,7 +468,7 @@ static void a_stalled_queue_is_reset(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 0), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), 1);
-	KUNIT_EXPECT_GE(test, mad_counter(&pair.asker, IBMAD_QP_RESETS), 1);
+	KUNIT_EXPECT_GE(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 1);
 	pair.asker.hca->hold_send_completions = false;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 0), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 2));
