@@ -60,7 +60,7 @@ lint: deps
 	@scripts/lint
 
 kunit: deps
-	+@scripts/kunit $(SUITES)
+	+@scripts/kunit $(if $(CASE),--case '$(CASE)') $(if $(PROVIDER),--provider $(PROVIDER)) $(SUITES)
 
 model: deps
 	@scripts/model

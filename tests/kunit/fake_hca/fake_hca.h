@@ -14,6 +14,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
+#include "quirks.h"
 
 #define FAKE_HCA_MAX_PORTS	2
 #define FAKE_HCA_GIDS		32
@@ -126,6 +127,7 @@ struct fake_hca {
 	enum rdma_link_layer link_layer;
 	bool iwarp;
 	bool opa;
+	struct fake_hca_quirks quirks;	/* the test may change them before use */
 	struct fake_hca_port port[FAKE_HCA_MAX_PORTS + 1];
 	struct list_head on_fabric;	/* protected by fake_fabric_lock */
 	struct xarray qps;

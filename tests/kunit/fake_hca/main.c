@@ -202,6 +202,7 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	hca->link_layer = params->link_layer;
 	hca->iwarp = params->iwarp;
 	hca->opa = params->opa;
+	hca->quirks = *fake_hca_quirks_default();
 	hca->ibdev.node_type = params->iwarp ? RDMA_NODE_RNIC :
 			       params->is_switch ? RDMA_NODE_IB_SWITCH :
 						   RDMA_NODE_IB_CA;
