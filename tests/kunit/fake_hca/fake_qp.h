@@ -22,11 +22,23 @@ struct fake_qp {
 	struct list_head recvs;
 	unsigned int nr_recvs;
 	struct list_head held;	/* completions kept back */
+	bool deaf;		/* sends are flushed, and the state does not tell */
 };
+
+/* A provider to which the QP's state is that of its receives. */
+static inline bool fake_qp_keeps_sends(const struct fake_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_GSI &&
+	       to_fake_hca(qp->ibqp.device)->quirks.reset_keeps_sends;
+}
+
+/* A completion of the send queue. */
+void fake_sent(struct ib_qp *ibqp, const struct ib_wc *wc);
 
 struct fake_completion {
 	struct list_head entry;
 	struct ib_wc wc;
+	const u8 *payload;	/* not read by the adapter yet; NULL: it was */
 };
 
 #endif

@@ -137,7 +137,8 @@ static int fake_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags how)
 	return ret;
 }
 
-static void fake_complete(struct ib_cq *ibcq, const struct ib_wc *wc)
+static void fake_complete_by(struct ib_cq *ibcq, const struct ib_wc *wc,
+			     struct ib_cq *told)
 {
 	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
 	unsigned long flags;
@@ -146,16 +147,43 @@ static void fake_complete(struct ib_cq *ibcq, const struct ib_wc *wc)
 	spin_lock_irqsave(&cq->lock, flags);
 	if (!WARN_ON(cq->head - cq->tail == cq->size))
 		cq->ring[cq->head++ & (cq->size - 1)] = *wc;
-	notify = cq->armed;
+	notify = cq->armed || told;
 	cq->armed = false;
-	if (notify && ibcq->comp_handler) {
+	told = told ?: ibcq;
+	if (notify && told->comp_handler) {
 		/* As an adapter's interrupt would: interrupts stay off. */
 		spin_unlock(&cq->lock);
-		ibcq->comp_handler(ibcq, ibcq->cq_context);
+		told->comp_handler(told, told->cq_context);
 		local_irq_restore(flags);
 		return;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+static void fake_complete(struct ib_cq *ibcq, const struct ib_wc *wc)
+{
+	fake_complete_by(ibcq, wc, NULL);
+}
+
+static bool fake_polls_jointly(const struct ib_qp *ibqp)
+{
+	return ibqp->qp_type == IB_QPT_GSI &&
+	       to_fake_hca(ibqp->device)->quirks.joint_poll;
+}
+
+/* An event for each completion, armed or not, by the CQ that it should be in. */
+void fake_sent(struct ib_qp *ibqp, const struct ib_wc *wc)
+{
+	if (fake_polls_jointly(ibqp))
+		fake_complete_by(ibqp->recv_cq, wc, ibqp->send_cq);
+	else
+		fake_complete(ibqp->send_cq, wc);
+}
+
+static void fake_received(struct ib_qp *ibqp, const struct ib_wc *wc)
+{
+	fake_complete_by(ibqp->recv_cq, wc,
+			 fake_polls_jointly(ibqp) ? ibqp->recv_cq : NULL);
 }
 
 void fake_hca_complete(struct ib_cq *cq, const struct ib_wc *wc)
@@ -251,14 +279,16 @@ static void fake_send_done(struct fake_qp *qp, const struct ib_send_wr *wr,
 	if (hca->lose_completions)
 		return;
 	if (hca->hold_send_completions) {
-		kept = kmalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
+		kept = kzalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
 		if (kept) {
 			kept->wc = wc;
+			if (fake_qp_keeps_sends(qp) && wr->num_sge)
+				kept->payload = (void *)(uintptr_t)wr->sg_list[0].addr;
 			list_add_tail(&kept->entry, &qp->held);
 			return;
 		}
 	}
-	fake_complete(qp->ibqp.send_cq, &wc);
+	fake_sent(&qp->ibqp, &wc);
 }
 
 /* Hands sends kept back and, with @recvs_too, all posted receives back as flushed. */
@@ -276,7 +306,8 @@ static void fake_flush_some(struct fake_qp *qp, bool recvs_too)
 		list_splice_init(&qp->recvs, &recvs);
 		qp->nr_recvs = 0;
 	}
-	list_splice_init(&qp->held, &held);
+	if (!fake_qp_keeps_sends(qp) || qp->deaf)
+		list_splice_init(&qp->held, &held);
 	spin_unlock_irqrestore(&qp->lock, flags);
 	list_for_each_entry_safe(recv, next, &recvs, entry) {
 		struct ib_wc wc = {
@@ -287,13 +318,13 @@ static void fake_flush_some(struct fake_qp *qp, bool recvs_too)
 		};
 
 		if (!lost)
-			fake_complete(qp->ibqp.recv_cq, &wc);
+			fake_received(&qp->ibqp, &wc);
 		kfree(recv);
 	}
 	list_for_each_entry_safe(kept, next_kept, &held, entry) {
 		kept->wc.status = IB_WC_WR_FLUSH_ERR;
 		if (!lost)
-			fake_complete(qp->ibqp.send_cq, &kept->wc);
+			fake_sent(&qp->ibqp, &kept->wc);
 		kfree(kept);
 	}
 }
@@ -307,7 +338,10 @@ void fake_hca_qp_error(struct ib_qp *ibqp, enum ib_qp_state state)
 {
 	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
 
-	qp->state = state;
+	if (fake_qp_keeps_sends(qp) && state == IB_QPS_SQE)
+		qp->deaf = true;
+	else
+		qp->state = state;
 	fake_flush_some(qp, state == IB_QPS_ERR);
 }
 EXPORT_SYMBOL_GPL(fake_hca_qp_error);
@@ -399,6 +433,14 @@ static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
+static bool fake_takes_recv(const struct fake_qp *qp)
+{
+	if (qp->ibqp.qp_type == IB_QPT_GSI &&
+	    to_fake_hca(qp->ibqp.device)->quirks.recv_from_rtr)
+		return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS;
+	return qp->state != IB_QPS_RESET;
+}
+
 static int fake_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			  const struct ib_recv_wr **bad)
 {
@@ -412,7 +454,7 @@ static int fake_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			*bad = wr;
 			return -ENOMEM;
 		}
-		if (qp->state == IB_QPS_RESET) {
+		if (!fake_takes_recv(qp)) {
 			*bad = wr;
 			return -EINVAL;
 		}
@@ -488,7 +530,7 @@ static int fake_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		*bad = wr;
 		if (fault(&hca->fail_post_send))
 			return -ENOMEM;
-		if (qp->state == IB_QPS_ERR) {
+		if (qp->state == IB_QPS_ERR || qp->deaf) {
 			fake_send_done(qp, wr, IB_WC_WR_FLUSH_ERR);
 			continue;
 		}
@@ -615,9 +657,14 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 		memcpy(recv->addr, packet->data, packet->len);
 	}
 	wc.status = wc.byte_len <= recv->length ? IB_WC_SUCCESS : IB_WC_LOC_LEN_ERR;
+	if (packet->dst_qpn < 2) {
+		wc.byte_len += hca->quirks.byte_len_extra;
+		if (packet->dst_qpn && hca->quirks.byte_len_without_grh)
+			wc.byte_len -= sizeof(struct ib_grh);
+	}
 	kfree(recv);
 	atomic_inc(&hca->delivered);
-	fake_complete(ibqp->recv_cq, &wc);
+	fake_received(ibqp, &wc);
 	return;
 drop:
 	atomic_inc(&hca->dropped);

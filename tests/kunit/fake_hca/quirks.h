@@ -17,8 +17,8 @@ struct fake_hca_quirks {
 	bool recv_from_rtr;		/* QP1 takes receives from RTR on only */
 	bool byte_len_without_grh;	/* of receives on QP1 */
 	u8 byte_len_extra;		/* bytes that the provider put behind the MAD */
-	bool joint_poll;		/* a poll of either CQ of QP1 moves both queues */
-	bool reset_keeps_sends;		/* a reset of QP1 forgets receives alone */
+	bool joint_poll;		/* both queues of QP1 are polled by its receive CQ */
+	bool reset_keeps_sends;		/* ERR and RESET of QP1 are those of receives alone */
 	bool grh_required;		/* on an InfiniBand port, too */
 
 	/* GIDs */
