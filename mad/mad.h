@@ -218,7 +218,7 @@ struct ibmad_recv_slot {
 };
 
 void ibmad_recv_done(struct ib_cq *cq, struct ib_wc *wc);
-/* Posts every slot that is not; opens the queue.  The QP is in INIT or later. */
+/* Posts every slot that is not; opens the queue.  The QP is in RTS. */
 int ibmad_recvq_open(struct ibmad_qp *mqp);
 void ibmad_recvq_close(struct ibmad_qp *mqp);
 /* Takes back the buffers that the provider never completed (QP in RESET). */

@@ -45,11 +45,12 @@ static int qp_start(struct ibmad_qp *mqp)
 
 	ret = qp_to_init(mqp);
 	if (!ret)
-		ret = ibmad_recvq_open(mqp);
-	if (!ret)
 		ret = qp_to_state(mqp, IB_QPS_RTR);
 	if (!ret)
 		ret = qp_to_state(mqp, IB_QPS_RTS);
+	/* Any QP takes receives from INIT on, but for the GSI QP of qedr. */
+	if (!ret)
+		ret = ibmad_recvq_open(mqp);
 	if (!ret)
 		ibmad_sendq_open(mqp);
 	return ret;

@@ -79,12 +79,14 @@ int ibmad_recvq_open(struct ibmad_qp *mqp)
 			return -ENOMEM;
 	}
 
-	spin_lock_irq(&mqp->recv_lock);
-	mqp->recv_open = true;
-	for (i = 0; i < ibmad_recv_depth && !ret; i++)
+	/* One at a time: hundreds of doorbells are no time to keep interrupts off. */
+	for (i = 0; i < ibmad_recv_depth && !ret; i++) {
+		spin_lock_irq(&mqp->recv_lock);
+		mqp->recv_open = true;
 		if (!mqp->recv_slots[i].posted)
 			ret = recv_post(mqp, &mqp->recv_slots[i]);
-	spin_unlock_irq(&mqp->recv_lock);
+		spin_unlock_irq(&mqp->recv_lock);
+	}
 	return ret;
 }
 
