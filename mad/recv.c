@@ -3,7 +3,7 @@
  * Receiving: the receive queue of a special QP, what a MAD must be to be looked
  * at (IBA 13.5.3), and whose it is.
  *
- * The receive CQ's work takes one MAD at a time through here.  A slot that gives
+ * The CQ's work takes one MAD at a time through here.  A slot that gives
  * up its buffer is posted again at once with a fresh one; where none is to be had
  * the MAD is dropped and its buffer posted again.  What is allocated here for MADs of
  * QP1 does not wait for I/O: that may need the connection which those behind make.
@@ -15,6 +15,13 @@
 static size_t recv_dma_size(const struct ibmad_qp *mqp)
 {
 	return sizeof(struct ib_grh) + mqp->port->mad_size;
+}
+
+/* What a MAD that is too short by a GRH leaves unwritten; see recv_mad_len(). */
+static void recv_clear_end(struct ibmad_recv *recv)
+{
+	memset(recv->mad + IB_MGMT_MAD_SIZE - sizeof(struct ib_grh), 0,
+	       sizeof(struct ib_grh));
 }
 
 /* ---- the queue ---- */
@@ -36,6 +43,8 @@ static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 
 	lockdep_assert_held(&mqp->recv_lock);
 	WARN_ON_ONCE(slot->posted || mqp->recv_posted >= ibmad_recv_depth);
+	if (!READ_ONCE(mqp->counts_grh))
+		recv_clear_end(recv);
 	recv->dma_addr = ib_dma_map_single(device, &recv->grh, sge.length,
 					   DMA_FROM_DEVICE);
 	if (ib_dma_mapping_error(device, recv->dma_addr))
@@ -151,6 +160,32 @@ unlock:
 }
 
 /* ---- validation ---- */
+
+/*
+ * The length of the MAD that was received.  An IB MAD has but one, and not every
+ * provider reports it: qedr leaves out the GRH, mlx4 adds a header of its own in a
+ * virtual function, bnxt_re says how long the Ethernet frame was.  So there need be
+ * enough of it: with a GRH, too, once this QP has shown that it counts that.  Until
+ * then zeros are the end of one that is too short by less than a GRH.
+ */
+static size_t recv_mad_len(struct ibmad_qp *mqp, const struct ibmad_recv *recv,
+			   u32 byte_len)
+{
+	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
+	u32 len = byte_len > sizeof(struct ib_grh) ?
+		  byte_len - sizeof(struct ib_grh) : 0;
+
+	if (mqp->port->opa)
+		return len;
+	if (len >= IB_MGMT_MAD_SIZE) {
+		WRITE_ONCE(mqp->counts_grh, true);
+		return IB_MGMT_MAD_SIZE;
+	}
+	if (!mqp->counts_grh && byte_len >= IB_MGMT_MAD_SIZE &&
+	    hdr->base_version == IB_MGMT_BASE_VERSION)
+		return IB_MGMT_MAD_SIZE;
+	return len;
+}
 
 /* What is looked at of a MAD of this class, whoever it is for. */
 static size_t recv_min_length(u8 mgmt_class)
@@ -290,12 +325,12 @@ void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 static void recv_process(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 			 const struct ib_wc *wc)
 {
-	size_t len = wc->byte_len - sizeof(struct ib_grh);
+	size_t len = recv_mad_len(mqp, recv, wc->byte_len);
 
 	recv->wc = *wc;
 	recv->wc.wr_id = 0;
-	if (wc->byte_len < sizeof(struct ib_grh) ||
-	    !ibmad_recv_valid(mqp, recv, len)) {
+	recv->wc.byte_len = len + sizeof(struct ib_grh);
+	if (!ibmad_recv_valid(mqp, recv, len)) {
 		ibmad_count(mqp->port, IBMAD_RECV_MALFORMED);
 		ibmad_recv_free(recv);
 		return;
@@ -307,7 +342,7 @@ static void recv_process(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 		ibmad_recv_dispatch(mqp, recv);
 }
 
-/* A receive completion; in the receive CQ's work, one at a time a QP. */
+/* A receive completion; in the CQ's work, one at a time a QP. */
 void ibmad_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct ibmad_recv_slot *slot =

@@ -41,6 +41,10 @@ struct mad_pair {
 
 int mad_pair_init(struct kunit *test, struct mad_pair *pair,
 		  enum rdma_link_layer link_layer);
+/* With both adapters as @quirks says. */
+int mad_pair_init_quirks(struct kunit *test, struct mad_pair *pair,
+			 enum rdma_link_layer link_layer,
+			 const struct fake_hca_quirks *quirks);
 void mad_pair_exit(struct mad_pair *pair);
 struct ib_mad_send_buf *mad_request(struct mad_side *side, u32 timeout_ms,
 				    int retries);
@@ -94,5 +98,6 @@ extern struct kunit_suite ibmad_match_suite;
 extern struct kunit_suite ibmad_opa_suite;
 extern struct kunit_suite ibmad_reply_suite;
 extern struct kunit_suite ibmad_sendq_suite;
+extern struct kunit_suite ibmad_provider_suite;
 
 #endif

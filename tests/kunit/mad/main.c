@@ -12,7 +12,8 @@ kunit_test_suites(&ibmad_agent_suite, &ibmad_send_suite, &ibmad_recv_suite,
 		  &ibmad_malformed_suite, &ibmad_random_suite,
 		  &ibmad_refs_suite, &ibmad_refs_rmpp_suite, &ibmad_recover_suite,
 		  &ibmad_lost_suite, &ibmad_regress_suite, &ibmad_match_suite,
-		  &ibmad_opa_suite, &ibmad_reply_suite, &ibmad_sendq_suite);
+		  &ibmad_opa_suite, &ibmad_reply_suite, &ibmad_sendq_suite,
+		  &ibmad_provider_suite);
 
 MODULE_DESCRIPTION("KUnit suites of ib_mad");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -148,15 +148,37 @@ static int mad_side_init(struct mad_side *side, struct mad_pair *pair)
 	return 0;
 }
 
+static struct fake_hca *mad_hca(enum rdma_link_layer link_layer,
+				const struct fake_hca_quirks *quirks)
+{
+	const struct fake_hca_params params = { .link_layer = link_layer };
+	struct fake_hca *hca = fake_hca_alloc(&params);
+
+	if (!hca)
+		return NULL;
+	hca->quirks = *quirks;
+	if (fake_hca_register(hca)) {
+		fake_hca_free(hca);
+		return NULL;
+	}
+	return hca;
+}
+
 int mad_pair_init(struct kunit *test, struct mad_pair *pair,
 		  enum rdma_link_layer link_layer)
 {
-	const struct fake_hca_params params = { .link_layer = link_layer };
+	return mad_pair_init_quirks(test, pair, link_layer, fake_hca_quirks_default());
+}
+
+int mad_pair_init_quirks(struct kunit *test, struct mad_pair *pair,
+			 enum rdma_link_layer link_layer,
+			 const struct fake_hca_quirks *quirks)
+{
 	int ret;
 
 	memset(pair, 0, sizeof(*pair));
-	pair->asker.hca = fake_hca_create(&params);
-	pair->server.hca = fake_hca_create(&params);
+	pair->asker.hca = mad_hca(link_layer, quirks);
+	pair->server.hca = mad_hca(link_layer, quirks);
 	if (!pair->asker.hca || !pair->server.hca)
 		return -ENOMEM;
 	ret = mad_side_init(&pair->asker, pair);

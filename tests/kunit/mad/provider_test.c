@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Special QPs of providers that do not do as rdma_rxe does. */
+#include "mad_test.h"
+
+static struct mad_pair pair;
+
+static void up(struct kunit *test, const struct fake_hca_quirks *quirks)
+{
+	KUNIT_ASSERT_EQ(test, mad_pair_init_quirks(test, &pair, IB_LINK_LAYER_INFINIBAND,
+						   quirks), 0);
+}
+
+static void provider_test_exit(struct kunit *test)
+{
+	mad_pair_exit(&pair);
+}
+
+/* Questions and answers, both ways. */
+static void expect_service(struct kunit *test)
+{
+	int i, n = 3;
+
+	for (i = 1; i <= n; i++) {
+		KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 0), 0);
+		KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, i));
+		KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), n);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), n);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 0);
+}
+
+static void receives_from_rtr_on(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .recv_from_rtr = true };
+
+	up(test, &quirks);
+	expect_service(test);
+}
+
+static void the_receive_cq_polls_both_queues(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .joint_poll = true };
+
+	up(test, &quirks);
+	expect_service(test);
+}
+
+static void each_stock_provider(struct kunit *test)
+{
+	static const char *const names[] = { "", "qedr" };
+	const struct fake_hca_quirks *quirks;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		quirks = fake_hca_quirks_of(names[i]);
+		KUNIT_ASSERT_NOT_NULL(test, quirks);
+		up(test, quirks);
+		expect_service(test);
+		mad_pair_exit(&pair);
+	}
+}
+
+/* ---- lengths ---- */
+
+static u8 last[IB_MGMT_MAD_SIZE];
+static u32 last_byte_len;
+static atomic_t nr_last;
+
+static void keep_last(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
+		      struct ib_mad_recv_wc *wc)
+{
+	memcpy(last, wc->recv_buf.mad, sizeof(last));
+	last_byte_len = wc->wc->byte_len;
+	if (wc->mad_len == sizeof(last))
+		atomic_inc(&nr_last);
+	ib_free_recv_mad(wc);
+}
+
+static struct ib_mad_agent *listen(struct kunit *test)
+{
+	struct ib_mad_reg_req req = {
+		.mgmt_class = TEST_CLASS, .mgmt_class_version = 1,
+	};
+	struct ib_mad_agent *agent;
+
+	set_bit(IB_MGMT_METHOD_SET, req.method_mask);
+	agent = ib_register_mad_agent(&pair.server.hca->ibdev, 1, IB_QPT_GSI, &req, 0,
+				      NULL, keep_last, NULL, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(agent));
+	atomic_set(&nr_last, 0);
+	return agent;
+}
+
+static void inject(struct kunit *test, u32 len)
+{
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = pair.asker.hca->port[1].lid };
+	struct ib_mad_hdr hdr = {
+		.base_version = IB_MGMT_BASE_VERSION, .mgmt_class = TEST_CLASS,
+		.class_version = 1, .method = IB_MGMT_METHOD_SET,
+	};
+	u8 data[IB_MGMT_MAD_SIZE];
+
+	memset(data, 0xaa, sizeof(data));
+	memcpy(data, &hdr, sizeof(hdr));
+	KUNIT_ASSERT_EQ(test, fake_hca_inject(pair.server.hca, 1, &like, data, len), 0);
+	mad_settle(&pair);
+}
+
+static void expect_mad(struct kunit *test, u32 len)
+{
+	u8 rest[IB_MGMT_MAD_SIZE];
+	int n = atomic_read(&nr_last);
+
+	inject(test, len);
+	KUNIT_EXPECT_EQ(test, atomic_read(&nr_last), n + 1);
+	KUNIT_EXPECT_EQ(test, last_byte_len, IB_MGMT_MAD_SIZE + sizeof(struct ib_grh));
+	memset(rest, 0xaa, len);
+	memset(rest + len, 0, sizeof(rest) - len);
+	KUNIT_EXPECT_MEMEQ(test, last + IB_MGMT_MAD_HDR, rest + IB_MGMT_MAD_HDR,
+			   sizeof(rest) - IB_MGMT_MAD_HDR);
+}
+
+static void expect_no_mad(struct kunit *test, u32 len)
+{
+	int n = atomic_read(&nr_last);
+
+	inject(test, len);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&nr_last), n, "%u bytes", len);
+}
+
+static void lengths_without_the_grh(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .byte_len_without_grh = true };
+	struct ib_mad_agent *agent;
+
+	up(test, &quirks);
+	expect_service(test);
+	agent = listen(test);
+	expect_mad(test, IB_MGMT_MAD_SIZE);
+	expect_no_mad(test, IB_MGMT_MAD_SIZE - 1);
+	expect_no_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh));
+	ib_unregister_mad_agent(agent);
+}
+
+static void lengths_with_something_more(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .byte_len_extra = 64 };
+	struct ib_mad_agent *agent;
+
+	up(test, &quirks);
+	expect_service(test);
+	agent = listen(test);
+	expect_mad(test, IB_MGMT_MAD_SIZE);
+	expect_no_mad(test, IB_MGMT_MAD_SIZE - 65);
+	ib_unregister_mad_agent(agent);
+}
+
+/*
+ * One that is too short cannot be told from a whole one whose GRH was not counted,
+ * before the first whole one: its end is zeros then, nobody else's bytes.
+ */
+static void lengths_before_the_first_mad(struct kunit *test)
+{
+	const struct fake_hca_quirks obliging = {};
+	struct ib_mad_agent *agent;
+
+	up(test, &obliging);
+	agent = listen(test);
+	expect_mad(test, IB_MGMT_MAD_SIZE - 1);
+	expect_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh));
+	expect_no_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh) - 1);
+	expect_mad(test, IB_MGMT_MAD_SIZE);
+	expect_no_mad(test, IB_MGMT_MAD_SIZE - 1);
+	expect_no_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh));
+	ib_unregister_mad_agent(agent);
+}
+
+static struct kunit_case provider_cases[] = {
+	KUNIT_CASE(receives_from_rtr_on),
+	KUNIT_CASE(the_receive_cq_polls_both_queues),
+	KUNIT_CASE(each_stock_provider),
+	KUNIT_CASE(lengths_without_the_grh),
+	KUNIT_CASE(lengths_with_something_more),
+	KUNIT_CASE(lengths_before_the_first_mad),
+	{}
+};
+
+struct kunit_suite ibmad_provider_suite = {
+	.name = "ib_mad_provider",
+	.exit = provider_test_exit,
+	.test_cases = provider_cases,
+};
