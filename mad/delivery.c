@@ -2,8 +2,7 @@
 /*
  * Delivery: a client's handlers run from its agent's own work item, one at a
  * time and in the order in which the agent's inbox was filled.  No timer,
- * completion queue or other agent waits for a handler that sleeps: these work
- * items share a worker of their CPU only as long as it runs.
+ * completion queue or other agent waits for a handler that sleeps.
  *
  * Who fills the inbox holds a reference on the agent (agent->refs), so once
  * those are gone one flush of the work item is the last (agent.c).

@@ -459,8 +459,7 @@ enum ibmad_qp_state {
 struct ibmad_qp {
 	struct ibmad_port *port;
 	struct ib_qp *qp;		/* NULL where the port has no such QP */
-	struct ib_cq *send_cq;
-	struct ib_cq *recv_cq;
+	struct ib_cq *cq;		/* of both its queues */
 	struct ibmad_pool *pool;
 	wait_queue_head_t idle;		/* inflight, recv_posted or replies fell to 0 */
 
@@ -483,7 +482,7 @@ struct ibmad_qp {
 	unsigned int recv_posted;	/* protected by recv_lock */
 	bool counts_grh;		/* wc.byte_len does; set by the CQ's work */
 	struct ibmad_recv_slot *recv_slots;
-	struct ib_mad *scratch;		/* process_mad's answer; recv CQ's work */
+	struct ib_mad *scratch;		/* process_mad's answer; the CQ's work */
 
 	struct mutex reset_mutex;	/* one recovery at a time */
 	bool gone;			/* protected by reset_mutex */

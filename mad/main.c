@@ -41,11 +41,13 @@ static int __init ibmad_init(void)
 
 	/*
 	 * Clients deregister from reclaim paths of their own, and that waits
-	 * for this queue.  Its pool of workers is that of the CQs' queue, so
-	 * the worker that polled a CQ goes on to deliver, without a wakeup or
-	 * a switch; when a client's handler sleeps the pool wakes another.
+	 * for this queue.  It is bound to no CPU, as the CQs' is not: on one that
+	 * is busy with interrupts the answers to a subnet manager would be late.
+	 * Both take workers from one pool, so the one that polled a CQ may go on
+	 * to deliver if none is faster.
 	 */
-	ibmad_wq = alloc_workqueue("ib_mad", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	ibmad_wq = alloc_workqueue("ib_mad", WQ_UNBOUND | WQ_HIGHPRI |
+				   WQ_MEM_RECLAIM, 0);
 	if (!ibmad_wq)
 		return -ENOMEM;
 	/*

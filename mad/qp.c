@@ -61,20 +61,18 @@ static bool qp_is_idle(struct ibmad_qp *mqp)
 	return !READ_ONCE(mqp->inflight) && !READ_ONCE(mqp->recv_posted);
 }
 
-/* Sees what is in the CQs and arms them, whether an event told of it or was lost. */
+/* Sees what is in the CQ and arms it, whether an event told of it or was lost. */
 static void qp_poll(struct ibmad_qp *mqp)
 {
-	queue_work(mqp->send_cq->comp_wq, &mqp->send_cq->work);
-	queue_work(mqp->recv_cq->comp_wq, &mqp->recv_cq->work);
-	flush_work(&mqp->send_cq->work);
-	flush_work(&mqp->recv_cq->work);
+	queue_work(mqp->cq->comp_wq, &mqp->cq->work);
+	flush_work(&mqp->cq->work);
 }
 
 /*
  * Stops the QP.  On return the provider touches no buffer of ours, and no work
  * request is outstanding in our books: those whose completions did not come
  * within IBMAD_FLUSH_MS are taken back.  RESET discards what the provider still
- * had; polling the CQs sees off the completions that it had queued, so that none
+ * had; polling the CQ sees off the completions that it had queued, so that none
  * is taken for one of what is posted to their slots next.
  * Sends are handed back if the QP is dead or its error fatal, else redone.
  */
@@ -258,32 +256,27 @@ static int qp_create_verbs(struct ibmad_qp *mqp, enum ib_qp_type type)
 	};
 	int ret;
 
-	/* Work, not softirq, since process_mad may sleep; see also ibmad_init(). */
-	mqp->send_cq = ib_alloc_cq(port->device, mqp, ibmad_send_depth, 0,
-				   IB_POLL_WORKQUEUE);
-	if (IS_ERR(mqp->send_cq))
-		return PTR_ERR(mqp->send_cq);
-	mqp->recv_cq = ib_alloc_cq(port->device, mqp, ibmad_recv_depth, 0,
-				   IB_POLL_WORKQUEUE);
-	if (IS_ERR(mqp->recv_cq)) {
-		ret = PTR_ERR(mqp->recv_cq);
-		goto err_send_cq;
-	}
-	attr.send_cq = mqp->send_cq;
-	attr.recv_cq = mqp->recv_cq;
+	/*
+	 * Work, not softirq, since process_mad may sleep; on any CPU, since what
+	 * waits behind the interrupts of one may be what keeps the port up; see
+	 * also ibmad_init().  One CQ for both queues: qedr polls those of its GSI
+	 * QP together, with no lock that two pollers would share.  Each QP has its
+	 * own, so that SMPs do not wait for what comes by QP1.
+	 */
+	mqp->cq = ib_alloc_cq(port->device, mqp, ibmad_send_depth + ibmad_recv_depth,
+			      0, IB_POLL_UNBOUND_WORKQUEUE);
+	if (IS_ERR(mqp->cq))
+		return PTR_ERR(mqp->cq);
+	attr.send_cq = mqp->cq;
+	attr.recv_cq = mqp->cq;
 	mqp->qp = ib_create_qp(port->pd, &attr);
 	if (IS_ERR(mqp->qp)) {
 		ret = PTR_ERR(mqp->qp);
 		mqp->qp = NULL;
-		goto err_recv_cq;
+		ib_free_cq(mqp->cq);
+		return ret;
 	}
 	return 0;
-
-err_recv_cq:
-	ib_free_cq(mqp->recv_cq);
-err_send_cq:
-	ib_free_cq(mqp->send_cq);
-	return ret;
 }
 
 static void qp_init(struct ibmad_qp *mqp)
@@ -338,7 +331,7 @@ err_slots:
  *     being queued; qp_stop() has flushed or taken back all work requests and
  *     completed all queued sends.
  * (2) Once the QP is destroyed it raises no event and no completion; ib_free_cq()
- *     ends the CQs' work, which ran the receive path, process_mad included.
+ *     ends the CQ's work, which ran the receive path, process_mad included.
  * (3) Recovery and stall work re-arm themselves only while the QP is not dead;
  *     cancelled now.
  * (4) No local send is outstanding, since each holds a reference on its agent and
@@ -359,8 +352,7 @@ void ibmad_qp_destroy(struct ibmad_qp *mqp)
 
 	ib_destroy_qp(mqp->qp);
 	mqp->qp = NULL;
-	ib_free_cq(mqp->recv_cq);
-	ib_free_cq(mqp->send_cq);
+	ib_free_cq(mqp->cq);
 	cancel_work_sync(&mqp->recover_work);
 	cancel_delayed_work_sync(&mqp->stall_work);
 	flush_work(&mqp->local_work);

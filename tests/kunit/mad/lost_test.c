@@ -142,7 +142,7 @@ static void completions_of_nothing(struct kunit *test)
 
 	for (i = 0; i < SEND_DEPTH; i++) {
 		wc.wr_cqe = &mqp()->send_slots[i].cqe;
-		fake_hca_complete(mqp()->send_cq, &wc);
+		fake_hca_complete(mqp()->cq, &wc);
 	}
 	mad_settle(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), SEND_DEPTH);

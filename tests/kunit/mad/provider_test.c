@@ -46,6 +46,25 @@ static void the_receive_cq_polls_both_queues(struct kunit *test)
 	expect_service(test);
 }
 
+/* A CPU that is busy with interrupts, or with QP1, keeps no heartbeat of QP0's. */
+static void one_cq_for_each_qp_bound_to_no_cpu(struct kunit *test)
+{
+	struct ib_cq *cq[2];
+	struct ib_qp *qp;
+	int i;
+
+	up(test, fake_hca_quirks_default());
+	for (i = 0; i < 2; i++) {
+		qp = pair.asker.hca->special[1][i];
+		KUNIT_ASSERT_NOT_NULL(test, qp);
+		cq[i] = qp->send_cq;
+		KUNIT_EXPECT_PTR_EQ(test, qp->recv_cq, cq[i]);
+		KUNIT_EXPECT_EQ(test, cq[i]->poll_ctx, IB_POLL_UNBOUND_WORKQUEUE);
+		KUNIT_EXPECT_GE(test, cq[i]->cqe, SEND_DEPTH + 512);
+	}
+	KUNIT_EXPECT_PTR_NE(test, cq[0], cq[1]);
+}
+
 static void each_stock_provider(struct kunit *test)
 {
 	static const char *const names[] = { "", "qedr" };
@@ -179,6 +198,7 @@ static void lengths_before_the_first_mad(struct kunit *test)
 static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(receives_from_rtr_on),
 	KUNIT_CASE(the_receive_cq_polls_both_queues),
+	KUNIT_CASE(one_cq_for_each_qp_bound_to_no_cpu),
 	KUNIT_CASE(each_stock_provider),
 	KUNIT_CASE(lengths_without_the_grh),
 	KUNIT_CASE(lengths_with_something_more),

@@ -224,7 +224,7 @@ static void receive_late(struct kunit *test)
 	};
 	u64 strays = mad_counter(pair.asker.agent, IBMAD_STRAY_WC);
 
-	fake_hca_complete(mqp()->recv_cq, &wc);
+	fake_hca_complete(mqp()->cq, &wc);
 	mad_settle(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), strays + 1);
 }
