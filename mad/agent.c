@@ -227,8 +227,8 @@ err_tables:
  *
  * Context: may sleep.  The caller keeps @device registered.
  * Return: the agent, or ERR_PTR: -EINVAL for arguments that contradict each
- * other, -ENODEV for a port that has no MAD service, -EPROTONOSUPPORT for QP0
- * where the link has none, -EBUSY if another agent has one of the methods,
+ * other, -ENODEV for a port that has no MAD service, -EPROTONOSUPPORT for a QP
+ * that the port does not have, -EBUSY if another agent has one of the methods,
  * -ENOMEM.
  */
 struct ib_mad_agent *ib_register_mad_agent(struct ib_device *device,

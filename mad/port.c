@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ports: ib_mad as a client of every device with a port that has a QP1 (and QP0
- * where the link is InfiniBand).
+ * Ports: ib_mad as a client of every device with a port that has MADs: by QP1
+ * where there are connection managers, by QP0 where there is an SMI.
  *
  * A port's memory is referenced by its device and by each agent.  Its QPs, CQs
  * and PD go when the device goes, after all activity of its agents has ended.
@@ -80,9 +80,12 @@ static int port_open(struct ibmad_port *port)
 		if (ret)
 			goto err_pd;
 	}
-	ret = ibmad_qp_create(port, &port->qp[1], IB_QPT_GSI);
-	if (ret)
-		goto err_qp0;
+	/* An SMI sub-device of mlx5 has MADs, but its parent has the GSI QP. */
+	if (rdma_cap_ib_cm(port->device, port->port_num)) {
+		ret = ibmad_qp_create(port, &port->qp[1], IB_QPT_GSI);
+		if (ret)
+			goto err_qp0;
+	}
 	return 0;
 
 err_qp0:

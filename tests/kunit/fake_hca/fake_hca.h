@@ -127,6 +127,7 @@ struct fake_hca {
 	enum rdma_link_layer link_layer;
 	bool iwarp;
 	bool opa;
+	u32 core_cap_flags;		/* of its ports; 0: the usual ones */
 	struct fake_hca_quirks quirks;	/* the test may change them before use */
 	struct fake_hca_port port[FAKE_HCA_MAX_PORTS + 1];
 	struct list_head on_fabric;	/* protected by fake_fabric_lock */

@@ -87,6 +87,8 @@ static int fake_port_immutable(struct ib_device *ibdev, u32 port,
 		immutable->core_cap_flags = RDMA_CORE_PORT_INTEL_OPA;
 		immutable->max_mad_size = OPA_MGMT_MAD_SIZE;
 	}
+	if (hca->core_cap_flags)
+		immutable->core_cap_flags = hca->core_cap_flags;
 	return 0;
 }
 

@@ -80,6 +80,36 @@ static void each_stock_provider(struct kunit *test)
 	}
 }
 
+static void ignore_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
+{
+}
+
+/* As an SMI sub-device of mlx5 is: the GSI QP is its parent's. */
+static void a_port_that_is_an_smi_alone(struct kunit *test)
+{
+	const struct fake_hca_params params = { .link_layer = IB_LINK_LAYER_INFINIBAND };
+	struct fake_hca *hca = fake_hca_alloc(&params);
+	struct ib_mad_agent *smi, *gsi;
+
+	KUNIT_ASSERT_NOT_NULL(test, hca);
+	hca->core_cap_flags = RDMA_CORE_CAP_IB_MAD | RDMA_CORE_CAP_IB_SMI;
+	if (fake_hca_register(hca)) {
+		fake_hca_free(hca);
+		KUNIT_FAIL_AND_ABORT(test, "not registered");
+	}
+	KUNIT_EXPECT_NOT_NULL(test, hca->special[1][0]);
+	KUNIT_EXPECT_NULL(test, hca->special[1][1]);
+	smi = ib_register_mad_agent(&hca->ibdev, 1, IB_QPT_SMI, NULL, 0, ignore_sent,
+				    NULL, NULL, 0);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(smi));
+	if (!IS_ERR(smi))
+		ib_unregister_mad_agent(smi);
+	gsi = ib_register_mad_agent(&hca->ibdev, 1, IB_QPT_GSI, NULL, 0, ignore_sent,
+				    NULL, NULL, 0);
+	KUNIT_EXPECT_PTR_EQ(test, gsi, ERR_PTR(-EPROTONOSUPPORT));
+	fake_hca_destroy(hca);
+}
+
 /* ---- lengths ---- */
 
 static u8 last[IB_MGMT_MAD_SIZE];
@@ -200,6 +230,7 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(the_receive_cq_polls_both_queues),
 	KUNIT_CASE(one_cq_for_each_qp_bound_to_no_cpu),
 	KUNIT_CASE(each_stock_provider),
+	KUNIT_CASE(a_port_that_is_an_smi_alone),
 	KUNIT_CASE(lengths_without_the_grh),
 	KUNIT_CASE(lengths_with_something_more),
 	KUNIT_CASE(lengths_before_the_first_mad),
