@@ -119,6 +119,9 @@ struct fake_hca_port {
 	u16 pkeys[FAKE_HCA_PKEYS];
 	union ib_gid gids[FAKE_HCA_GIDS];	/* IB: the table; RoCE: by add_gid */
 	bool gid_used[FAKE_HCA_GIDS];
+	enum ib_gid_type gid_type[FAKE_HCA_GIDS];	/* of those by add_gid */
+	u16 gid_vlan[FAKE_HCA_GIDS];
+	u8 gid_smac[FAKE_HCA_GIDS][ETH_ALEN];	/* with quirks.gid_has_smac */
 	u32 cap_mask;			/* by modify_port */
 };
 
