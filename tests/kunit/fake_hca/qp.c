@@ -48,13 +48,23 @@ int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		       struct ib_udata *udata)
 {
 	struct fake_ah *ah = container_of(ibah, struct fake_ah, ibah);
+	struct fake_hca *hca = to_fake_hca(ibah->device);
 	struct rdma_ah_attr *attr = init->ah_attr;
 
-	if (to_fake_hca(ibah->device)->on_create_ah &&
-	    init->flags & RDMA_CREATE_AH_SLEEPABLE)
-		to_fake_hca(ibah->device)->on_create_ah(to_fake_hca(ibah->device));
+	if (hca->on_create_ah && init->flags & RDMA_CREATE_AH_SLEEPABLE)
+		hca->on_create_ah(hca);
+	if (hca->quirks.ah_only_sleeping) {
+		if (!(init->flags & RDMA_CREATE_AH_SLEEPABLE))
+			return -EOPNOTSUPP;
+		might_sleep();
+	}
 	if (refuse(ibah->device, FAKE_AH))
 		return -ENOMEM;
+	if (hca->quirks.max_ah &&
+	    atomic_read(&hca->alive[FAKE_AH]) > hca->quirks.max_ah) {
+		atomic_dec(&hca->alive[FAKE_AH]);
+		return -EAGAIN;
+	}
 	ah->attr = *attr;
 	ah->attr.grh.sgid_attr = NULL;
 	if (rdma_ah_get_ah_flags(attr) & IB_AH_GRH) {
@@ -79,6 +89,11 @@ static int fake_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 
 static int fake_destroy_ah(struct ib_ah *ah, u32 flags)
 {
+	if (to_fake_hca(ah->device)->quirks.ah_only_sleeping) {
+		if (!(flags & RDMA_DESTROY_AH_SLEEPABLE))
+			return -EOPNOTSUPP;
+		might_sleep();
+	}
 	return retire(ah->device, FAKE_AH);
 }
 
