@@ -15,7 +15,9 @@
  *
  * Lock order, outermost first:
  *	ibcm_listen_mutex (cm_listen.c)	shared listeners; never on a connection
+ *	path->making (cm_path.c)	the making of one path's address handle
  *	  id->lock			one id; taken in hard interrupt context
+ *	  port->ah_lock (cm_path.c)	users of a port's handles, a few instructions
  *	    bucket locks of the hash tables, ibcm_ids' lock, timer base, workqueue
  * No lock is held while a consumer's handler or the MAD layer is called.
  *
@@ -25,9 +27,11 @@
  */
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/etherdevice.h>
 #include <linux/kref.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
@@ -121,13 +125,20 @@ struct ibcm_port {
 	struct list_head orphans;	/* protected by orphan_lock */
 	unsigned int nr_orphans;	/* protected by orphan_lock */
 	struct work_struct orphan_work;
+
+	/* cm_path.c */
+	spinlock_t ah_lock;
+	struct list_head idle_ahs;	/* of ibcm_path, oldest first; ah_lock */
+	unsigned int nr_idle_ahs;	/* protected by ah_lock */
+	unsigned int ah_linger;		/* jiffies; protected by ah_lock */
+	struct delayed_work ah_work;	/* ends those that have lingered */
 };
 
 struct ibcm_device {
 	struct ib_device *ibdev;
 	struct kref kref;		/* the client's, and one of each id */
-	atomic_t nr_ah;			/* 1 + address handles in existence */
-	struct completion no_ah;
+	atomic_t nr_paths;		/* 1 + those in existence */
+	struct completion no_paths;
 	u32 nr_ports;
 	struct ibcm_port ports[] __counted_by(nr_ports);
 };
@@ -150,7 +161,7 @@ static inline void ibcm_stat(struct ibcm_port *port, enum ibcm_stat stat)
 	atomic_long_inc(&port->stats[stat]);
 }
 
-/* ---- cm_av.c: address vectors and handles ---- */
+/* ---- cm_av.c: address vectors ---- */
 struct ibcm_av {
 	struct rdma_ah_attr ah_attr;	/* holds its SGID attribute */
 	struct ibcm_port *port;		/* NULL: not set */
@@ -164,19 +175,49 @@ int ibcm_av_from_path(struct ibcm_device *dev, struct sa_path_rec *path,
 		      const struct ib_gid_attr *sgid_attr, struct ibcm_av *av);
 void ibcm_av_destroy(struct ibcm_av *av);
 
-/* An address handle: one an id, shared with the messages sent by it. */
-struct ibcm_ah {
-	refcount_t ref;
-	struct ib_ah *ah;
-	struct ibcm_port *port;
-};
-
-struct ibcm_ah *ibcm_ah_create(struct ibcm_port *port,
-			       struct rdma_ah_attr *ah_attr);
-void ibcm_ah_put(struct ibcm_ah *ah);	/* NULL allowed */
-
 unsigned int ibcm_time_ms(u8 iba_time);		/* 4.096 us * 2^n, rounded up */
 u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time);
+
+/* ---- cm_path.c: where MADs go, and address handles for them ---- */
+struct ibcm_path_key {
+	struct ibcm_port *port;
+	const struct ib_gid_attr *sgid_attr;	/* NULL without GRH, as what follows */
+	union ib_gid dgid;
+	u32 flow_label;
+	u32 dlid;
+	u8 hop_limit;
+	u8 traffic_class;
+	u8 sl;
+	u8 static_rate;
+	u8 path_bits;
+	u8 make_grd;
+	u8 dmac[ETH_ALEN];
+	u32 pad;
+};
+
+/* Found by its key; of what may change all is protected by port->ah_lock. */
+struct ibcm_path {
+	struct rhash_head node;
+	struct ibcm_path_key key;	/* fixed */
+	struct rdma_ah_attr ah_attr;	/* fixed; holds its SGID attribute */
+	refcount_t ref;			/* ids', messages', its handle's */
+	struct mutex making;		/* one maker of a handle at a time */
+	struct ib_ah *ah;		/* NULL: none */
+	unsigned int users;		/* of ah */
+	struct list_head idle;		/* port->idle_ahs, while ah has no users */
+	unsigned long idle_since;
+	struct rcu_head rcu;
+};
+
+int ibcm_paths_init(void);
+void ibcm_paths_exit(void);
+void ibcm_port_paths_init(struct ibcm_port *port);
+struct ibcm_path *ibcm_path_get(struct ibcm_port *port,
+				const struct rdma_ah_attr *ah_attr);
+void ibcm_path_put(struct ibcm_path *path);	/* NULL allowed */
+int ibcm_path_use(struct ibcm_path *path);
+void ibcm_path_unuse(struct ibcm_path *path);
+void ibcm_paths_stop(struct ibcm_device *dev);
 
 /* ---- cm_state.c: the state machine ---- */
 #define IBCM_STATES	(IB_CM_SIDR_REQ_RCVD + 1)
@@ -311,7 +352,7 @@ struct ibcm_id {
 	/* The peer */
 	struct ibcm_peer *peer;		/* protected by lock */
 	struct ibcm_sidr *sidr;		/* protected by lock */
-	struct ibcm_ah *ah;		/* MADs to it; protected by lock */
+	struct ibcm_path *path;		/* MADs to it; protected by lock */
 	u16 pkey_index;			/* of MADs; protected by lock */
 
 	/* The connection; written in one state, read in later ones */
@@ -449,7 +490,7 @@ struct ibcm_msg {
 	struct ib_mad_send_buf *buf;
 	struct ibcm_port *port;
 	struct ibcm_id *id;	/* with a reference; NULL: no id's */
-	struct ibcm_ah *ah;	/* with a reference */
+	struct ibcm_path *path;	/* with a reference; its handle is in use */
 	ktime_t sent;		/* first posting */
 	u32 waited_ms;		/* over all tries; REP */
 	u8 kind;		/* enum ibcm_kind */
@@ -464,7 +505,7 @@ struct ibcm_msg {
  * ibcm_msg_drop() end it and release the maker's reference.
  */
 struct ibcm_msg *ibcm_msg_alloc(struct ibcm_id *id, enum ibcm_kind kind);
-struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_ah *ah,
+struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_path *path,
 				   u16 pkey_index, enum ibcm_kind kind);
 struct ibcm_msg *ibcm_msg_alloc_to(struct ibcm_port *port,
 				   const struct ib_mad_recv_wc *wc,

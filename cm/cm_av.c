@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Address vectors of connections, address handles for their MADs, times. */
+/* Address vectors of connections, times. */
 #include <linux/math64.h>
 #include <linux/slab.h>
 
@@ -84,47 +84,4 @@ void ibcm_av_destroy(struct ibcm_av *av)
 {
 	rdma_destroy_ah_attr(&av->ah_attr);
 	memset(av, 0, sizeof(*av));
-}
-
-/* May sleep. */
-struct ibcm_ah *ibcm_ah_create(struct ibcm_port *port,
-			       struct rdma_ah_attr *ah_attr)
-{
-	struct ibcm_ah *ah = kmalloc(sizeof(*ah), GFP_KERNEL);
-	struct ib_ah *ib_ah = ERR_PTR(-ENODEV);
-	struct ib_mad_agent *agent;
-	int idx;
-
-	if (!ah)
-		return ERR_PTR(-ENOMEM);
-	idx = srcu_read_lock(&ibcm_srcu);
-	agent = srcu_dereference(port->agent, &ibcm_srcu);
-	if (agent)
-		ib_ah = rdma_create_ah(agent->qp->pd, ah_attr,
-				       RDMA_CREATE_AH_SLEEPABLE);
-	if (!IS_ERR(ib_ah))
-		atomic_inc(&port->dev->nr_ah);
-	srcu_read_unlock(&ibcm_srcu, idx);
-	if (IS_ERR(ib_ah)) {
-		kfree(ah);
-		return ERR_CAST(ib_ah);
-	}
-	refcount_set(&ah->ref, 1);
-	ah->ah = ib_ah;
-	ah->port = port;
-	return ah;
-}
-
-/* Any context but hard interrupt. */
-void ibcm_ah_put(struct ibcm_ah *ah)
-{
-	struct ibcm_device *dev;
-
-	if (!ah || !refcount_dec_and_test(&ah->ref))
-		return;
-	dev = ah->port->dev;
-	rdma_destroy_ah(ah->ah, 0);
-	kfree(ah);
-	if (atomic_dec_and_test(&dev->nr_ah))
-		complete(&dev->no_ah);
 }

@@ -88,7 +88,7 @@ static u32 ibcm_id_slot(const struct ibcm_id *id)
 	return be32_to_cpu(id->id.local_id);
 }
 
-/* The address handle goes last: a device's removal waits for it. */
+/* The path goes last: a device's removal waits for it. */
 void ibcm_id_release(struct ibcm_id *id)
 {
 	ibcm_av_destroy(&id->av);
@@ -96,7 +96,7 @@ void ibcm_id_release(struct ibcm_id *id)
 		ibcm_av_destroy(id->alt);
 		kfree(id->alt);
 	}
-	ibcm_ah_put(id->ah);
+	ibcm_path_put(id->path);
 	kfree(id->answer);
 	ibcm_device_put(id->dev);
 	kfree_rcu(id, rcu);
@@ -432,22 +432,22 @@ bool ibcm_timewait_detach(struct ibcm_id *id)
 static void ibcm_id_strip(struct ibcm_id *id)
 {
 	struct rdma_ah_attr av = {}, alt = {};
-	struct ibcm_ah *ah;
+	struct ibcm_path *path;
 
 	spin_lock_irq(&id->lock);
-	ah = id->ah;
-	id->ah = NULL;
+	path = id->path;
+	id->path = NULL;
 	rdma_move_ah_attr(&av, &id->av.ah_attr);
 	if (id->alt)
 		rdma_move_ah_attr(&alt, &id->alt->ah_attr);
 	spin_unlock_irq(&id->lock);
 	rdma_destroy_ah_attr(&av);
 	rdma_destroy_ah_attr(&alt);
-	ibcm_ah_put(ah);
+	ibcm_path_put(path);
 }
 
 /*
- * Device removal: its ids lose their address handles and source GIDs.  No
+ * Device removal: its ids lose their paths and source GIDs.  No
  * message exists or can be made any more (see ibcm_stop()).
  */
 void ibcm_ids_strip(struct ibcm_device *dev)

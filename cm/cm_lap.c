@@ -111,8 +111,8 @@ int ibcm_path_mig(struct ibcm_id *id)
 int ibcm_migrated(struct ibcm_id *id)
 {
 	struct rdma_ah_attr ah_attr;
+	struct ibcm_path *path;
 	struct ibcm_port *port;
-	struct ibcm_ah *ah;
 	u16 pkey_index;
 
 	spin_lock_irq(&id->lock);
@@ -121,14 +121,17 @@ int ibcm_migrated(struct ibcm_id *id)
 	rdma_copy_ah_attr(&ah_attr, &id->av.ah_attr);
 	spin_unlock_irq(&id->lock);
 
-	ah = ibcm_ah_create(port, &ah_attr);
+	path = ibcm_path_get(port, &ah_attr);
 	rdma_destroy_ah_attr(&ah_attr);
-	if (IS_ERR(ah))
+	if (IS_ERR(path))
 		return 0;	/* the old path may still do for MADs */
-	spin_lock_irq(&id->lock);
-	swap(id->ah, ah);
-	id->pkey_index = pkey_index;
-	spin_unlock_irq(&id->lock);
-	ibcm_ah_put(ah);
+	if (!ibcm_path_use(path)) {
+		ibcm_path_unuse(path);
+		spin_lock_irq(&id->lock);
+		swap(id->path, path);
+		id->pkey_index = pkey_index;
+		spin_unlock_irq(&id->lock);
+	}
+	ibcm_path_put(path);
 	return 0;
 }

@@ -18,7 +18,8 @@ struct workqueue_struct *ibcm_wq;
  * (3) ibcm_ids_drain() ends every timewait: no timer is armed.
  * (4) destroy_workqueue() ends what was still queued; the last references on
  *     ids were dropped by (2) and by these.
- * (5) rcu_barrier() ends the RCU callbacks that free peers and listeners.
+ * (5) rcu_barrier() ends the RCU callbacks that free peers, paths and
+ *     listeners.
  */
 static void __exit ibcm_exit(void)
 {
@@ -31,6 +32,7 @@ static void __exit ibcm_exit(void)
 	ibcm_ids_exit();
 	ibcm_sidr_exit();
 	ibcm_listen_exit();
+	ibcm_paths_exit();
 	ibcm_peers_exit();
 }
 
@@ -42,9 +44,12 @@ static int __init ibcm_init(void)
 	ret = ibcm_peers_init();
 	if (ret)
 		return ret;
-	ret = ibcm_listen_init();
+	ret = ibcm_paths_init();
 	if (ret)
 		goto err_peers;
+	ret = ibcm_listen_init();
+	if (ret)
+		goto err_paths;
 	ret = ibcm_sidr_init();
 	if (ret)
 		goto err_listen;
@@ -72,6 +77,8 @@ err_sidr:
 	ibcm_sidr_exit();
 err_listen:
 	ibcm_listen_exit();
+err_paths:
+	ibcm_paths_exit();
 err_peers:
 	ibcm_peers_exit();
 	ibcm_ids_exit();

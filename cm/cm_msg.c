@@ -29,45 +29,64 @@ static void ibcm_section_end(int idx)
 	srcu_up_read(&ibcm_srcu, idx);
 }
 
-/* Takes a reference on @ah. */
-static struct ibcm_msg *ibcm_msg_new(struct ibcm_ah *ah, u32 qpn,
-				     u16 pkey_index, enum ibcm_kind kind)
+/* Begins the read section with a buffer to send by the path of @msg. */
+static int ibcm_msg_buf(struct ibcm_msg *msg, u32 qpn, u16 pkey_index)
 {
 	struct ib_mad_send_buf *buf = ERR_PTR(-ENODEV);
 	struct ib_mad_agent *agent;
-	struct ibcm_msg *msg;
-
-	msg = kzalloc(sizeof(*msg), GFP_KERNEL);
-	if (!msg)
-		return ERR_PTR(-ENOMEM);
-	refcount_set(&msg->ref, 1);
-	msg->port = ah->port;
-	msg->kind = kind;
 
 	msg->srcu_idx = ibcm_section_begin();
-	agent = rcu_dereference_check(ah->port->agent, true);
+	agent = rcu_dereference_check(msg->port->agent, true);
 	if (agent)
 		buf = ib_create_send_mad(agent, qpn, pkey_index, 0,
 					 IB_MGMT_MAD_HDR, IB_MGMT_MAD_DATA,
 					 GFP_KERNEL, IB_MGMT_BASE_VERSION);
 	if (IS_ERR(buf)) {
 		ibcm_section_end(msg->srcu_idx);
-		kfree(msg);
-		return ERR_CAST(buf);
+		return PTR_ERR(buf);
 	}
-	refcount_inc(&ah->ref);
-	msg->ah = ah;
-	buf->ah = ah->ah;
+	buf->ah = msg->path->ah;
 	buf->context[0] = msg;
 	msg->buf = buf;
-	return msg;
+	return 0;
 }
 
-/* For @id, by a handle that it may not have yet.  May sleep. */
-struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_ah *ah,
+/* Takes a reference on @path. */
+static struct ibcm_msg *ibcm_msg_new(struct ibcm_path *path, u32 qpn,
+				     u16 pkey_index, enum ibcm_kind kind)
+{
+	struct ibcm_msg *msg;
+	int ret;
+
+	msg = kzalloc(sizeof(*msg), GFP_KERNEL);
+	if (!msg)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&msg->ref, 1);
+	msg->port = path->key.port;
+	msg->path = path;
+	msg->kind = kind;
+
+	ret = ibcm_path_use(path);
+	if (ret)
+		goto err_free;
+	ret = ibcm_msg_buf(msg, qpn, pkey_index);
+	if (ret)
+		goto err_unuse;
+	refcount_inc(&path->ref);
+	return msg;
+
+err_unuse:
+	ibcm_path_unuse(path);
+err_free:
+	kfree(msg);
+	return ERR_PTR(ret);
+}
+
+/* For @id, by a path that it may not have yet.  May sleep. */
+struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_path *path,
 				   u16 pkey_index, enum ibcm_kind kind)
 {
-	struct ibcm_msg *msg = ibcm_msg_new(ah, id->id.remote_cm_qpn,
+	struct ibcm_msg *msg = ibcm_msg_new(path, id->id.remote_cm_qpn,
 					    pkey_index, kind);
 
 	if (!IS_ERR(msg)) {
@@ -77,26 +96,29 @@ struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_ah *ah,
 	return msg;
 }
 
-/* To the peer of @id; -EINVAL: it has none yet; -ENODEV.  May sleep. */
+/*
+ * To the peer of @id; -EINVAL: it has none yet; -ENODEV; what a provider answers
+ * that has no address handle for it.  May sleep.
+ */
 struct ibcm_msg *ibcm_msg_alloc(struct ibcm_id *id, enum ibcm_kind kind)
 {
+	struct ibcm_path *path;
 	struct ibcm_msg *msg;
-	struct ibcm_ah *ah;
 	u16 pkey_index;
 	bool known;
 
 	spin_lock_irq(&id->lock);
-	ah = id->ah;
+	path = id->path;
 	pkey_index = id->pkey_index;
 	known = id->av.port;
-	if (ah)
-		refcount_inc(&ah->ref);
+	if (path)
+		refcount_inc(&path->ref);
 	spin_unlock_irq(&id->lock);
-	/* One that knows its path has lost the handle with the device. */
-	if (!ah)
+	/* One that knows where data go has lost its path with the device. */
+	if (!path)
 		return ERR_PTR(known ? -ENODEV : -EINVAL);
-	msg = ibcm_msg_alloc_by(id, ah, pkey_index, kind);
-	ibcm_ah_put(ah);
+	msg = ibcm_msg_alloc_by(id, path, pkey_index, kind);
+	ibcm_path_put(path);
 	return msg;
 }
 
@@ -106,20 +128,20 @@ struct ibcm_msg *ibcm_msg_alloc_to(struct ibcm_port *port,
 				   enum ibcm_kind kind)
 {
 	struct rdma_ah_attr ah_attr;
+	struct ibcm_path *path;
 	struct ibcm_msg *msg;
-	struct ibcm_ah *ah;
 	int ret;
 
 	ret = ib_init_ah_attr_from_wc(port->dev->ibdev, port->num, wc->wc,
 				      wc->recv_buf.grh, &ah_attr);
 	if (ret)
 		return ERR_PTR(ret);
-	ah = ibcm_ah_create(port, &ah_attr);
+	path = ibcm_path_get(port, &ah_attr);
 	rdma_destroy_ah_attr(&ah_attr);
-	if (IS_ERR(ah))
-		return ERR_CAST(ah);
-	msg = ibcm_msg_new(ah, wc->wc->src_qp, wc->wc->pkey_index, kind);
-	ibcm_ah_put(ah);
+	if (IS_ERR(path))
+		return ERR_CAST(path);
+	msg = ibcm_msg_new(path, wc->wc->src_qp, wc->wc->pkey_index, kind);
+	ibcm_path_put(path);
 	return msg;
 }
 
@@ -129,7 +151,8 @@ void ibcm_msg_put(struct ibcm_msg *msg)
 	if (!refcount_dec_and_test(&msg->ref))
 		return;
 	ib_free_send_mad(msg->buf);
-	ibcm_ah_put(msg->ah);
+	ibcm_path_unuse(msg->path);
+	ibcm_path_put(msg->path);
 	if (msg->id)
 		ibcm_id_put(msg->id);
 	kfree(msg);

@@ -96,16 +96,18 @@ static void ibcm_port_end(struct ibcm_port *port)
 /*
  * Why no reference on the device or its MAD layer remains:
  * (1) No port has an agent any more, and synchronize_srcu() has waited for
- *     every message and address handle in the making: all are posted.
+ *     every message in the making, which is posted, and for every path and
+ *     address handle: none is made any more.
  * (2) ib_unregister_mad_agent() cancels what is outstanding and returns when
  *     every message is freed.  Nothing is received afterwards.
  * (3) The work that answers orphans is cancelled, what it had not got to freed.
  * (4) Consumers registered after us and have destroyed their ids, so no work
  *     of one runs, and their listeners, so no REQ waits to be delivered.
- * (5) What is left of an id, or was left behind, loses its address handle and
- *     its source GIDs; one that is being released puts its GIDs and then its
- *     handle: no_ah waits for the last.  Such an id keeps struct ibcm_device,
- *     not the ib_device, by a reference.
+ * (5) What is left of an id, or was left behind, loses its source GIDs and its
+ *     path; one that is being released puts its GIDs and then its path:
+ *     ibcm_paths_stop() waits for the last.  A path's address handle goes
+ *     before it.  Such an id keeps struct ibcm_device, not the ib_device, by a
+ *     reference.
  */
 static void ibcm_stop(struct ibcm_device *dev)
 {
@@ -118,8 +120,7 @@ static void ibcm_stop(struct ibcm_device *dev)
 		ibcm_port_end(&dev->ports[i]);
 
 	ibcm_ids_strip(dev);
-	if (!atomic_dec_and_test(&dev->nr_ah))
-		wait_for_completion(&dev->no_ah);
+	ibcm_paths_stop(dev);
 }
 
 static struct ibcm_device *ibcm_device_alloc(struct ib_device *ibdev)
@@ -134,8 +135,8 @@ static struct ibcm_device *ibcm_device_alloc(struct ib_device *ibdev)
 	dev->nr_ports = nr_ports;
 	dev->ibdev = ibdev;
 	kref_init(&dev->kref);
-	atomic_set(&dev->nr_ah, 1);
-	init_completion(&dev->no_ah);
+	atomic_set(&dev->nr_paths, 1);
+	init_completion(&dev->no_paths);
 	for (i = 0; i < nr_ports; i++) {
 		struct ibcm_port *port = &dev->ports[i];
 
@@ -144,6 +145,7 @@ static struct ibcm_device *ibcm_device_alloc(struct ib_device *ibdev)
 		spin_lock_init(&port->orphan_lock);
 		INIT_LIST_HEAD(&port->orphans);
 		INIT_WORK(&port->orphan_work, ibcm_orphan_work);
+		ibcm_port_paths_init(port);
 	}
 	return dev;
 }

@@ -10,7 +10,7 @@ struct ibcm_req_ctx {
 	struct ibcm_av av;
 	struct ibcm_av *alt;
 	struct ibcm_peer *peer;
-	struct ibcm_ah *ah;
+	struct ibcm_path *path;
 };
 
 static int ibcm_req_check(const struct ib_cm_req_param *param)
@@ -35,12 +35,12 @@ static int ibcm_req_check(const struct ib_cm_req_param *param)
 
 static void ibcm_req_ctx_free(struct ibcm_req_ctx *ctx)
 {
-	ibcm_ah_put(ctx->ah);
 	kfree(ctx->peer);
 	if (ctx->alt)
 		ibcm_av_destroy(ctx->alt);
 	kfree(ctx->alt);
 	ibcm_av_destroy(&ctx->av);
+	ibcm_path_put(ctx->path);
 }
 
 static int ibcm_req_prepare(struct ibcm_id *id,
@@ -70,10 +70,10 @@ static int ibcm_req_prepare(struct ibcm_id *id,
 	ctx->peer = ibcm_peer_alloc(id, GFP_KERNEL);
 	if (!ctx->peer)
 		return -ENOMEM;
-	ctx->ah = ibcm_ah_create(ctx->av.port, &ctx->av.ah_attr);
-	if (IS_ERR(ctx->ah)) {
-		ret = PTR_ERR(ctx->ah);
-		ctx->ah = NULL;
+	ctx->path = ibcm_path_get(ctx->av.port, &ctx->av.ah_attr);
+	if (IS_ERR(ctx->path)) {
+		ret = PTR_ERR(ctx->path);
+		ctx->path = NULL;
 		return ret;
 	}
 	return 0;
@@ -232,7 +232,7 @@ static void ibcm_req_commit(struct ibcm_id *id, __be64 tid,
 	lockdep_assert_held(&id->lock);
 	swap(id->av, ctx->av);
 	swap(id->alt, ctx->alt);
-	swap(id->ah, ctx->ah);
+	swap(id->path, ctx->path);
 	id->peer = ctx->peer;
 	ctx->peer = NULL;
 	id->pkey_index = id->av.pkey_index;
@@ -269,7 +269,8 @@ static void ibcm_req_commit(struct ibcm_id *id, __be64 tid,
  *
  * Return: 0; -EINVAL for a bad parameter or an id that is not idle; -ENOENT
  * where SGID or P_Key are not the device's; -ENODEV after the device's removal;
- * -ENOMEM.  After an error the id is idle and may be used again.
+ * -ENOMEM; what a provider answers that has no address handle left.  After an
+ * error the id is idle and may be used again.
  */
 int ib_send_cm_req(struct ib_cm_id *cm_id,
 		   struct ib_cm_req_param *param)
@@ -287,7 +288,7 @@ int ib_send_cm_req(struct ib_cm_id *cm_id,
 	ret = ibcm_req_prepare(id, param, &ctx);
 	if (ret)
 		goto out;
-	msg = ibcm_msg_alloc_by(id, ctx.ah, ctx.av.pkey_index, IBCM_REQ);
+	msg = ibcm_msg_alloc_by(id, ctx.path, ctx.av.pkey_index, IBCM_REQ);
 	if (IS_ERR(msg)) {
 		ret = PTR_ERR(msg);
 		goto out;

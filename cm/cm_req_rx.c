@@ -148,7 +148,7 @@ void ibcm_req_arrived(struct ibcm_rx *rx)
 
 /* The addresses of the GMP that brought the REQ. */
 struct ibcm_req_src {
-	struct rdma_ah_attr ah_attr;
+	const struct rdma_ah_attr *ah_attr;	/* of the id's path */
 	const struct ib_gid_attr *sgid_attr;	/* of ah_attr; NULL without GRH */
 	const struct ib_wc *wc;
 };
@@ -184,9 +184,9 @@ static void ibcm_req_path_l2(const struct ibcm_rx *rx,
 	if (rdma_protocol_roce(ibdev, rx->port->num)) {
 		path->rec_type =
 			sa_conv_gid_to_pathrec_type(src->sgid_attr->gid_type);
-		if (ibcm_same_gid(&path->dgid, &src->ah_attr.grh.dgid) &&
+		if (ibcm_same_gid(&path->dgid, &src->ah_attr->grh.dgid) &&
 		    ibcm_same_gid(&path->sgid, &src->sgid_attr->gid)) {
-			ether_addr_copy(path->roce.dmac, src->ah_attr.roce.dmac);
+			ether_addr_copy(path->roce.dmac, src->ah_attr->roce.dmac);
 			path->roce.route_resolved = true;
 		}
 		return;
@@ -360,30 +360,38 @@ static int ibcm_req_vectors(struct ibcm_id *id, struct ibcm_rx *rx,
 	return 0;
 }
 
-/* The handle for MADs goes the way the REQ came, whatever its paths say. */
-static int ibcm_req_return_path(struct ibcm_id *id, struct ibcm_rx *rx,
-				struct ibcm_req_src *src)
+/*
+ * MADs go the way the REQ came, whatever its paths say.  One that could not be
+ * answered now for want of an address handle is as if it had been lost: the
+ * handle is made before the consumer is told, and in use until it has been.
+ */
+static struct ibcm_path *ibcm_req_return_path(struct ibcm_id *id,
+					      struct ibcm_rx *rx)
 {
-	struct ibcm_ah *ah;
+	const struct ib_wc *wc = rx->wc->wc;
+	struct rdma_ah_attr ah_attr;
+	struct ibcm_path *path;
 	int ret;
 
-	src->wc = rx->wc->wc;
-	ret = ib_init_ah_attr_from_wc(id->id.device, rx->port->num, src->wc,
-				      rx->wc->recv_buf.grh, &src->ah_attr);
+	ret = ib_init_ah_attr_from_wc(id->id.device, rx->port->num, wc,
+				      rx->wc->recv_buf.grh, &ah_attr);
 	if (ret)
-		return ret;
-	if (rdma_ah_get_ah_flags(&src->ah_attr) & IB_AH_GRH)
-		src->sgid_attr = rdma_ah_read_grh(&src->ah_attr)->sgid_attr;
-	ah = ibcm_ah_create(rx->port, &src->ah_attr);
-	if (IS_ERR(ah)) {
-		rdma_destroy_ah_attr(&src->ah_attr);
-		return PTR_ERR(ah);
+		return ERR_PTR(ret);
+	path = ibcm_path_get(rx->port, &ah_attr);
+	rdma_destroy_ah_attr(&ah_attr);
+	if (IS_ERR(path))
+		return path;
+	ret = ibcm_path_use(path);
+	if (ret) {
+		ibcm_path_put(path);
+		return ERR_PTR(ret);
 	}
+	refcount_inc(&path->ref);
 	spin_lock_irq(&id->lock);
-	id->ah = ah;
-	id->pkey_index = src->wc->pkey_index;
+	id->path = path;
+	id->pkey_index = wc->pkey_index;
 	spin_unlock_irq(&id->lock);
-	return 0;
+	return path;
 }
 
 /* The QP's parameters; each side's resources are the other's depth. */
@@ -435,25 +443,27 @@ static void ibcm_req_event(struct ibcm_id *id, struct ibcm_rx *rx,
 }
 
 static int ibcm_req_setup(struct ibcm_id *id, struct ibcm_rx *rx,
+			  const struct ibcm_path *back,
 			  struct sa_path_rec path[2], struct ibcm_refusal *no)
 {
 	struct cm_req_msg *req = ibcm_rx_mad(rx);
-	struct ibcm_req_src src = {};
+	struct ibcm_req_src src = {
+		.ah_attr = &back->ah_attr,
+		.sgid_attr = back->key.sgid_attr,
+		.wc = rx->wc->wc,
+	};
 	int ret;
 
-	ret = ibcm_req_return_path(id, rx, &src);
-	if (ret)
-		return ret;
 	ret = ibcm_req_check_fields(id, req, no);
 	if (!ret)
 		ret = ibcm_req_vectors(id, rx, &src, path, no);
 	if (!ret)
 		ibcm_req_params(id, req);
-	rdma_destroy_ah_attr(&src.ah_attr);
 	return ret;
 }
 
-static int ibcm_req_first(struct ibcm_id *id, struct ibcm_rx *rx)
+static int ibcm_req_tell(struct ibcm_id *id, struct ibcm_rx *rx,
+			 const struct ibcm_path *back)
 {
 	struct ib_cm_event event = {};
 	struct ibcm_refusal no = {};
@@ -461,7 +471,7 @@ static int ibcm_req_first(struct ibcm_id *id, struct ibcm_rx *rx)
 	struct ibcm_todo todo;
 	int ret;
 
-	ret = ibcm_req_setup(id, rx, path, &no);
+	ret = ibcm_req_setup(id, rx, back, path, &no);
 	if (!ret && READ_ONCE(id->req_of->id->dying)) {
 		no.reason = IB_CM_REJ_INVALID_SERVICE_ID;
 		ret = -ECONNREFUSED;
@@ -479,6 +489,19 @@ static int ibcm_req_first(struct ibcm_id *id, struct ibcm_rx *rx)
 	ibcm_step(id, IBCM_RX_REQ, &todo);
 	spin_unlock_irq(&id->lock);
 	return ibcm_rx_finish(id, rx, &todo, &event);
+}
+
+static int ibcm_req_first(struct ibcm_id *id, struct ibcm_rx *rx)
+{
+	struct ibcm_path *back = ibcm_req_return_path(id, rx);
+	int ret;
+
+	if (IS_ERR(back))
+		return PTR_ERR(back);
+	ret = ibcm_req_tell(id, rx, back);
+	ibcm_path_unuse(back);
+	ibcm_path_put(back);
+	return ret;
 }
 
 static int ibcm_req_again(struct ibcm_id *id, struct ibcm_rx *rx)

@@ -58,12 +58,12 @@ static void ibcm_sidr_req_fill(struct ibcm_msg *msg, __be64 tid,
 			    param->private_data_len);
 }
 
-/* Lock held.  @av and @ah take what the id had. */
+/* Lock held.  @av and @path take what the id had. */
 static void ibcm_sidr_commit(struct ibcm_id *id, __be64 tid, __be64 service_id,
-			     struct ibcm_av *av, struct ibcm_ah **ah)
+			     struct ibcm_av *av, struct ibcm_path **path)
 {
 	swap(id->av, *av);
-	swap(id->ah, *ah);
+	swap(id->path, *path);
 	id->pkey_index = id->av.pkey_index;
 	id->tid = tid;
 	id->active = true;
@@ -91,7 +91,7 @@ int ib_send_cm_sidr_req(struct ib_cm_id *cm_id,
 {
 	struct ibcm_msg *msg, *old = NULL;
 	struct ibcm_id *id = to_ibcm(cm_id);
-	struct ibcm_ah *ah = NULL;
+	struct ibcm_path *path = NULL;
 	struct ibcm_av av = {};
 	struct ibcm_todo todo;
 	bool moved;
@@ -105,13 +105,13 @@ int ib_send_cm_sidr_req(struct ib_cm_id *cm_id,
 	ret = ibcm_av_from_path(id->dev, param->path, param->sgid_attr, &av);
 	if (ret)
 		return ret;
-	ah = ibcm_ah_create(av.port, &av.ah_attr);
-	if (IS_ERR(ah)) {
-		ret = PTR_ERR(ah);
-		ah = NULL;
+	path = ibcm_path_get(av.port, &av.ah_attr);
+	if (IS_ERR(path)) {
+		ret = PTR_ERR(path);
+		path = NULL;
 		goto out;
 	}
-	msg = ibcm_msg_alloc_by(id, ah, av.pkey_index, IBCM_SIDR_REQ);
+	msg = ibcm_msg_alloc_by(id, path, av.pkey_index, IBCM_SIDR_REQ);
 	if (IS_ERR(msg)) {
 		ret = PTR_ERR(msg);
 		goto out;
@@ -122,7 +122,7 @@ int ib_send_cm_sidr_req(struct ib_cm_id *cm_id,
 	spin_lock_irq(&id->lock);
 	moved = ibcm_step(id, IBCM_TX_SIDR_REQ, &todo);
 	if (moved) {
-		ibcm_sidr_commit(id, tid, param->service_id, &av, &ah);
+		ibcm_sidr_commit(id, tid, param->service_id, &av, &path);
 		old = ibcm_msg_attach(id, msg, param->timeout_ms,
 				      param->max_cm_retries);
 	}
@@ -137,8 +137,8 @@ int ib_send_cm_sidr_req(struct ib_cm_id *cm_id,
 		ret = -EINVAL;
 	}
 out:
-	ibcm_ah_put(ah);
 	ibcm_av_destroy(&av);
+	ibcm_path_put(path);
 	return ret;
 }
 EXPORT_SYMBOL(ib_send_cm_sidr_req);
@@ -278,22 +278,30 @@ void ibcm_sidr_req_arrived(struct ibcm_rx *rx)
 static int ibcm_sidr_return_path(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct rdma_ah_attr ah_attr;
-	struct ibcm_ah *ah;
+	struct ibcm_path *path;
 	int ret;
 
 	ret = ib_init_ah_attr_from_wc(id->id.device, rx->port->num, rx->wc->wc,
 				      rx->wc->recv_buf.grh, &ah_attr);
 	if (ret)
 		return ret;
-	ah = ibcm_ah_create(rx->port, &ah_attr);
-	if (IS_ERR(ah)) {
+	path = ibcm_path_get(rx->port, &ah_attr);
+	if (IS_ERR(path)) {
 		rdma_destroy_ah_attr(&ah_attr);
-		return PTR_ERR(ah);
+		return PTR_ERR(path);
 	}
+	/* Without a handle, as if it had been lost. */
+	ret = ibcm_path_use(path);
+	if (ret) {
+		ibcm_path_put(path);
+		rdma_destroy_ah_attr(&ah_attr);
+		return ret;
+	}
+	ibcm_path_unuse(path);
 	spin_lock_irq(&id->lock);
 	id->av.ah_attr = ah_attr;
 	id->av.port = rx->port;
-	id->ah = ah;
+	id->path = path;
 	id->pkey_index = rx->wc->wc->pkey_index;
 	spin_unlock_irq(&id->lock);
 	return 0;

@@ -13,6 +13,8 @@
 
 #define TEST_SERVICE	cpu_to_be64(0x100000000000acULL)
 
+#define CM_MAX_AH	16	/* address handles that an adapter has */
+
 /* Of RoCE adapters. */
 #define CLIENT_IP	0x0a4d0201
 #define SERVER_IP	0x0a4d0202
@@ -130,6 +132,7 @@ extern struct kunit_suite ibcm_roce_suite;
 extern struct kunit_suite ibcm_malformed_suite;
 extern struct kunit_suite ibcm_sidr_suite;
 extern struct kunit_suite ibcm_port_suite;
+extern struct kunit_suite ibcm_handle_suite;
 extern struct kunit_suite ibcm_fault_suite;
 
 #endif

@@ -213,9 +213,17 @@ static int cm_side_init(struct cm_pair *pair, struct cm_side *side)
 		if (ret)
 			return ret;
 	}
-	side->hca = fake_hca_create(&params);
+	side->hca = fake_hca_alloc(&params);
 	if (!side->hca)
 		return -ENOMEM;
+	/* No test may need more, however many connections it makes. */
+	if (!side->hca->quirks.max_ah || side->hca->quirks.max_ah > CM_MAX_AH)
+		side->hca->quirks.max_ah = CM_MAX_AH;
+	if (fake_hca_register(side->hca)) {
+		fake_hca_free(side->hca);
+		side->hca = NULL;
+		return -ENOMEM;
+	}
 	/*
 	 * Subnet administration makes one for each port, from a work item, and
 	 * RoCE GIDs come from one.

@@ -215,6 +215,8 @@ static void migration_without_an_alternate_path(struct kunit *test)
 static void migration_without_a_handle(struct kunit *test)
 {
 	connect_with_alternate(test);
+	/* No idle one is left that could be given up for another. */
+	msleep(500);
 	atomic_set(&pair.client.hca->fail_create[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.client.id, IB_EVENT_PATH_MIG), 0);
 	cm_settle(&pair);
