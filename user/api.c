@@ -188,6 +188,8 @@ static int api_merge_method(struct api_walk *walk,
 	for (i = 0; i < def->num_attrs; i++) {
 		ret = api_add_attr(method, (*def->attrs)[i]);
 		if (ret)
+		method->driver_handler = walk->driver &&
+					 def->handler != uverbs_destroy_def_handler;
 			return ret;
 	}
 	return 0;
@@ -310,6 +312,65 @@ static void api_mask_writes(struct uverbs_api *api, u64 mask)
 
 	for (i = 0; i < ARRAY_SIZE(api->writes[0]); i++)
 		if (!(mask & BIT_ULL(i)))
+/* Whether all it asks for is a handle to give back, and where to tell what of it. */
+static bool method_only_destroys(const struct uverbs_method *method)
+{
+	const struct uverbs_attr_spec *spec;
+	unsigned int i;
+
+	for (i = 0; i < method->nr_attrs; i++) {
+		spec = method->attrs[i];
+		if (!spec || spec->type == UVERBS_ATTR_TYPE_PTR_IN ||
+		    spec->type == UVERBS_ATTR_TYPE_PTR_OUT)
+			continue;
+		if (spec->type != UVERBS_ATTR_TYPE_IDR ||
+		    spec->u.obj.access != UVERBS_ACCESS_DESTROY)
+			return false;
+	}
+	return method->destroys;
+}
+
+/* See uverbs_method.kept. */
+static int api_keep_method(struct uverbs_method *method)
+{
+	unsigned int i;
+
+	method->kept = kcalloc(method->nr_attrs, sizeof(*method->kept), GFP_KERNEL);
+	if (!method->kept)
+		return -ENOMEM;
+	for (i = 0; i < method->nr_attrs; i++) {
+		if (!method->attrs[i])
+			continue;
+		method->kept[i] = *method->attrs[i];
+		method->attrs[i] = &method->kept[i];
+	}
+	return 0;
+}
+
+/*
+ * Destroys that need nothing of the driver serve a process after its device, too; and so
+ * does the method that calls commands, some of which destroy.
+ */
+static int api_keep_destroys(struct uverbs_api *api)
+{
+	const u32 device = type_index(UVERBS_OBJECT_DEVICE);
+	const u32 invoke = method_index(UVERBS_METHOD_INVOKE_WRITE);
+	struct uverbs_method *method;
+	unsigned int i, j;
+	int ret = 0;
+
+	for (i = 0; i < UVERBS_NR_TYPES; i++) {
+		for (j = 0; !ret && api->types[i] && j < UVERBS_NR_METHODS; j++) {
+			method = api->types[i]->methods[j];
+			if (method && method->handler && !method->driver_handler &&
+			    (method_only_destroys(method) ||
+			     (i == device && j == invoke)))
+				ret = api_keep_method(method);
+		}
+	}
+	return ret;
+}
+
 			api->writes[0][i].disabled = true;
 }
 
@@ -318,10 +379,15 @@ void uverbs_api_free(struct uverbs_api *api)
 	unsigned int i, j;
 
 	for (i = 0; i < UVERBS_NR_TYPES; i++) {
-		for (j = 0; api->types[i] && j < UVERBS_NR_METHODS; j++)
-			kfree(api->types[i]->methods[j]);
+		for (j = 0; api->types[i] && j < UVERBS_NR_METHODS; j++) {
+			method = api->types[i]->methods[j];
+			if (method)
+				kfree(method->kept);
+			kfree(method);
+		}
 		kfree(api->types[i]);
 	}
+	struct uverbs_method *method;
 	kfree(api);
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_api_free);
@@ -357,3 +423,5 @@ struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 	return walk.api;
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_api_create);
+	if (!ret)
+		ret = api_keep_destroys(walk.api);

@@ -113,7 +113,8 @@ err:
 /*
  * Why the driver is not called any more for a process:
  * (1) gone is set and the sections that did not see it are over: no method, no page
- *     fault and no mmap calls it.
+ *     fault and no mmap calls it, but for destroys, which end before their file's
+ *     teardown or find after it that there is nothing to destroy.
  * (2) Every file was torn down; one that is being closed at the same time is on the
  *     list until its own teardown is over, and is waited for by its teardown_sem.
  * (3) gone keeps new files off the list.

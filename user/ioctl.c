@@ -9,6 +9,9 @@
  *
  * An attribute that the method does not know is passed over unless the user insists
  * (UVERBS_ATTR_F_MANDATORY), which is how new programs run on old kernels.
+ *
+ * Once the device is gone, methods that only destroy still work (uverbs_method.kept); no
+ * other looks anything up.
  */
 #include <linux/fs.h>
 #include <linux/slab.h>
@@ -450,19 +453,10 @@ static int call_method(struct ib_uverbs_file *file,
 	return ret;
 }
 
-/*
- * RDMA_VERBS_IOCTL with @hdr, its attributes being at @user_attrs.
- *
- * Within a section of the device; in the context of the user.  0, what the handler
- * says, or: -EINVAL for what is no proper call, -EPROTONOSUPPORT for a method that the
- * device has not or an attribute the user insists on, -EOPNOTSUPP for a value that the
- * method does not know, -EFAULT, -ENOMEM, and the errors of looking objects up.
- */
-int uverbs_call_ioctl(struct ib_uverbs_file *file,
-		      const struct ib_uverbs_ioctl_hdr *hdr,
-		      struct ib_uverbs_attr __user *user_attrs)
+static int find_method(const struct uverbs_api *api,
+		       const struct ib_uverbs_ioctl_hdr *hdr,
+		       const struct uverbs_method **found)
 {
-	const struct uverbs_api *api = file->device->uapi;
 	const struct uverbs_method *method;
 
 	if (hdr->length != struct_size(hdr, attrs, hdr->num_attrs) ||
@@ -474,7 +468,29 @@ int uverbs_call_ioctl(struct ib_uverbs_file *file,
 	/* What a driver added means what it means to that driver alone. */
 	if (method->driver && hdr->driver_id != api->driver_id)
 		return -EINVAL;
-	return call_method(file, method, hdr, user_attrs);
+	*found = method;
+	return 0;
+}
+
+/*
+ * RDMA_VERBS_IOCTL with @hdr, its attributes being at @user_attrs.
+ *
+ * Within a section of the device unless that is gone; in the context of the user.  0,
+ * what the handler says, or: -EINVAL for what is no proper call, -EPROTONOSUPPORT for a
+ * method that the device has not or an attribute the user insists on, -EOPNOTSUPP for a
+ * value that the method does not know, -EFAULT, -ENOMEM, -EIO without the device, and
+ * the errors of looking objects up.
+ */
+int uverbs_call_ioctl(struct ib_uverbs_file *file,
+		      const struct ib_uverbs_ioctl_hdr *hdr,
+		      struct ib_uverbs_attr __user *user_attrs)
+{
+	const struct uverbs_method *method;
+	int ret = find_method(file->device->uapi, hdr, &method);
+
+	if (READ_ONCE(file->device->gone) && (ret || !method->kept))
+		return -EIO;
+	return ret ?: call_method(file, method, hdr, user_attrs);
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_call_ioctl);
 

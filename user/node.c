@@ -5,7 +5,8 @@
  *
  * A node is open for as long as its user likes; its device may go before.  Every
  * operation that asks something of the device is a section of it, and fails with -EIO
- * once it is gone.
+ * once it is gone.  What destroys an object asks nothing then: providers give back their
+ * own memory only when it has succeeded.
  */
 #include <linux/fs.h>
 #include <linux/idr.h>
@@ -73,10 +74,9 @@ static ssize_t node_write(struct file *filp, const char __user *buf, size_t coun
 		return -EACCES;
 	}
 	idx = uverbs_section_begin(file);
-	if (idx < 0)
-		return idx;
 	ret = uverbs_call_write(file, buf, count);
-	uverbs_section_end(file, idx);
+	if (idx >= 0)
+		uverbs_section_end(file, idx);
 	return ret ?: count;
 }
 
@@ -92,10 +92,9 @@ static long node_ioctl(struct file *filp, unsigned int cmd, unsigned long arg)
 	if (copy_from_user(&hdr, user_hdr, sizeof(hdr)))
 		return -EFAULT;
 	idx = uverbs_section_begin(file);
-	if (idx < 0)
-		return idx;
 	ret = uverbs_call_ioctl(file, &hdr, user_hdr->attrs);
-	uverbs_section_end(file, idx);
+	if (idx >= 0)
+		uverbs_section_end(file, idx);
 	return ret;
 }
 

@@ -11,13 +11,18 @@
  *		then the list's reference; it stays locked for writing, so whoever
  *		found it before is told -EBUSY
  *
+ * When the device is removed, what has a handle is left behind: no driver's object, no
+ * context, on no list.  Its handle holds the list's reference then, so that its user,
+ * who may not know yet, can destroy it as ever and is told what a destroy tells (how
+ * many events were read); or until the file is closed.
+ *
  * A lock is held for the time of a method and never waited for: usecnt is -1 when
  * locked for writing, else the number of readers.
  *
- * Who destroys: a method, within a section of the device (uverbs_section_begin()), with
- * the object locked; the release of a descriptor, with file->teardown_sem for reading;
- * teardown, with it for writing, when no section runs any more.  So no two of them meet
- * at one object.
+ * Who destroys: a method, with the object locked and file->teardown_sem for reading; the
+ * release of a descriptor, with it for reading; teardown, with it for writing.  So no two
+ * of them meet at one object.  All else that methods do is within a section of the device
+ * (uverbs_section_begin()), and teardown runs when there is none any more.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -241,11 +246,15 @@ EXPORT_SYMBOL_IF_KUNIT(rdma_alloc_abort_uobject);
 
 /* ---- destruction ---- */
 
-/* Ends a committed object that the caller has a reference on, or leaves it as it was. */
+/*
+ * Ends a committed object that the caller has a reference on, or leaves it as it was.
+ * Without a section, teardown was before or comes after it.
+ */
 static int uobject_end(struct ib_uobject *uobj, struct uverbs_attr_bundle *attrs)
 {
 	int ret = uobject_lock(uobj, UVERBS_LOOKUP_WRITE);
 
+	lockdep_assert_held_read(&uobj->ufile->teardown_sem);
 	if (ret)
 		return ret;
 	ret = uobject_destroy_hw(uobj, RDMA_REMOVE_DESTROY, attrs);
@@ -258,14 +267,8 @@ static int uobject_end(struct ib_uobject *uobj, struct uverbs_attr_bundle *attrs
 	return 0;
 }
 
-/*
- * Destroys the object with handle @id as its user asked for.  It is returned with
- * the reference of a lookup for UVERBS_LOOKUP_DESTROY, for what it has to tell yet.
- * ERR_PTR: as rdma_lookup_get_uobject(), and what the driver says, the object being
- * as it was.
- */
-struct ib_uobject *__uobj_get_destroy(const struct uverbs_api_object *obj,
-				      u32 id, struct uverbs_attr_bundle *attrs)
+static struct ib_uobject *uobject_find_and_end(const struct uverbs_api_object *obj,
+					       u32 id, struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *found;
 	int ret;
@@ -279,6 +282,27 @@ struct ib_uobject *__uobj_get_destroy(const struct uverbs_api_object *obj,
 		return found;
 	rdma_lookup_put_uobject(found, UVERBS_LOOKUP_DESTROY);
 	return ERR_PTR(ret);
+}
+
+/*
+ * Destroys the object with handle @id as its user asked for.  It is returned with
+ * the reference of a lookup for UVERBS_LOOKUP_DESTROY, for what it has to tell yet.
+ * ERR_PTR: as rdma_lookup_get_uobject(), and what the driver says, the object being
+ * as it was.
+ *
+ * Needs no section of the device.  While that is being removed, whichever of teardown and
+ * this call has teardown_sem first destroys the driver's object.
+ */
+struct ib_uobject *__uobj_get_destroy(const struct uverbs_api_object *obj,
+				      u32 id, struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uverbs_file *file = attrs->ufile;
+	struct ib_uobject *gone;
+
+	down_read(&file->teardown_sem);
+	gone = uobject_find_and_end(obj, id, attrs);
+	up_read(&file->teardown_sem);
+	return gone;
 }
 EXPORT_SYMBOL_IF_KUNIT(__uobj_get_destroy);
 
@@ -310,6 +334,15 @@ void uverbs_uobject_closed(struct ib_uobject *uobj)
 
 /* ---- teardown of a file ---- */
 
+/* The driver's part of @uobj is over. */
+static void uobject_torn_down(struct ib_uobject *uobj, enum rdma_remove_reason why)
+{
+	list_del_init(&uobj->list);
+	if (why == RDMA_REMOVE_DRIVER_REMOVE && uverbs_handle_leave(uobj))
+		return;
+	uobject_gone(uobj);
+}
+
 /*
  * Destroys what it can, the newest first, and leaves the rest in the same order.
  * Whether another pass may get further: something was destroyed, something is left.
@@ -325,8 +358,7 @@ static bool teardown_pass(struct ib_uverbs_file *file,
 		attrs.context = uobj->context;
 		if (uobject_destroy_hw(uobj, why, &attrs))
 			continue;
-		list_del_init(&uobj->list);
-		uobject_gone(uobj);
+		uobject_torn_down(uobj, why);
 		progress = true;
 	}
 	return progress && !list_empty(&file->objects);
@@ -335,12 +367,14 @@ static bool teardown_pass(struct ib_uverbs_file *file,
 /*
  * Destroys all objects of a file.  Nobody runs a method of the file any more, or
  * begins one: it is being closed, or its device is gone and the sections are over.
- * teardown_sem keeps releases of descriptors away; nobody else touches the list.
+ * teardown_sem keeps releases of descriptors and late destroys away; nobody else
+ * touches the list.
  *
  * Objects are used by later ones for the most part, so backwards is right; for the
  * rest it goes over them until nothing more can be destroyed.  What the driver keeps
  * even so is forgotten: (1) it is told, by RDMA_REMOVE_DRIVER_FAILURE, that this was
- * the last call; (2) its handle goes, and the list's reference with it.
+ * the last call; (2) its handle goes, and the list's reference with it, or stays as that
+ * of any object which the device left behind.
  */
 void uverbs_objects_teardown(struct ib_uverbs_file *file,
 			     enum rdma_remove_reason why)
@@ -359,7 +393,8 @@ void uverbs_objects_teardown(struct ib_uverbs_file *file,
 			  dev_name(&uobj->context->device->dev), uobj->id,
 			  uobj->uapi_object->id);
 		uobj->object = NULL;
-		list_del_init(&uobj->list);
-		uobject_gone(uobj);
+		uobject_torn_down(uobj, why);
 	}
+	if (why == RDMA_REMOVE_CLOSE)
+		uverbs_handles_drop(file);
 }

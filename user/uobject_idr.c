@@ -5,7 +5,8 @@
  *
  * A handle is found under RCU.  The table has no reference of its own: an object
  * leaves it before the list's reference is dropped, and its memory goes a grace
- * period after the last.
+ * period after the last.  What a removed device left behind is in the table alone, which
+ * then has the list's reference (uobject.c).
  */
 #include <linux/export.h>
 #include <linux/xarray.h>
@@ -98,7 +99,37 @@ static int idr_destroy_hw(struct ib_uobject *uobj, enum rdma_remove_reason why,
 static void idr_remove_handle(struct ib_uobject *uobj)
 {
 	xa_erase(&uobj->ufile->handles, uobj->id);
+	/* Unless its device has gone before it. */
+	if (uobj->context)
+		idr_uncharge(uobj);
+}
+
+/*
+ * The device goes, and the driver's part of @uobj is gone.  True: its user has a handle of
+ * it, which stays with the list's reference.  Under teardown_sem, for writing.
+ */
+bool uverbs_handle_leave(struct ib_uobject *uobj)
+{
+	lockdep_assert_held_write(&uobj->ufile->teardown_sem);
+	if (uobj->uapi_object->type_class != &uverbs_idr_class ||
+	    xa_load(&uobj->ufile->handles, uobj->id) != uobj)
+		return false;
 	idr_uncharge(uobj);
+	uobj->context = NULL;
+	return true;
+}
+
+/* The file is being closed: nobody destroys any more what its device left behind. */
+void uverbs_handles_drop(struct ib_uverbs_file *file)
+{
+	struct ib_uobject *uobj;
+	unsigned long id;
+
+	lockdep_assert_held_write(&file->teardown_sem);
+	xa_for_each(&file->handles, id, uobj) {
+		xa_erase(&file->handles, id);
+		uverbs_uobject_put(uobj);
+	}
 }
 
 /* The class of objects with a handle; UVERBS_TYPE_ALLOC_IDR() makes their types. */

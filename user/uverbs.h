@@ -90,7 +90,7 @@ struct ib_uverbs_file {
 	/* What revoked mappings show; set once, under umaps.lock. */
 	struct page *sink;
 
-	/* For writing: teardown.  For reading: the release of a descriptor object. */
+	/* For writing: teardown.  For reading: destroys, releases of descriptors. */
 	struct rw_semaphore teardown_sem;
 	struct ib_ucontext *context;	/* set once in a section; teardown_sem after */
 	int context_begun;		/* someone makes the context, or has; cmpxchg() */
@@ -122,6 +122,8 @@ void uverbs_objects_teardown(struct ib_uverbs_file *file,
 			     enum rdma_remove_reason why);
 
 /* ---- umap.c: mappings of device memory ---- */
+bool uverbs_handle_leave(struct ib_uobject *uobj);
+void uverbs_handles_drop(struct ib_uverbs_file *file);
 /* The file's mmap method sets them before it calls the driver's. */
 extern const struct vm_operations_struct uverbs_umap_ops;
 
@@ -443,7 +445,13 @@ struct uverbs_write_method {
 	bool disabled;
 	bool has_udata;
 	bool has_resp;
+	bool driver_handler;		/* and that is in the driver's module */
 	u8 req_size;
+	/*
+	 * Runs without a section, too, if the device is gone.  Its driver's module may be
+	 * gone as well, so its attrs are copies, which are here; or NULL.
+	 */
+	struct uverbs_attr_spec *kept;
 	u8 resp_size;
 };
 

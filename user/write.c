@@ -11,6 +11,8 @@
  * To a handler they look alike: attrs->ucore is what is the core's, driver_udata what is
  * the driver's.  A new object that it gives to uobj_finalize_uobj_create() is committed
  * if it returns 0, else destroyed.
+ *
+ * Once the device is gone, commands that destroy still work, on what it left behind.
  */
 #include <linux/uaccess.h>
 #include <kunit/visibility.h>
@@ -104,15 +106,38 @@ EXPORT_SYMBOL_IF_KUNIT(uverbs_request_end);
 
 /* ---- dispatch ---- */
 
+/* Those that do no more than let go of an object, which needs no section. */
+static bool only_destroys(u32 command)
+{
+	switch (command) {
+	case IB_USER_VERBS_CMD_DEALLOC_PD:
+	case IB_USER_VERBS_CMD_DESTROY_AH:
+	case IB_USER_VERBS_CMD_DEREG_MR:
+	case IB_USER_VERBS_CMD_DEALLOC_MW:
+	case IB_USER_VERBS_CMD_DESTROY_CQ:
+	case IB_USER_VERBS_CMD_DESTROY_QP:
+	case IB_USER_VERBS_CMD_DESTROY_SRQ:
+	case IB_USER_VERBS_CMD_CLOSE_XRCD:
+	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_DESTROY_FLOW:
+	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_DESTROY_WQ:
+	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int find_command(const struct ib_uverbs_file *file, u32 command,
 			const struct uverbs_write_method **method)
 {
 	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
+	u32 number = command & ~IB_USER_VERBS_CMD_FLAG_EXTENDED;
 
-	command &= ~IB_USER_VERBS_CMD_FLAG_EXTENDED;
-	if (command & ~(u32)IB_USER_VERBS_CMD_COMMAND_MASK)
+	if (READ_ONCE(file->device->gone) && !only_destroys(command))
+		return -EIO;
+	if (number & ~(u32)IB_USER_VERBS_CMD_COMMAND_MASK)
 		return -EINVAL;
-	*method = uverbs_api_write(file->device->uapi, command, ex);
+	*method = uverbs_api_write(file->device->uapi, number, ex);
 	return *method ? 0 : -EOPNOTSUPP;
 }
 
@@ -205,10 +230,11 @@ static int take_command_ex(struct uverbs_attr_bundle *attrs,
 }
 
 /*
- * write() of @count bytes at @buf.  Within a section of the device; in the context of
- * the user.  0, what the handler says, or: -EINVAL for what is no proper command,
- * -EOPNOTSUPP for one that the device has not, -ENOSPC if its request or the room for
- * its response is too short, -EFAULT, and the errors of looking objects up.
+ * write() of @count bytes at @buf.  Within a section of the device unless that is gone;
+ * in the context of the user.  0, what the handler says, or: -EINVAL for what is no proper
+ * command, -EOPNOTSUPP for one that the device has not, -ENOSPC if its request or the
+ * room for its response is too short, -EFAULT, -EIO without the device, and the errors of
+ * looking objects up.
  */
 int uverbs_call_write(struct ib_uverbs_file *file, const char __user *buf,
 		      size_t count)

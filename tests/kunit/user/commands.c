@@ -40,24 +40,32 @@ static int begin_context(struct ib_uverbs_file *file)
 	return ret;
 }
 
-int commands_init_bare(struct kunit *test, const struct fake_hca_params *params)
+static int init_bare(struct kunit *test, const struct fake_hca_params *params,
+		     const struct uapi_definition *driver)
 {
 	struct commands *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+	int ret;
 
 	if (!c)
 		return -ENOMEM;
 	c->test = test;
 	test->priv = c;
-	c->hca = fake_hca_create(params);
+	c->hca = fake_hca_alloc(params);
 	if (!c->hca)
 		return -ENOMEM;
+	c->hca->ibdev.driver_def = driver;
+	ret = fake_hca_register(c->hca);
+	if (ret) {
+		fake_hca_free(c->hca);
+		c->hca = NULL;
+		return ret;
+	}
 	c->udev = uverbs_device_get(&c->hca->ibdev);
 	if (!c->udev)
 		return -ENODEV;
 	c->file = uverbs_file_create(c->udev);
 	if (IS_ERR(c->file)) {
-		int ret = PTR_ERR(c->file);
-
+		ret = PTR_ERR(c->file);
 		c->file = NULL;
 		return ret;
 	}
@@ -67,15 +75,26 @@ int commands_init_bare(struct kunit *test, const struct fake_hca_params *params)
 	return 0;
 }
 
-int commands_init_hca(struct kunit *test, const struct fake_hca_params *params)
+int commands_init_bare(struct kunit *test, const struct fake_hca_params *params)
+{
+	return init_bare(test, params, NULL);
+}
+
+int commands_init_driver(struct kunit *test, const struct fake_hca_params *params,
+			 const struct uapi_definition *driver)
 {
 	struct commands *c;
-	int ret = commands_init_bare(test, params);
+	int ret = init_bare(test, params, driver);
 
 	if (ret)
 		return ret;
 	c = test->priv;
 	return begin_context(c->file);
+}
+
+int commands_init_hca(struct kunit *test, const struct fake_hca_params *params)
+{
+	return commands_init_driver(test, params, NULL);
 }
 
 int commands_init(struct kunit *test)
@@ -136,11 +155,11 @@ static int write_now(struct commands *c, size_t count)
 	const char __user *at = (const char __user *)page_at(c, AT_REQUEST);
 	int idx, ret;
 
+	/* As the node does. */
 	idx = uverbs_section_begin(c->file);
-	if (idx < 0)
-		return idx;
 	ret = uverbs_call_write(c->file, at, count);
-	uverbs_section_end(c->file, idx);
+	if (idx >= 0)
+		uverbs_section_end(c->file, idx);
 	return ret;
 }
 
@@ -314,10 +333,9 @@ static int ioctl_now(struct commands *c)
 	c->hdr.length = struct_size(&c->hdr, attrs, c->hdr.num_attrs);
 	to_user(c, at, c->attrs, sizeof(c->attrs));
 	idx = uverbs_section_begin(c->file);
-	if (idx < 0)
-		return idx;
 	ret = uverbs_call_ioctl(c->file, &c->hdr, (void __user *)at);
-	uverbs_section_end(c->file, idx);
+	if (idx >= 0)
+		uverbs_section_end(c->file, idx);
 	from_user(c, c->got, at, sizeof(c->got));
 	return ret;
 }

@@ -51,6 +51,9 @@ struct commands {
 int commands_init(struct kunit *test);
 /* With a RoCE adapter or other parameters; commands_init() has an InfiniBand port. */
 int commands_init_hca(struct kunit *test, const struct fake_hca_params *params);
+/* Of a device whose driver has definitions of its own. */
+int commands_init_driver(struct kunit *test, const struct fake_hca_params *params,
+			 const struct uapi_definition *driver);
 /* Likewise, without a context. */
 int commands_init_bare(struct kunit *test, const struct fake_hca_params *params);
 /* Expects that nothing is left on the adapter once the file is closed. */

@@ -79,6 +79,7 @@ extern struct kunit_suite uverbs_race_suite;
 extern struct kunit_suite uverbs_race_end_suite;
 extern struct kunit_suite uverbs_race_event_suite;
 extern struct kunit_suite uverbs_event_fd_suite;
+extern struct kunit_suite uverbs_left_suite;
 extern struct kunit_suite uverbs_xrc_share_suite;
 
 #endif

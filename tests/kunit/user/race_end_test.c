@@ -61,7 +61,7 @@ static void check_removal(struct kunit *test, const struct race_kind *kind, bool
 	racer_go(c, &racers[1], remove_in_thread);
 	KUNIT_ASSERT_TRUE(test, user_wait(is_gone, c));
 	KUNIT_EXPECT_EQ(test, kind->make(c, queues.pd, queues.cq, &handle), -EIO);
-	KUNIT_EXPECT_EQ(test, race_destroy(c, kind, 0, true), -EIO);
+	KUNIT_EXPECT_EQ(test, race_destroy(c, kind, NO_SUCH_HANDLE, true), -ENOENT);
 	racer_expect_stuck(test, &racers[1]);
 	gate_open();
 	KUNIT_EXPECT_EQ(test, racer_wait(test, &racers[0]), 0);
