@@ -74,17 +74,14 @@ static int context_alloc(struct uverbs_attr_bundle *attrs)
 
 /*
  * Makes the context of a call's file, in attrs->context.  Follow it by commit or
- * abort.  -EOPNOTSUPP if the device serves no processes, -EINVAL if the file has a
- * context or is being given one; -EAGAIN at the limit of the control group; -ENOMEM;
- * or what the driver says.
+ * abort.  -EINVAL if the file has a context or is being given one; -EAGAIN at the limit of
+ * the control group; -ENOMEM; or what the driver says.
  */
 int uverbs_context_begin(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uverbs_file *file = attrs->ufile;
 	int ret;
 
-	if (!file->device->ibdev->ops.alloc_ucontext)
-		return -EOPNOTSUPP;
 	if (cmpxchg(&file->context_begun, 0, 1))
 		return -EINVAL;
 	ret = context_alloc(attrs);

@@ -75,11 +75,22 @@ struct uverbs_device *uverbs_device_get(struct ib_device *ibdev)
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_device_get);
 
+/*
+ * Some devices serve the kernel alone; others only the subnet manager: their driver makes
+ * few of the things that its verbs for processes rely on, and has these all the same.
+ */
+static bool serves_processes(const struct ib_device *ibdev)
+{
+	return ibdev->ops.alloc_ucontext && ibdev->type != RDMA_DEVICE_TYPE_SMI;
+}
+
 static int uverbs_add_device(struct ib_device *ibdev)
 {
 	struct uverbs_device *udev;
 	int ret;
 
+	if (!serves_processes(ibdev))
+		return -EOPNOTSUPP;
 	udev = kzalloc(sizeof(*udev), GFP_KERNEL);
 	if (!udev)
 		return -ENOMEM;

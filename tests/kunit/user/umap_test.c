@@ -10,6 +10,7 @@
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
+	.user = true,
 };
 
 static struct fake_hca *hca;
