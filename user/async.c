@@ -233,6 +233,17 @@ static const struct uverbs_event_ops async_ops = {
 	.untake = async_untake,
 	.read = async_read,
 };
+/*
+ * A driver that keeps an object even in the end may raise events yet: for that one, what
+ * they refer to stays for good.
+ */
+void uverbs_event_object_refused(struct uverbs_event_object *obj,
+				 enum rdma_remove_reason why)
+{
+	if (why == RDMA_REMOVE_DRIVER_FAILURE)
+		uverbs_uobject_get(&obj->uobject);
+}
+
 
 /* ---- descriptors ---- */
 

@@ -93,10 +93,7 @@ static int cq_create(struct ib_ucq_object *ucq, struct uverbs_attr_bundle *attrs
 	return 0;
 }
 
-/*
- * After it no event refers to the CQ.  A driver that does not let go of it even in the end
- * may raise events yet: for that one, what they refer to stays for good.
- */
+/* After it no event refers to the CQ. */
 static int cq_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		      struct uverbs_attr_bundle *attrs)
 {
@@ -104,8 +101,7 @@ static int cq_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 	int ret = ib_destroy_cq_user(uobj->object, &attrs->driver_udata);
 
 	if (ret) {
-		if (why == RDMA_REMOVE_DRIVER_FAILURE)
-			uverbs_uobject_get(uobj);
+		uverbs_event_object_refused(&ucq->base, why);
 		return ret;
 	}
 	uverbs_ucq_channel_exit(ucq);

@@ -214,11 +214,12 @@ static int qp_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		ret = uverbs_mcast_detach_all(obj, qp);
 	else
 		ret = list_empty(&obj->mcast) ? 0 : -EBUSY;
-	if (ret)
+	if (!ret)
+		ret = ib_destroy_qp_user(qp, &attrs->driver_udata);
+	if (ret) {
+		uverbs_event_object_refused(&obj->event, why);
 		return ret;
-	ret = ib_destroy_qp_user(qp, &attrs->driver_udata);
-	if (ret)
-		return ret;
+	}
 	if (obj->uxrcd)
 		atomic_dec(&obj->uxrcd->refcnt);
 	uverbs_event_object_exit(&obj->event);

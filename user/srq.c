@@ -104,8 +104,10 @@ static int srq_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 	int ret;
 
 	ret = ib_destroy_srq_user(uobj->object, &attrs->driver_udata);
-	if (ret)
+	if (ret) {
+		uverbs_event_object_refused(&obj->event, why);
 		return ret;
+	}
 	if (obj->uxrcd)
 		atomic_dec(&obj->uxrcd->refcnt);
 	uverbs_event_object_exit(&obj->event);

@@ -328,6 +328,9 @@ void uverbs_async_device_fatal(struct ib_uverbs_file *file);
 void uverbs_async_forget(struct ib_uverbs_file *file);
 /* The release method of their files, around uverbs_uobject_fd_release(). */
 int uverbs_async_release(struct inode *inode, struct file *filp);
+/* The driver did not destroy the object when it was asked to, for reason @why. */
+void uverbs_event_object_refused(struct uverbs_event_object *obj,
+				 enum rdma_remove_reason why);
 
 /* ---- xrcd.c ---- */
 struct uverbs_xrcd;

@@ -82,8 +82,10 @@ static int wq_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 	int ret;
 
 	ret = ib_destroy_wq_user(uobj->object, &attrs->driver_udata);
-	if (ret)
+	if (ret) {
+		uverbs_event_object_refused(&obj->event, why);
 		return ret;
+	}
 	uverbs_event_object_exit(&obj->event);
 	mutex_destroy(&obj->lock);
 	return 0;

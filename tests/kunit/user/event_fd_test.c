@@ -347,7 +347,53 @@ static void the_device_goes(struct kunit *test)
 }
 
 static struct kunit_case event_fd_cases[] = {
+static enum fake_hca_object fake_kind(const struct source *s)
+{
+	switch (s->object) {
+	case UVERBS_OBJECT_CQ:
+		return FAKE_CQ;
+	case UVERBS_OBJECT_QP:
+		return FAKE_QP;
+	case UVERBS_OBJECT_SRQ:
+		return FAKE_SRQ;
+	default:
+		return FAKE_WQ;
+	}
+}
+
+/* What its events refer to is there, for as long as it may raise any. */
+static void a_driver_never_lets_go(struct kunit *test)
+{
+	struct commands *c = test->priv;
+	struct uverbs_attr_bundle attrs = { .ufile = c->file };
+	const struct uverbs_obj_idr_type *type;
+	struct ib_uobject *uobj;
+	const struct source *s;
+	u32 handle;
+
+	for (s = sources; s < SOURCES_END; s++) {
+		handle = make(c, s, -1, 'k');
+		uobj = xa_load(&c->file->handles, handle);
+		type = container_of(uobj->uapi_object->type_attrs,
+				    struct uverbs_obj_idr_type, type);
+		attrs.context = uobj->context;
+		atomic_set(&c->hca->fail_destroy[fake_kind(s)], 1);
+		KUNIT_EXPECT_EQ(test, type->destroy_object(uobj, RDMA_REMOVE_CLOSE, &attrs),
+				-EIO);
+		KUNIT_EXPECT_EQ(test, kref_read(&uobj->ref), 1u);
+		atomic_set(&c->hca->fail_destroy[fake_kind(s)], 1);
+		KUNIT_EXPECT_EQ(test, type->destroy_object(uobj, RDMA_REMOVE_DRIVER_FAILURE,
+							   &attrs), -EIO);
+		KUNIT_EXPECT_EQ_MSG(test, kref_read(&uobj->ref), 2u, "object %u", s->object);
+		if (kref_read(&uobj->ref) > 1)
+			uverbs_uobject_put(uobj);
+		KUNIT_EXPECT_EQ(test, destroy(c, s, handle), 0);
+	}
+	queues_expect_idle(c);
+}
+
 	KUNIT_CASE(events_go_where_their_object_was_told),
+	KUNIT_CASE(a_driver_never_lets_go),
 	KUNIT_CASE(destroy_takes_what_is_unread),
 	KUNIT_CASE(a_descriptor_is_closed_before_its_objects),
 	KUNIT_CASE(what_is_no_such_descriptor),
