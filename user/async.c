@@ -7,9 +7,16 @@
  * the one it was made with, or else to the file's first.  An object holds that
  * descriptor's memory, so an event that comes after its close is merely dropped.
  *
- * Events are taken in from hard interrupts.  A descriptor holds UVERBS_ASYNC_MAX that
- * are not read; what comes beyond that is dropped and counted.  That the device is gone
- * is never dropped: that event is part of the descriptor.
+ * Events are taken in from hard interrupts.  Those of an object are counted by kind, in
+ * the object: they take no memory, so none is lost, which matters as some come once only
+ * (an SRQ's limit is armed anew by whoever reads that it was reached).  Kinds are read in
+ * the order in which they first came; one with more events than one goes to the end when
+ * one was read.
+ *
+ * Those of the device and its ports are read one by one in their order.  A descriptor
+ * holds UVERBS_ASYNC_MAX of them; what comes beyond that takes the place of the oldest,
+ * so that the last state of a port is told.  That the device is gone is never dropped:
+ * that event is part of the descriptor.
  */
 #include <linux/export.h>
 #include <linux/fs.h>
@@ -23,19 +30,20 @@
 
 #define UVERBS_ASYNC_MAX 4096
 
-struct async_event {
-	struct uverbs_event base;
-	struct list_head of_object;	/* obj->events; under the queue's lock */
-	struct uverbs_event_object *obj; /* NULL: the device's or a port's */
-	struct ib_uverbs_async_event_desc desc;
+/* Of the device or of a port. */
+struct device_event {
+	struct uverbs_async_event base;
+	struct list_head of_device;	/* async->device_events; under the queue's lock */
+	u32 port;			/* 0: the device's */
 };
 
 struct uverbs_async {
 	struct uverbs_event_queue queue;
 	struct ib_event_handler handler;
-	unsigned int nr_unread;		/* under queue.lock */
+	struct list_head device_events;	/* unread, oldest first; under queue.lock */
+	unsigned int nr_device_events;	/* likewise */
 	unsigned int nr_dropped;	/* likewise */
-	struct async_event fatal;	/* the device is gone */
+	struct device_event fatal;	/* the device is gone; on the queue alone */
 };
 
 static struct uverbs_async *to_async(struct uverbs_event_queue *queue)
@@ -43,12 +51,22 @@ static struct uverbs_async *to_async(struct uverbs_event_queue *queue)
 	return container_of(queue, struct uverbs_async, queue);
 }
 
+static struct uverbs_async_event *to_event(struct uverbs_event *event)
+{
+	return container_of(event, struct uverbs_async_event, event);
+}
+
+static struct device_event *to_device_event(struct uverbs_async_event *event)
+{
+	return container_of(event, struct device_event, base);
+}
+
 static void async_put(struct uverbs_async *async)
 {
 	uverbs_uobject_put(&async->queue.uobject);
 }
 
-static void free_event(struct uverbs_async *async, struct async_event *event)
+static void free_device_event(struct uverbs_async *async, struct device_event *event)
 {
 	if (event != &async->fatal)
 		kfree(event);
@@ -56,54 +74,101 @@ static void free_event(struct uverbs_async *async, struct async_event *event)
 
 /* ---- taking events in ---- */
 
-static void queue_event(struct uverbs_async *async, struct async_event *event,
-			struct uverbs_event_object *obj, u64 element,
-			enum ib_event_type type)
+/* That of @obj for events of @type, or a free one; NULL if too many kinds are unread. */
+static struct uverbs_async_event *object_event(struct uverbs_event_object *obj, u32 type)
+{
+	struct uverbs_async_event *event, *unused = NULL;
+
+	for (event = obj->events; event < obj->events + UVERBS_OBJECT_EVENTS; event++) {
+		if (!event->unread && !event->reading)
+			unused = unused ?: event;
+		else if (event->type == type)
+			return event;
+	}
+	if (unused) {
+		unused->obj = obj;
+		unused->type = type;
+	}
+	return unused;
+}
+
+/* Whether it will be read; likewise below. */
+static bool take_in_object_event(struct uverbs_async *async,
+				 struct uverbs_event_object *obj, u32 type)
+{
+	struct uverbs_async_event *event = object_event(obj, type);
+
+	lockdep_assert_held(&async->queue.lock);
+	if (!event || event->unread == U32_MAX)
+		return false;
+	if (!event->unread++)
+		list_add_tail(&event->event.ready, &async->queue.ready);
+	return true;
+}
+
+static void unlink_device_event(struct uverbs_async *async, struct device_event *event)
 {
 	lockdep_assert_held(&async->queue.lock);
-	event->desc.element = element;
-	event->desc.event_type = type;
-	event->desc.reserved = 0;
-	event->obj = obj;
-	INIT_LIST_HEAD(&event->of_object);
-	if (obj)
-		list_add_tail(&event->of_object, &obj->events);
-	list_add_tail(&event->base.ready, &async->queue.ready);
-	async->nr_unread++;
+	list_del(&event->base.event.ready);
+	if (event == &async->fatal)
+		return;
+	list_del(&event->of_device);
+	async->nr_device_events--;
 }
 
-/* Whether there was room and memory for it. */
-static bool take_in(struct uverbs_async *async, struct uverbs_event_object *obj,
-		    u64 element, enum ib_event_type type)
+/* The oldest one, or NULL; it is on no list any more. */
+static struct device_event *oldest_device_event(struct uverbs_async *async)
 {
-	struct async_event *event = NULL;
+	struct device_event *oldest =
+		list_first_entry_or_null(&async->device_events, struct device_event,
+					 of_device);
 
-	if (async->nr_unread < UVERBS_ASYNC_MAX)
-		event = kmalloc(sizeof(*event), GFP_ATOMIC | __GFP_NOWARN);
-	if (event)
-		queue_event(async, event, obj, element, type);
-	else
-		async->nr_dropped++;
-	return event;
+	if (oldest)
+		unlink_device_event(async, oldest);
+	return oldest;
 }
 
+static bool take_in_device_event(struct uverbs_async *async, u32 port, u32 type)
+{
+	struct device_event *event = NULL;
+	bool kept;
+
+	lockdep_assert_held(&async->queue.lock);
+	if (async->nr_device_events < UVERBS_ASYNC_MAX)
+		event = kzalloc(sizeof(*event), GFP_ATOMIC | __GFP_NOWARN);
+	kept = event;
+	if (!kept)
+		event = oldest_device_event(async);
+	if (!event)
+		return false;
+	event->port = port;
+	event->base.type = type;
+	list_add_tail(&event->base.event.ready, &async->queue.ready);
+	list_add_tail(&event->of_device, &async->device_events);
+	async->nr_device_events++;
+	return kept;
+}
+
+/* @obj: whose it is; NULL: that of the device or of @port. */
 static void async_notify(struct uverbs_async *async, struct uverbs_event_object *obj,
-			 u64 element, enum ib_event_type type)
+			 u32 port, enum ib_event_type type)
 {
+	bool closed, kept = true;
 	unsigned long flags;
-	bool closed, taken = false;
 
 	spin_lock_irqsave(&async->queue.lock, flags);
 	closed = async->queue.closed;
 	if (!closed)
-		taken = take_in(async, obj, element, type);
+		kept = obj ? take_in_object_event(async, obj, type) :
+			     take_in_device_event(async, port, type);
+	if (!kept)
+		async->nr_dropped++;
 	spin_unlock_irqrestore(&async->queue.lock, flags);
-	if (taken)
+	if (!closed)
 		uverbs_event_queue_wake(&async->queue);
-	else if (!closed)
-		pr_warn_ratelimited("ib_uverbs: event \"%s\" is dropped, one of %u: %u wait to be read\n",
-				    ib_event_msg(type), READ_ONCE(async->nr_dropped),
-				    READ_ONCE(async->nr_unread));
+	if (!kept)
+		pr_warn_ratelimited("ib_uverbs: at event \"%s\" one is dropped, of %u so far: too many are not read\n",
+				    ib_event_msg(type), READ_ONCE(async->nr_dropped));
 }
 
 static void async_device_event(struct ib_event_handler *handler,
@@ -133,7 +198,6 @@ int uverbs_event_object_init(struct uverbs_event_object *obj,
 {
 	struct ib_uobject *uobj;
 
-	INIT_LIST_HEAD(&obj->events);
 	if (fd_attr == UVERBS_NO_ATTR || !uverbs_attr_is_valid(attrs, fd_attr)) {
 		obj->async = default_async(attrs->ufile);
 		return 0;
@@ -153,86 +217,22 @@ EXPORT_SYMBOL_IF_KUNIT(uverbs_event_object_init);
 void uverbs_event_object_exit(struct uverbs_event_object *obj)
 {
 	struct uverbs_async *async = obj->async;
-	struct async_event *event, *next;
-	LIST_HEAD(unread);
+	struct uverbs_async_event *event;
 
 	if (!async)
 		return;
 	spin_lock_irq(&async->queue.lock);
-	list_for_each_entry(event, &obj->events, of_object) {
-		list_del(&event->base.ready);
-		async->nr_unread--;
+	for (event = obj->events; event < obj->events + UVERBS_OBJECT_EVENTS; event++) {
+		if (event->unread)
+			list_del(&event->event.ready);
+		event->unread = 0;
 	}
-	list_splice_init(&obj->events, &unread);
 	obj->async = NULL;
 	spin_unlock_irq(&async->queue.lock);
-
-	list_for_each_entry_safe(event, next, &unread, of_object)
-		kfree(event);
 	async_put(async);
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_event_object_exit);
 
-void uverbs_event_object_notify(struct uverbs_event_object *obj,
-				enum ib_event_type event)
-{
-	if (obj->async)
-		async_notify(obj->async, obj, obj->uobject.user_handle, event);
-}
-EXPORT_SYMBOL_IF_KUNIT(uverbs_event_object_notify);
-
-/* ---- reading ---- */
-
-static void async_take(struct uverbs_event_queue *queue, struct uverbs_event *base,
-		       void *desc)
-{
-	struct async_event *event = container_of(base, struct async_event, base);
-	struct uverbs_event_object *obj = event->obj;
-
-	memcpy(desc, &event->desc, sizeof(event->desc));
-	list_del(&event->base.ready);
-	to_async(queue)->nr_unread--;
-	if (obj) {
-		list_del(&event->of_object);
-		obj->events_reported++;
-		uverbs_uobject_get(&obj->uobject);
-	}
-}
-
-static void async_untake(struct uverbs_event_queue *queue, struct uverbs_event *base)
-{
-	struct async_event *event = container_of(base, struct async_event, base);
-	struct uverbs_event_object *obj = event->obj;
-
-	if (obj && !obj->async) {
-		free_event(to_async(queue), event);
-	} else {
-		list_add(&event->base.ready, &queue->ready);
-		to_async(queue)->nr_unread++;
-		if (obj) {
-			list_add(&event->of_object, &obj->events);
-			obj->events_reported--;
-		}
-	}
-	if (obj)
-		uverbs_uobject_put(&obj->uobject);
-}
-
-static void async_read(struct uverbs_event_queue *queue, struct uverbs_event *base)
-{
-	struct async_event *event = container_of(base, struct async_event, base);
-
-	if (event->obj)
-		uverbs_uobject_put(&event->obj->uobject);
-	free_event(to_async(queue), event);
-}
-
-static const struct uverbs_event_ops async_ops = {
-	.desc_size = sizeof(struct ib_uverbs_async_event_desc),
-	.take = async_take,
-	.untake = async_untake,
-	.read = async_read,
-};
 /*
  * A driver that keeps an object even in the end may raise events yet: for that one, what
  * they refer to stays for good.
@@ -244,6 +244,92 @@ void uverbs_event_object_refused(struct uverbs_event_object *obj,
 		uverbs_uobject_get(&obj->uobject);
 }
 
+void uverbs_event_object_notify(struct uverbs_event_object *obj,
+				enum ib_event_type event)
+{
+	if (obj->async)
+		async_notify(obj->async, obj, 0, event);
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_event_object_notify);
+
+/* ---- reading ---- */
+
+static void async_take(struct uverbs_event_queue *queue, struct uverbs_event *base,
+		       void *to)
+{
+	struct uverbs_async_event *event = to_event(base);
+	struct uverbs_event_object *obj = event->obj;
+	struct ib_uverbs_async_event_desc *desc = to;
+
+	desc->event_type = event->type;
+	desc->reserved = 0;
+	if (!obj) {
+		desc->element = to_device_event(event)->port;
+		unlink_device_event(to_async(queue), to_device_event(event));
+		return;
+	}
+	desc->element = obj->uobject.user_handle;
+	obj->events_reported++;
+	event->reading++;
+	if (--event->unread)
+		list_move_tail(&base->ready, &queue->ready);
+	else
+		list_del(&base->ready);
+	uverbs_uobject_get(&obj->uobject);
+}
+
+static void untake_object_event(struct uverbs_event_queue *queue,
+				struct uverbs_async_event *event)
+{
+	struct uverbs_event_object *obj = event->obj;
+
+	event->reading--;
+	if (obj->async) {
+		obj->events_reported--;
+		if (event->unread++)
+			list_del(&event->event.ready);
+		list_add(&event->event.ready, &queue->ready);
+	}
+	uverbs_uobject_put(&obj->uobject);
+}
+
+static void async_untake(struct uverbs_event_queue *queue, struct uverbs_event *base)
+{
+	struct uverbs_async_event *event = to_event(base);
+	struct uverbs_async *async = to_async(queue);
+
+	if (event->obj) {
+		untake_object_event(queue, event);
+		return;
+	}
+	list_add(&base->ready, &queue->ready);
+	if (to_device_event(event) == &async->fatal)
+		return;
+	list_add(&to_device_event(event)->of_device, &async->device_events);
+	async->nr_device_events++;
+}
+
+static void async_read(struct uverbs_event_queue *queue, struct uverbs_event *base)
+{
+	struct uverbs_async_event *event = to_event(base);
+	struct uverbs_event_object *obj = event->obj;
+
+	if (!obj) {
+		free_device_event(to_async(queue), to_device_event(event));
+		return;
+	}
+	spin_lock_irq(&queue->lock);
+	event->reading--;
+	spin_unlock_irq(&queue->lock);
+	uverbs_uobject_put(&obj->uobject);
+}
+
+static const struct uverbs_event_ops async_ops = {
+	.desc_size = sizeof(struct ib_uverbs_async_event_desc),
+	.take = async_take,
+	.untake = async_untake,
+	.read = async_read,
+};
 
 /* ---- descriptors ---- */
 
@@ -252,6 +338,8 @@ static void async_init(struct uverbs_async *async)
 	struct ib_uobject *uobj = &async->queue.uobject;
 
 	uverbs_event_queue_init(&async->queue, &async_ops);
+	INIT_LIST_HEAD(&async->device_events);
+	async->fatal.base.type = IB_EVENT_DEVICE_FATAL;
 	uverbs_uobject_get(uobj);
 	if (cmpxchg(&uobj->ufile->async, NULL, async))
 		uverbs_uobject_put(uobj);
@@ -273,18 +361,22 @@ EXPORT_SYMBOL_IF_KUNIT(uverbs_async_begin);
 
 static void async_drop_unread(struct uverbs_async *async)
 {
-	struct async_event *event, *next;
+	struct uverbs_async_event *event, *next;
 	LIST_HEAD(unread);
 
 	spin_lock_irq(&async->queue.lock);
-	list_for_each_entry(event, &async->queue.ready, base.ready)
-		list_del(&event->of_object);
+	list_for_each_entry_safe(event, next, &async->queue.ready, event.ready) {
+		event->unread = 0;
+		if (event->obj)
+			list_del(&event->event.ready);
+	}
 	list_splice_init(&async->queue.ready, &unread);
-	async->nr_unread = 0;
+	INIT_LIST_HEAD(&async->device_events);
+	async->nr_device_events = 0;
 	spin_unlock_irq(&async->queue.lock);
 
-	list_for_each_entry_safe(event, next, &unread, base.ready)
-		free_event(async, event);
+	list_for_each_entry_safe(event, next, &unread, event.ready)
+		free_device_event(async, to_device_event(event));
 }
 
 /* Its file lets go of the default descriptor if that is @async, or any if it is NULL. */
@@ -333,7 +425,7 @@ void uverbs_async_forget(struct ib_uverbs_file *file)
 static void async_set_fatal(struct uverbs_async *async)
 {
 	spin_lock_irq(&async->queue.lock);
-	queue_event(async, &async->fatal, NULL, 0, IB_EVENT_DEVICE_FATAL);
+	list_add_tail(&async->fatal.base.event.ready, &async->queue.ready);
 	spin_unlock_irq(&async->queue.lock);
 	uverbs_event_queue_wake(&async->queue);
 }

@@ -294,13 +294,26 @@ void uverbs_event_untake(struct uverbs_event_queue *queue, struct uverbs_event *
 /* ---- async.c: asynchronous events ---- */
 /*
  * The first member of user objects that have asynchronous events: ib_uqp_object,
+/* One of a kind, however often it happened; protected by the queue's lock. */
+struct uverbs_async_event {
+	struct uverbs_event event;	/* on the queue while some are unread */
+	struct uverbs_event_object *obj; /* NULL: it is the device's or a port's */
+	u32 type;			/* enum ib_event_type */
+	u32 unread;			/* of an object: how many wait to be read */
+	u32 reading;			/* and how many readers have in their hands */
+};
+
+/* A QP has as many kinds of event (IBA vol. 1, 11.6.3), other objects fewer. */
+#define UVERBS_OBJECT_EVENTS 8
+
  * ib_usrq_object, ib_ucq_object, ib_uwq_object.
  */
 struct uverbs_event_object {
 	struct ib_uobject uobject;
 	struct uverbs_async *async;	/* its events go there; a reference, or NULL */
-	struct list_head events;	/* not read yet; protected by the queue's lock */
-	u32 events_reported;		/* read so far; likewise */
+	/* Of the kinds that are unread or being read; the rest are free. */
+	struct uverbs_async_event events[UVERBS_OBJECT_EVENTS];
+	u32 events_reported;		/* read so far; protected by the queue's lock */
 };
 
 /*

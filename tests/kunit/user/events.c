@@ -138,6 +138,15 @@ struct ib_uverbs_async_event_desc events_next(struct commands *c, int fd)
 	return desc;
 }
 
+u32 events_unread(const struct uverbs_event_object *obj)
+{
+	u32 i, unread = 0;
+
+	for (i = 0; i < ARRAY_SIZE(obj->events); i++)
+		unread += obj->events[i].unread;
+	return unread;
+}
+
 struct uverbs_event_queue *events_queue(int fd)
 {
 	struct file *filp = fget(fd);

@@ -34,6 +34,8 @@ void events_read_names(struct commands *c, int fd, char *names, size_t size);
 /* The next asynchronous event, or type -1 if there is none. */
 struct ib_uverbs_async_event_desc events_next(struct commands *c, int fd);
 struct uverbs_event_queue *events_queue(int fd);
+/* How many asynchronous events of an object wait to be read. */
+u32 events_unread(const struct uverbs_event_object *obj);
 
 /* A thread that waits in read() for one event, or more if it is so long. */
 struct events_reader {
