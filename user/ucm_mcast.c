@@ -242,6 +242,24 @@ static struct ucm_id *ucm_mcast_owner(struct ucm_file *file, u32 nr)
 	return ERR_PTR(err);
 }
 
+/*
+ * Group @nr of @id, or NULL: of several that leave it the first did.  Then the number may
+ * be that of another id's group, which may be freed at any time; one of @id stays while
+ * its mutex is held.
+ */
+static struct ucm_mcast *ucm_mcast_of(const struct ucm_id *id, u32 nr)
+{
+	struct ucm_mcast *mc;
+
+	lockdep_assert_held(&id->mutex);
+	rcu_read_lock();
+	mc = xa_load(&ucm_mcasts, nr);
+	if (mc && mc->owner != id)
+		mc = NULL;
+	rcu_read_unlock();
+	return mc;
+}
+
 int ucm_leave_mcast(struct ucm_call *call)
 {
 	const struct rdma_ucm_destroy_id *cmd = &call->cmd.destroy_id;
@@ -252,9 +270,8 @@ int ucm_leave_mcast(struct ucm_call *call)
 	id = ucm_mcast_owner(call->file, cmd->id);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
-	/* Of several that leave it the first did. */
-	mc = xa_load(&ucm_mcasts, cmd->id);
-	if (!mc || mc->owner != id) {
+	mc = ucm_mcast_of(id, cmd->id);
+	if (!mc) {
 		ucm_id_release(id);
 		return -ENOENT;
 	}
