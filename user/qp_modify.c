@@ -43,30 +43,33 @@ static int qp_check_states(const struct ib_uverbs_modify_qp *cmd, u32 mask)
 	return 0;
 }
 
-/* A connection is made through the port that the QP has or is given. */
-static bool qp_path_fits(const struct ib_qp *qp,
+/*
+ * The alternate path says twice which port it is through: core looks up its GID by one,
+ * drivers use that by the other.
+ */
+static int qp_check_ports(struct ib_device *ibdev,
+			  const struct ib_uverbs_modify_qp *cmd, u32 mask)
+{
+	if ((mask & IB_QP_PORT && !rdma_is_port_valid(ibdev, cmd->port_num)) ||
+	    (mask & IB_QP_AV && !rdma_is_port_valid(ibdev, cmd->dest.port_num)))
+		return -EINVAL;
+	if (mask & IB_QP_ALT_PATH &&
+	    (!rdma_is_port_valid(ibdev, cmd->alt_port_num) ||
+	     cmd->alt_dest.port_num != cmd->alt_port_num))
+		return -EINVAL;
+	return 0;
+}
+
+/*
+ * The primary path is through the port that the QP has or is given, in any state; one in
+ * RESET has none yet, and takes no path.
+ */
+static int qp_check_path(const struct ib_qp *qp,
 			 const struct ib_uverbs_modify_qp *cmd, u32 mask)
 {
 	u32 port = mask & IB_QP_PORT ? cmd->port_num : qp->port;
 
-	return !(mask & IB_QP_STATE) || cmd->qp_state != IB_QPS_RTR || !port ||
-	       cmd->dest.port_num == port;
-}
-
-static int qp_check_ports(const struct ib_qp *qp,
-			  const struct ib_uverbs_modify_qp *cmd, u32 mask)
-{
-	struct ib_device *ibdev = qp->device;
-
-	if (mask & IB_QP_PORT && !rdma_is_port_valid(ibdev, cmd->port_num))
-		return -EINVAL;
-	if (mask & IB_QP_AV &&
-	    (!rdma_is_port_valid(ibdev, cmd->dest.port_num) ||
-	     !qp_path_fits(qp, cmd, mask)))
-		return -EINVAL;
-	if (mask & IB_QP_ALT_PATH &&
-	    (!rdma_is_port_valid(ibdev, cmd->alt_port_num) ||
-	     !rdma_is_port_valid(ibdev, cmd->alt_dest.port_num)))
+	if (mask & IB_QP_AV && port && cmd->dest.port_num != port)
 		return -EINVAL;
 	return 0;
 }
@@ -99,40 +102,69 @@ static void qp_take_path(struct ib_device *ibdev, struct rdma_ah_attr *ah,
 	rdma_ah_set_port_num(ah, dest->port_num);
 }
 
-/* @attr is zeroed. */
+/* Retries, timers and limits of a connected QP (IBA vol. 1, 11.2.5.2). */
+static void qp_take_limits(struct ib_qp_attr *attr,
+			   const struct ib_uverbs_modify_qp *cmd, u32 mask)
+{
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		attr->max_rd_atomic = cmd->max_rd_atomic;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		attr->max_dest_rd_atomic = cmd->max_dest_rd_atomic;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		attr->min_rnr_timer = cmd->min_rnr_timer;
+	if (mask & IB_QP_TIMEOUT)
+		attr->timeout = cmd->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		attr->retry_cnt = cmd->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		attr->rnr_retry = cmd->rnr_retry;
+}
+
+/*
+ * @attr is zeroed, and stays so where the mask does not name an attribute: what the user
+ * has there was checked by nobody.
+ */
 static void qp_take_attr(struct ib_device *ibdev, struct ib_qp_attr *attr,
 			 struct ib_uverbs_modify_qp *cmd, u32 mask)
 {
-	attr->qp_state = cmd->qp_state;
-	attr->cur_qp_state = cmd->cur_qp_state;
-	attr->path_mtu = cmd->path_mtu;
-	attr->path_mig_state = cmd->path_mig_state;
-	attr->qkey = cmd->qkey;
-	attr->rq_psn = cmd->rq_psn;
-	attr->sq_psn = cmd->sq_psn;
-	attr->dest_qp_num = cmd->dest_qp_num;
-	attr->qp_access_flags = cmd->qp_access_flags;
-	attr->pkey_index = cmd->pkey_index;
-	attr->alt_pkey_index = cmd->alt_pkey_index;
-	attr->en_sqd_async_notify = cmd->en_sqd_async_notify;
-	attr->max_rd_atomic = cmd->max_rd_atomic;
-	attr->max_dest_rd_atomic = cmd->max_dest_rd_atomic;
-	attr->min_rnr_timer = cmd->min_rnr_timer;
-	attr->port_num = cmd->port_num;
-	attr->timeout = cmd->timeout;
-	attr->retry_cnt = cmd->retry_cnt;
-	attr->rnr_retry = cmd->rnr_retry;
-	attr->alt_port_num = cmd->alt_port_num;
-	attr->alt_timeout = cmd->alt_timeout;
+	if (mask & IB_QP_STATE)
+		attr->qp_state = cmd->qp_state;
+	if (mask & IB_QP_CUR_STATE)
+		attr->cur_qp_state = cmd->cur_qp_state;
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		attr->en_sqd_async_notify = cmd->en_sqd_async_notify;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		attr->qp_access_flags = cmd->qp_access_flags;
+	if (mask & IB_QP_PKEY_INDEX)
+		attr->pkey_index = cmd->pkey_index;
+	if (mask & IB_QP_PORT)
+		attr->port_num = cmd->port_num;
+	if (mask & IB_QP_QKEY)
+		attr->qkey = cmd->qkey;
+	if (mask & IB_QP_PATH_MTU)
+		attr->path_mtu = cmd->path_mtu;
+	if (mask & IB_QP_PATH_MIG_STATE)
+		attr->path_mig_state = cmd->path_mig_state;
+	if (mask & IB_QP_RQ_PSN)
+		attr->rq_psn = cmd->rq_psn;
+	if (mask & IB_QP_SQ_PSN)
+		attr->sq_psn = cmd->sq_psn;
+	if (mask & IB_QP_DEST_QPN)
+		attr->dest_qp_num = cmd->dest_qp_num;
+	qp_take_limits(attr, cmd, mask);
 	if (mask & IB_QP_AV)
 		qp_take_path(ibdev, &attr->ah_attr, &cmd->dest);
-	if (mask & IB_QP_ALT_PATH)
+	if (mask & IB_QP_ALT_PATH) {
+		attr->alt_port_num = cmd->alt_port_num;
+		attr->alt_timeout = cmd->alt_timeout;
+		attr->alt_pkey_index = cmd->alt_pkey_index;
 		qp_take_path(ibdev, &attr->alt_ah_attr, &cmd->alt_dest);
+	}
 }
 
 /* A target QP has handles in several processes; what they share is its domain. */
-static int qp_modify_locked(struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask,
-			    struct ib_udata *udata)
+static int qp_modify_locked(struct ib_qp *qp, const struct ib_uverbs_modify_qp *cmd,
+			    struct ib_qp_attr *attr, u32 mask, struct ib_udata *udata)
 {
 	struct ib_uqp_object *obj = qp->uobject;
 	bool shared = qp->real_qp != qp;
@@ -141,7 +173,9 @@ static int qp_modify_locked(struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask,
 	mutex_lock(&obj->lock);
 	if (shared)
 		down_write(&qp->xrcd->tgt_qps_rwsem);
-	ret = ib_modify_qp_with_udata(qp, attr, mask, udata);
+	/* Nobody else changes the port now. */
+	ret = qp_check_path(qp->real_qp, cmd, mask) ?:
+	      ib_modify_qp_with_udata(qp, attr, mask, udata);
 	if (shared)
 		up_write(&qp->xrcd->tgt_qps_rwsem);
 	mutex_unlock(&obj->lock);
@@ -156,7 +190,7 @@ static int qp_modify(struct uverbs_attr_bundle *attrs, struct ib_qp *qp,
 	int ret;
 
 	ret = qp_check_states(&cmd->base, mask) ?:
-	      qp_check_ports(qp->real_qp, &cmd->base, mask) ?:
+	      qp_check_ports(qp->device, &cmd->base, mask) ?:
 	      qp_check_qkey(&cmd->base, mask);
 	if (ret)
 		return ret;
@@ -166,7 +200,7 @@ static int qp_modify(struct uverbs_attr_bundle *attrs, struct ib_qp *qp,
 	qp_take_attr(qp->device, attr, &cmd->base, mask);
 	if (mask & IB_QP_RATE_LIMIT)
 		attr->rate_limit = cmd->rate_limit;
-	return qp_modify_locked(qp, attr, mask, &attrs->driver_udata);
+	return qp_modify_locked(qp, &cmd->base, attr, mask, &attrs->driver_udata);
 }
 
 static int qp_modify_command(struct uverbs_attr_bundle *attrs,

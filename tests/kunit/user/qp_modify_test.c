@@ -191,6 +191,51 @@ static void states_and_ports_out_of_range(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->hca->queues.qp_mask, 0);
 }
 
+/* A QP whose send queue is drained may be given another port, with the path or before. */
+static void check_drained(struct commands *c, u32 qp)
+{
+	const struct ib_uverbs_modify_qp to_rts = {
+		.attr_mask = IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+			     IB_QP_RNR_RETRY | IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC,
+		.qp_state = IB_QPS_RTS,
+	};
+	const struct ib_uverbs_modify_qp to_sqd = {
+		.attr_mask = IB_QP_STATE, .qp_state = IB_QPS_SQD,
+	};
+	struct ib_uverbs_modify_qp move = to_rtr;
+
+	KUNIT_ASSERT_EQ(c->test, modify(c, qp, to_rts), 0);
+	KUNIT_ASSERT_EQ(c->test, modify(c, qp, to_sqd), 0);
+	move.qp_state = IB_QPS_SQD;
+	move.port_num = 1;
+	move.dest.port_num = 2;
+	move.attr_mask = IB_QP_STATE | IB_QP_AV;
+	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), -EINVAL);
+	move.attr_mask = IB_QP_AV;
+	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), -EINVAL);
+	move.attr_mask = IB_QP_STATE | IB_QP_AV | IB_QP_PORT;
+	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), -EINVAL);
+	move.port_num = 2;
+	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), 0);
+	/* That is its port now. */
+	move.attr_mask = IB_QP_STATE | IB_QP_AV;
+	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), 0);
+}
+
+static void check_alternate(struct commands *c)
+{
+	struct ib_uverbs_modify_qp rtr = to_rtr;
+	u32 qp = queues_qp(c, IB_QPT_RC);
+
+	KUNIT_ASSERT_EQ(c->test, modify(c, qp, to_init), 0);
+	rtr.attr_mask |= IB_QP_ALT_PATH;
+	rtr.alt_dest = rtr.dest;
+	rtr.alt_port_num = 2;
+	KUNIT_EXPECT_EQ(c->test, modify(c, qp, rtr), -EINVAL);
+	rtr.alt_dest.port_num = 2;
+	KUNIT_EXPECT_EQ(c->test, modify(c, qp, rtr), 0);
+}
+
 static void a_path_goes_through_the_qp_s_port(struct kunit *test)
 {
 	static const struct fake_hca_params params = {
@@ -211,6 +256,30 @@ static void a_path_goes_through_the_qp_s_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, modify(c, qp, rtr), -EINVAL);
 	rtr.dest.port_num = 1;
 	KUNIT_EXPECT_EQ(test, modify(c, qp, rtr), 0);
+	check_drained(c, qp);
+	check_alternate(c);
+}
+
+/* Whatever the user has there, its driver does not see what was not checked. */
+static void what_the_mask_does_not_name_is_not_handed_on(struct kunit *test)
+{
+	struct commands *c = test->priv;
+	u32 qp = queues_qp(c, IB_QPT_RC);
+	const struct ib_qp_attr *asked = &c->hca->queues.qp_attr;
+	struct ib_uverbs_modify_qp cmd;
+	struct ib_qp_attr none = {};
+
+	memset(&cmd, 0xff, sizeof(cmd));
+	cmd.attr_mask = TO_INIT;
+	cmd.qp_state = IB_QPS_INIT;
+	cmd.port_num = 1;
+	cmd.pkey_index = 0;
+	cmd.qp_access_flags = IB_ACCESS_REMOTE_WRITE;
+	KUNIT_ASSERT_EQ(test, modify(c, qp, cmd), 0);
+	none.qp_state = IB_QPS_INIT;
+	none.port_num = 1;
+	none.qp_access_flags = IB_ACCESS_REMOTE_WRITE;
+	KUNIT_EXPECT_MEMEQ(test, asked, &none, sizeof(none));
 }
 
 static void controlled_qkeys_are_privileged(struct kunit *test)
@@ -433,6 +502,7 @@ static struct kunit_case qp_modify_cases[] = {
 	KUNIT_CASE(a_rate_limit_is_handed_on),
 	KUNIT_CASE(states_and_ports_out_of_range),
 	KUNIT_CASE(a_path_goes_through_the_qp_s_port),
+	KUNIT_CASE(what_the_mask_does_not_name_is_not_handed_on),
 	KUNIT_CASE(controlled_qkeys_are_privileged),
 	KUNIT_CASE(halves_of_an_xrc_connection),
 	KUNIT_CASE(target_qps_have_the_other_half),
