@@ -212,9 +212,12 @@ void uverbs_device_del_file(struct ib_uverbs_file *file)
  * For a driver whose device is about to be reset or loses its memory.  On return no
  * process has any of it mapped: each page of a mapping that was made by
  * rdma_user_mmap_io() now shows memory that no device reads, and holds its struct
- * rdma_user_mmap_entry no longer.  What is mapped after the call stays mapped.
+ * rdma_user_mmap_entry no longer.
  *
- * Context: process; may sleep, waits for page faults in progress.
+ * The driver first has its mmap method refuse: calls of it that may not have seen that
+ * are over, and what they mapped is gone, when this returns.
+ *
+ * Context: process; may sleep, waits for page faults and mmap() in progress.
  */
 void rdma_user_mmap_disassociate(struct ib_device *device)
 {
@@ -224,8 +227,12 @@ void rdma_user_mmap_disassociate(struct ib_device *device)
 	if (!udev)
 		return;
 	mutex_lock(&udev->lock);
-	list_for_each_entry(file, &udev->files, on_device)
+	list_for_each_entry(file, &udev->files, on_device) {
+		/* Taken under mmap_lock of an mm: not held while that is. */
+		mutex_lock(&file->mmap_lock);
+		mutex_unlock(&file->mmap_lock);
 		uverbs_umaps_revoke(file);
+	}
 	mutex_unlock(&udev->lock);
 }
 EXPORT_SYMBOL(rdma_user_mmap_disassociate);

@@ -56,6 +56,7 @@ struct ib_uverbs_file *uverbs_file_create(struct uverbs_device *udev)
 		return ERR_PTR(-ENODEV);
 	}
 	kref_init(&file->ref);
+	mutex_init(&file->mmap_lock);
 	mutex_init(&file->umaps.lock);
 	INIT_LIST_HEAD(&file->umaps.list);
 	init_rwsem(&file->teardown_sem);
@@ -85,6 +86,7 @@ static void file_free(struct kref *ref)
 	if (file->sink)
 		put_page(file->sink);
 	mutex_destroy(&file->umaps.lock);
+	mutex_destroy(&file->mmap_lock);
 	uverbs_device_put(file->device);
 	file_unpin(file);
 	kfree(file);

@@ -109,7 +109,23 @@ static bool is_raw(const struct vm_area_struct *vma)
  * or the device's by itself: the last is noted, for the teardown of the file.
  */
 static int node_mmap(struct file *filp, struct vm_area_struct *vma)
+ *
+ * Its mmap method looks whether the device may be mapped, then maps it; mmap_lock makes
+ * one step of the two for rdma_user_mmap_disassociate().
 {
+static int call_driver_mmap(struct ib_uverbs_file *file, struct ib_ucontext *context,
+			    struct vm_area_struct *vma)
+{
+	int ret;
+
+	mutex_lock(&file->mmap_lock);
+	ret = context->device->ops.mmap(context, vma);
+	if (!ret && is_raw(vma))
+		WRITE_ONCE(file->raw_maps, true);
+	mutex_unlock(&file->mmap_lock);
+	return ret;
+}
+
 	struct ib_uverbs_file *file = filp->private_data;
 	struct ib_ucontext *context;
 	int idx, ret;
@@ -127,9 +143,7 @@ static int node_mmap(struct file *filp, struct vm_area_struct *vma)
 		goto out;
 	}
 	vma->vm_ops = &uverbs_umap_ops;
-	ret = context->device->ops.mmap(context, vma);
-	if (!ret && is_raw(vma))
-		WRITE_ONCE(file->raw_maps, true);
+	ret = call_driver_mmap(file, context, vma);
 out:
 	uverbs_section_end(file, idx);
 	return ret;

@@ -9,7 +9,8 @@
  *	uverbs_device.lock		the files of one device (device.c)
  *	  ib_uverbs_file.teardown_sem	its objects, against their end (file.c)
  *	    mm->mmap_lock		of any process that maps one
- *	      rdma_umaps.lock		the mappings of one file (umap.c)
+ *	      ib_uverbs_file.mmap_lock	mmap() of one file (node.c)
+ *	        rdma_umaps.lock		the mappings of one file (umap.c)
  *	    uverbs_device.xrcds_lock	the XRC domains of one device (xrcd.c)
  *	    ib_uverbs_file.objects_lock, the lock of its handles
  *	dma_buf.resv			one dma-buf (umem_dmabuf.c); exporters call
@@ -80,6 +81,7 @@ struct ib_uverbs_file {
 	struct uverbs_device *device;	/* a reference */
 	struct list_head on_device;	/* protected by device->lock */
 	struct address_space *mapping;	/* the node's; valid until the file is closed */
+	struct mutex mmap_lock;		/* held over calls of the driver's mmap method */
 	bool raw_maps;			/* the driver mapped the device by itself */
 	/*
 	 * Of a driver whose own mappings may outlive its device (file.c): references
@@ -120,10 +122,10 @@ struct ib_uobject *uverbs_uobject_new(const struct uverbs_api_object *obj,
 void uverbs_uobject_closed(struct ib_uobject *uobj);
 void uverbs_objects_teardown(struct ib_uverbs_file *file,
 			     enum rdma_remove_reason why);
-
-/* ---- umap.c: mappings of device memory ---- */
 bool uverbs_handle_leave(struct ib_uobject *uobj);
 void uverbs_handles_drop(struct ib_uverbs_file *file);
+
+/* ---- umap.c: mappings of device memory ---- */
 /* The file's mmap method sets them before it calls the driver's. */
 extern const struct vm_operations_struct uverbs_umap_ops;
 
@@ -292,8 +294,6 @@ void uverbs_event_untake(struct uverbs_event_queue *queue, struct uverbs_event *
 #endif
 
 /* ---- async.c: asynchronous events ---- */
-/*
- * The first member of user objects that have asynchronous events: ib_uqp_object,
 /* One of a kind, however often it happened; protected by the queue's lock. */
 struct uverbs_async_event {
 	struct uverbs_event event;	/* on the queue while some are unread */
@@ -306,6 +306,8 @@ struct uverbs_async_event {
 /* A QP has as many kinds of event (IBA vol. 1, 11.6.3), other objects fewer. */
 #define UVERBS_OBJECT_EVENTS 8
 
+/*
+ * The first member of user objects that have asynchronous events: ib_uqp_object,
  * ib_usrq_object, ib_ucq_object, ib_uwq_object.
  */
 struct uverbs_event_object {
@@ -326,6 +328,9 @@ int uverbs_event_object_init(struct uverbs_event_object *obj,
 			     struct uverbs_attr_bundle *attrs, u16 fd_attr);
 /* The object is gone from the driver, or was not made: what is not read is dropped. */
 void uverbs_event_object_exit(struct uverbs_event_object *obj);
+/* The driver did not destroy the object when it was asked to, for reason @why. */
+void uverbs_event_object_refused(struct uverbs_event_object *obj,
+				 enum rdma_remove_reason why);
 /* An event for the user, whose name of the object is uobject.user_handle. */
 void uverbs_event_object_notify(struct uverbs_event_object *obj,
 				enum ib_event_type event);
@@ -341,9 +346,6 @@ void uverbs_async_device_fatal(struct ib_uverbs_file *file);
 void uverbs_async_forget(struct ib_uverbs_file *file);
 /* The release method of their files, around uverbs_uobject_fd_release(). */
 int uverbs_async_release(struct inode *inode, struct file *filp);
-/* The driver did not destroy the object when it was asked to, for reason @why. */
-void uverbs_event_object_refused(struct uverbs_event_object *obj,
-				 enum rdma_remove_reason why);
 
 /* ---- xrcd.c ---- */
 struct uverbs_xrcd;
@@ -443,7 +445,13 @@ extern const struct uapi_definition uverbs_flow_definitions[];
 struct uverbs_method {
 	int (*handler)(struct uverbs_attr_bundle *attrs);
 	bool driver;			/* the driver has a part in it */
+	bool driver_handler;		/* and that is in the driver's module */
 	bool destroys;			/* one attribute is an object to destroy */
+	/*
+	 * Runs without a section, too, if the device is gone.  Its driver's module may be
+	 * gone as well, so its attrs are copies, which are here; or NULL.
+	 */
+	struct uverbs_attr_spec *kept;
 	u8 nr_attrs;
 	DECLARE_BITMAP(mandatory, UVERBS_API_ATTR_BKEY_LEN);
 	const struct uverbs_attr_spec *attrs[];	/* by place in the bundle; or NULL */
@@ -461,13 +469,7 @@ struct uverbs_write_method {
 	bool disabled;
 	bool has_udata;
 	bool has_resp;
-	bool driver_handler;		/* and that is in the driver's module */
 	u8 req_size;
-	/*
-	 * Runs without a section, too, if the device is gone.  Its driver's module may be
-	 * gone as well, so its attrs are copies, which are here; or NULL.
-	 */
-	struct uverbs_attr_spec *kept;
 	u8 resp_size;
 };
 

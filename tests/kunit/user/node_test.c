@@ -15,7 +15,11 @@ static u8 *memory;		/* what the driver maps */
 static int closed;		/* so often did it see a mapping end */
 static int mmap_kind;
 
-enum { MAP_REFUSED, MAP_RAW, MAP_OWN };
+enum { MAP_REFUSED, MAP_RAW, MAP_OWN, MAP_LATE };
+
+/* A driver that looks whether its device may be mapped, and takes its time to do so. */
+static struct completion mmap_looked, mmap_goes_on;
+static bool resetting;
 
 static const struct file_operations no_fops = {};
 
@@ -60,6 +64,13 @@ static int things_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 		return remap_pfn_range(vma, vma->vm_start,
 				       virt_to_phys(memory) >> PAGE_SHIFT, PAGE_SIZE,
 				       vma->vm_page_prot);
+	case MAP_LATE:
+		if (READ_ONCE(resetting))
+			return -EAGAIN;
+		complete(&mmap_looked);
+		wait_for_completion_timeout(&mmap_goes_on, 60 * HZ);
+		return rdma_user_mmap_io(context, vma, virt_to_phys(memory) >> PAGE_SHIFT,
+					 PAGE_SIZE, vma->vm_page_prot, NULL);
 	case MAP_OWN:
 		vma->vm_ops = &own_vm_ops;
 		return vm_insert_page(vma, vma->vm_start, virt_to_page(memory));
@@ -247,6 +258,56 @@ static void a_driver_may_end_its_mapping_after_its_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, closed, 1);
 }
 
+static void map_in_thread(struct kunit *test, void *arg)
+{
+	unsigned long *at = arg;
+
+	user_pages(test, 1, TEST_RW);
+	*at = try_map(test);
+}
+
+static int live;
+
+static void reset_in_thread(struct kunit *test, void *arg)
+{
+	struct things *t = test->priv;
+	struct ib_uverbs_file *file = filp->private_data;
+
+	WRITE_ONCE(resetting, true);
+	rdma_user_mmap_disassociate(&t->hca->ibdev);
+	live = list_count_nodes(&file->umaps.list);
+}
+
+static void a_mapping_in_the_making_is_revoked_too(struct kunit *test)
+{
+	struct things *t = test->priv;
+	unsigned long at = 0;
+	struct user_thread maps = { .fn = map_in_thread, .test = test, .arg = &at };
+	struct user_thread resets = { .fn = reset_in_thread, .test = test };
+
+	init_completion(&mmap_looked);
+	init_completion(&mmap_goes_on);
+	resetting = false;
+	live = -1;
+	give_context(test, t);
+	ib_set_device_ops(&t->hca->ibdev, &mmap_ops);
+	mmap_kind = MAP_LATE;
+	KUNIT_ASSERT_EQ(test, user_thread_start(&maps), 0);
+	KUNIT_EXPECT_GT(test, wait_for_completion_timeout(&mmap_looked, 60 * HZ), 0ul);
+	KUNIT_ASSERT_EQ(test, user_thread_start(&resets), 0);
+	/* The driver may not touch the device yet, for as long as it takes. */
+	msleep(5000);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(resets.done));
+	complete(&mmap_goes_on);
+	user_thread_join(&resets);
+	user_thread_join(&maps);
+	KUNIT_EXPECT_FALSE(test, IS_ERR_VALUE(at));
+	KUNIT_EXPECT_EQ(test, live, 0);
+	/* The driver refuses from now on. */
+	user_pages(test, 1, TEST_RW);
+	KUNIT_EXPECT_EQ(test, (long)try_map(test), -EAGAIN);
+}
+
 static void nothing_is_asked_of_a_device_that_is_gone(struct kunit *test)
 {
 	struct things *t = test->priv;
@@ -271,6 +332,7 @@ static struct kunit_case node_cases[] = {
 	KUNIT_CASE(a_mapping_needs_a_context_and_a_driver),
 	KUNIT_CASE(what_the_driver_mapped_of_the_device_is_zapped),
 	KUNIT_CASE(a_driver_may_end_its_mapping_after_its_device),
+	KUNIT_CASE(a_mapping_in_the_making_is_revoked_too),
 	KUNIT_CASE(nothing_is_asked_of_a_device_that_is_gone),
 	{}
 };
