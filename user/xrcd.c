@@ -4,7 +4,9 @@
  *
  * A domain is shared by processes through a file: all that open the same inode have the
  * same domain, each by a user object of its own.  It lasts as long as one of them, and
- * holds the inode meanwhile.  One that is opened without a file is its opener's alone.
+ * holds the path of whoever was first meanwhile: an inode alone does not keep its
+ * filesystem mounted, nor does the file need to stay open.  One that is opened without a
+ * file is its opener's alone.
  *
  * A user object stays while QPs or SRQs were made through it.  So when the last one
  * goes nothing is in the domain.
@@ -12,6 +14,7 @@
 #include <linux/fcntl.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/path.h>
 #include <linux/rbtree.h>
 #include <linux/slab.h>
 #define UVERBS_MODULE_NAME ib_uverbs
@@ -21,7 +24,8 @@
 
 struct uverbs_xrcd {
 	struct rb_node node;		/* of uverbs_device.xrcds, unless anonymous */
-	struct inode *inode;		/* a reference; or NULL */
+	struct inode *inode;		/* that of @path; or NULL */
+	struct path path;		/* a reference; or empty */
 	struct ib_xrcd *xrcd;
 	unsigned int opens;		/* protected by xrcds_lock */
 };
@@ -45,9 +49,11 @@ static bool xrcd_less(struct rb_node *a, const struct rb_node *b)
 	return xrcd_cmp(rb_entry(a, struct uverbs_xrcd, node)->inode, b) < 0;
 }
 
-static struct uverbs_xrcd *xrcd_make(struct uverbs_device *udev, struct inode *inode,
+/* @filp: NULL for one that is not shared. */
+static struct uverbs_xrcd *xrcd_make(struct uverbs_device *udev, struct file *filp,
 				     struct uverbs_attr_bundle *attrs)
 {
+	struct inode *inode = filp ? file_inode(filp) : NULL;
 	struct uverbs_xrcd *x = kzalloc(sizeof(*x), GFP_KERNEL_ACCOUNT);
 
 	if (!x)
@@ -61,23 +67,24 @@ static struct uverbs_xrcd *xrcd_make(struct uverbs_device *udev, struct inode *i
 	}
 	x->opens = 1;
 	x->inode = inode;
-	if (inode) {
-		ihold(inode);
+	if (filp) {
+		x->path = filp->f_path;
+		path_get(&x->path);
 		rb_add(&x->node, &udev->xrcds, xrcd_less);
 	}
 	return x;
 }
 
 /* -EAGAIN: there is none, and it is not to be created; -EINVAL: there is one. */
-static struct uverbs_xrcd *xrcd_find(struct uverbs_device *udev, struct inode *inode,
+static struct uverbs_xrcd *xrcd_find(struct uverbs_device *udev, struct file *filp,
 				     u32 oflags, struct uverbs_attr_bundle *attrs)
 {
-	struct rb_node *node = rb_find(inode, &udev->xrcds, xrcd_cmp);
+	struct rb_node *node = rb_find(file_inode(filp), &udev->xrcds, xrcd_cmp);
 	struct uverbs_xrcd *x;
 
 	lockdep_assert_held(&udev->xrcds_lock);
 	if (!node)
-		return oflags & O_CREAT ? xrcd_make(udev, inode, attrs) :
+		return oflags & O_CREAT ? xrcd_make(udev, filp, attrs) :
 					  ERR_PTR(-EAGAIN);
 	if (oflags & O_EXCL)
 		return ERR_PTR(-EINVAL);
@@ -86,15 +93,15 @@ static struct uverbs_xrcd *xrcd_find(struct uverbs_device *udev, struct inode *i
 	return x;
 }
 
-static int xrcd_open(struct ib_uobject *uobj, struct inode *inode, u32 oflags,
+static int xrcd_open(struct ib_uobject *uobj, struct file *filp, u32 oflags,
 		     struct uverbs_attr_bundle *attrs)
 {
 	struct uverbs_device *udev = attrs->ufile->device;
 	struct uverbs_xrcd *x;
 
-	if (inode) {
+	if (filp) {
 		mutex_lock(&udev->xrcds_lock);
-		x = xrcd_find(udev, inode, oflags, attrs);
+		x = xrcd_find(udev, filp, oflags, attrs);
 		mutex_unlock(&udev->xrcds_lock);
 	} else {
 		x = xrcd_make(udev, NULL, attrs);
@@ -125,7 +132,7 @@ static int xrcd_close(struct uverbs_device *udev, struct uverbs_xrcd *x,
 	mutex_unlock(&udev->xrcds_lock);
 	if (ret)
 		return ret;
-	iput(x->inode);
+	path_put(&x->path);
 	kfree(x);
 	return 0;
 }
@@ -141,7 +148,7 @@ static int xrcd_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 	return xrcd_close(uobj->ufile->device, uxrcd->shared, attrs);
 }
 
-static int xrcd_open_as(const struct ib_uverbs_open_xrcd *cmd, struct inode *inode,
+static int xrcd_open_as(const struct ib_uverbs_open_xrcd *cmd, struct file *filp,
 			struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uverbs_open_xrcd_resp resp = {};
@@ -152,7 +159,7 @@ static int xrcd_open_as(const struct ib_uverbs_open_xrcd *cmd, struct inode *ino
 	uobj = uobj_alloc(UVERBS_OBJECT_XRCD, attrs, &ibdev);
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
-	ret = xrcd_open(uobj, inode, cmd->oflags, attrs);
+	ret = xrcd_open(uobj, filp, cmd->oflags, attrs);
 	if (ret) {
 		uobj_alloc_abort(uobj, attrs);
 		return ret;
@@ -176,7 +183,7 @@ static int xrcd_open_write(struct uverbs_attr_bundle *attrs)
 	filp = fget(cmd.fd);
 	if (!filp)
 		return -EBADF;
-	ret = xrcd_open_as(&cmd, file_inode(filp), attrs);
+	ret = xrcd_open_as(&cmd, filp, attrs);
 	fput(filp);
 	return ret;
 }

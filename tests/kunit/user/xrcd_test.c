@@ -3,6 +3,8 @@
 #include <linux/fcntl.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mount.h>
 #include <linux/shmem_fs.h>
 #include "commands.h"
 #include "faults.h"
@@ -90,6 +92,45 @@ static void openers_of_one_file_share(struct kunit *test)
 					       UVERBS_METHOD_XRCD_DESTROY, d), 0);
 	KUNIT_EXPECT_EQ(test, domains(c), 0);
 	close_fd(other.fd);
+}
+
+/* The mount has as many holders as there are but for a domain's. */
+static void check_mounted(struct kunit *test, struct vfsmount *mnt)
+{
+	struct commands *c = test->priv;
+	struct file *file = file_open_root_mnt(mnt, "xrcd", O_CREAT | O_RDWR, 0600);
+	u32 a, b;
+	int fd;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	fd_install(fd, file);
+	KUNIT_EXPECT_EQ(test, open_xrcd(c, fd, O_CREAT, &a), 0);
+	KUNIT_EXPECT_EQ(test, open_xrcd(c, fd, 0, &b), 0);
+	close_fd(fd);
+	flush_delayed_fput();
+	KUNIT_EXPECT_FALSE(test, may_umount(mnt));
+	KUNIT_EXPECT_EQ(test, close_xrcd(c, a), 0);
+	KUNIT_EXPECT_FALSE(test, may_umount(mnt));
+	KUNIT_EXPECT_EQ(test, close_xrcd(c, b), 0);
+	KUNIT_EXPECT_TRUE(test, may_umount(mnt));
+}
+
+/* With its inode: a filesystem whose inodes are in use cannot be unmounted. */
+static void a_domain_keeps_its_filesystem_mounted(struct kunit *test)
+{
+	struct file_system_type *type = get_fs_type("ramfs");
+	struct vfsmount *mnt;
+
+	KUNIT_ASSERT_NOT_NULL(test, type);
+	mnt = kern_mount(type);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mnt));
+	/* One who has it mounted has two references. */
+	mntget(mnt);
+	KUNIT_EXPECT_TRUE(test, may_umount(mnt));
+	check_mounted(test, mnt);
+	mntput(mnt);
+	kern_unmount(mnt);
 }
 
 static void flags_of_opening(struct kunit *test)
@@ -214,6 +255,7 @@ static void the_device_goes_first(struct kunit *test)
 
 static struct kunit_case xrcd_cases[] = {
 	KUNIT_CASE(openers_of_one_file_share),
+	KUNIT_CASE(a_domain_keeps_its_filesystem_mounted),
 	KUNIT_CASE(flags_of_opening),
 	KUNIT_CASE(one_without_a_file_is_its_opener_s),
 	KUNIT_CASE(a_domain_in_use_stays),
