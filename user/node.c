@@ -13,6 +13,7 @@
 #include <linux/module.h>
 #include <linux/nsproxy.h>
 #include <linux/uaccess.h>
+#include <kunit/visibility.h>
 #include <rdma/ib.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
@@ -22,7 +23,8 @@
 #define UVERBS_MAJOR		231
 #define UVERBS_MINOR		192
 #define UVERBS_NR_FIXED		32
-#define UVERBS_NR_NODES		1024
+/* An adapter of scalable functions alone may have some thousand. */
+#define UVERBS_NR_NODES		8192
 
 static DEFINE_IDA(node_ida);
 static dev_t dynamic_base;
@@ -107,12 +109,10 @@ static bool is_raw(const struct vm_area_struct *vma)
 /*
  * The driver may map what core can revoke, by rdma_user_mmap_io(), memory of its own,
  * or the device's by itself: the last is noted, for the teardown of the file.
- */
-static int node_mmap(struct file *filp, struct vm_area_struct *vma)
  *
  * Its mmap method looks whether the device may be mapped, then maps it; mmap_lock makes
  * one step of the two for rdma_user_mmap_disassociate().
-{
+ */
 static int call_driver_mmap(struct ib_uverbs_file *file, struct ib_ucontext *context,
 			    struct vm_area_struct *vma)
 {
@@ -126,6 +126,8 @@ static int call_driver_mmap(struct ib_uverbs_file *file, struct ib_ucontext *con
 	return ret;
 }
 
+static int node_mmap(struct file *filp, struct vm_area_struct *vma)
+{
 	struct ib_uverbs_file *file = filp->private_data;
 	struct ib_ucontext *context;
 	int idx, ret;
@@ -255,6 +257,7 @@ int uverbs_node_add(struct uverbs_device *udev)
 	put_device(&udev->dev);
 	return ret;
 }
+EXPORT_SYMBOL_IF_KUNIT(uverbs_node_add);
 
 /* Nobody opens it any more; whoever has it open keeps its memory. */
 void uverbs_node_del(struct uverbs_device *udev)
@@ -263,6 +266,7 @@ void uverbs_node_del(struct uverbs_device *udev)
 	ida_free(&node_ida, udev->dev.id);
 	put_device(&udev->dev);
 }
+EXPORT_SYMBOL_IF_KUNIT(uverbs_node_del);
 
 int uverbs_nodes_init(void)
 {

@@ -46,7 +46,7 @@
 #include <rdma/ib_verbs.h>
 
 #define UMAD_MAX_AGENTS		32	/* a file; libibumad's UMAD_CA_MAX_AGENTS */
-#define UMAD_MAX_PORTS		1024
+#define UMAD_MAX_PORTS		8192	/* scalable functions */
 #define UMAD_MIN_MAD		IB_MGMT_RMPP_HDR
 
 /* ---- port.c: a port and its two devices ---- */

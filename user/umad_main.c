@@ -34,22 +34,26 @@ dev_t umad_devt(int number)
 	return number < UMAD_FIXED ? UMAD_FIRST_DEVT + number :
 	       umad_dynamic_devt + (number - UMAD_FIXED);
 }
+EXPORT_SYMBOL_IF_KUNIT(umad_devt);
 
 dev_t umad_issm_devt(int number)
 {
 	return number < UMAD_FIXED ? UMAD_FIRST_DEVT + UMAD_FIXED + number :
 	       umad_dynamic_devt + UMAD_DYNAMIC + (number - UMAD_FIXED);
 }
+EXPORT_SYMBOL_IF_KUNIT(umad_issm_devt);
 
 int umad_number_get(void)
 {
 	return ida_alloc_max(&umad_numbers, UMAD_MAX_PORTS - 1, GFP_KERNEL);
 }
+EXPORT_SYMBOL_IF_KUNIT(umad_number_get);
 
 void umad_number_put(int number)
 {
 	ida_free(&umad_numbers, number);
 }
+EXPORT_SYMBOL_IF_KUNIT(umad_number_put);
 
 static int umad_numbers_register(void)
 {

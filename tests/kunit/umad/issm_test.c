@@ -158,7 +158,27 @@ static void a_switch_has_one_at_port_0(struct kunit *test)
 	fake_hca_destroy(sw);
 }
 
+/* As adapters that are split into thousands of scalable functions have. */
+static void there_are_numbers_for_thousands_of_ports(struct kunit *test)
+{
+	int numbers[1100], i, n;
+
+	for (n = 0; n < ARRAY_SIZE(numbers); n++) {
+		numbers[n] = umad_number_get();
+		if (numbers[n] < 0)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, n, (int)ARRAY_SIZE(numbers));
+	for (i = 1; i < n; i++) {
+		KUNIT_EXPECT_NE(test, umad_devt(numbers[i]), umad_devt(numbers[i - 1]));
+		KUNIT_EXPECT_NE(test, umad_devt(numbers[i]), umad_issm_devt(numbers[0]));
+	}
+	while (n--)
+		umad_number_put(numbers[n]);
+}
+
 static struct kunit_case issm_cases[] = {
+	KUNIT_CASE(there_are_numbers_for_thousands_of_ports),
 	KUNIT_CASE(the_bit_is_set_while_it_is_open),
 	KUNIT_CASE(another_waits_until_it_is_closed),
 	KUNIT_CASE(removal_takes_it_from_all),
