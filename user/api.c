@@ -84,6 +84,7 @@ uverbs_method_attr(const struct uverbs_method *method, u16 id, unsigned int *bke
 	*bkey = attr_index(id);
 	return *bkey < method->nr_attrs ? method->attrs[*bkey] : NULL;
 }
+EXPORT_SYMBOL_IF_KUNIT(uverbs_method_attr);
 
 /* NULL if the device has no such command. */
 const struct uverbs_write_method *
@@ -170,8 +171,12 @@ static int api_merge_method(struct api_walk *walk,
 	int ret;
 
 	for (i = 0; i < def->num_attrs; i++) {
-		unsigned int bkey = attr_index((*def->attrs)[i]->id);
+		unsigned int bkey;
 
+		/* As methods of an object, those left out of a build may be NULL. */
+		if (!(*def->attrs)[i])
+			continue;
+		bkey = attr_index((*def->attrs)[i]->id);
 		if (WARN_ON(bkey >= UVERBS_API_ATTR_BKEY_LEN))
 			return -EINVAL;
 		nr_attrs = max(nr_attrs, bkey + 1);
@@ -183,13 +188,15 @@ static int api_merge_method(struct api_walk *walk,
 		if (WARN_ON(method->handler))
 			return -EINVAL;
 		method->handler = def->handler;
+		method->driver_handler = walk->driver &&
+					 def->handler != uverbs_destroy_def_handler;
 	}
 	method->driver |= walk->driver;
 	for (i = 0; i < def->num_attrs; i++) {
+		if (!(*def->attrs)[i])
+			continue;
 		ret = api_add_attr(method, (*def->attrs)[i]);
 		if (ret)
-		method->driver_handler = walk->driver &&
-					 def->handler != uverbs_destroy_def_handler;
 			return ret;
 	}
 	return 0;
@@ -305,13 +312,6 @@ static int api_merge(struct api_walk *walk, const struct uapi_definition *def)
 	return ret;
 }
 
-/* A driver may have functions that serve the kernel alone. */
-static void api_mask_writes(struct uverbs_api *api, u64 mask)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(api->writes[0]); i++)
-		if (!(mask & BIT_ULL(i)))
 /* Whether all it asks for is a handle to give back, and where to tell what of it. */
 static bool method_only_destroys(const struct uverbs_method *method)
 {
@@ -371,11 +371,19 @@ static int api_keep_destroys(struct uverbs_api *api)
 	return ret;
 }
 
+/* A driver may have functions that serve the kernel alone. */
+static void api_mask_writes(struct uverbs_api *api, u64 mask)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(api->writes[0]); i++)
+		if (!(mask & BIT_ULL(i)))
 			api->writes[0][i].disabled = true;
 }
 
 void uverbs_api_free(struct uverbs_api *api)
 {
+	struct uverbs_method *method;
 	unsigned int i, j;
 
 	for (i = 0; i < UVERBS_NR_TYPES; i++) {
@@ -387,7 +395,6 @@ void uverbs_api_free(struct uverbs_api *api)
 		}
 		kfree(api->types[i]);
 	}
-	struct uverbs_method *method;
 	kfree(api);
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_api_free);
@@ -406,8 +413,11 @@ struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 	walk.api = kzalloc(sizeof(*walk.api), GFP_KERNEL);
 	if (!walk.api)
 		return ERR_PTR(-ENOMEM);
-	walk.api->driver_id = ibdev->ops.uverbs_no_driver_id_binding ?
-			      RDMA_DRIVER_UNKNOWN : ibdev->ops.driver_id;
+	/*
+	 * uverbs_no_driver_id_binding does not matter here: a provider's library names its
+	 * driver in each call, however it was matched with the device.
+	 */
+	walk.api->driver_id = ibdev->ops.driver_id;
 	ret = api_merge(&walk, core);
 	if (!ret) {
 		walk.driver = true;
@@ -415,6 +425,8 @@ struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 		walk.write = NULL;
 		ret = api_merge(&walk, ibdev->driver_def);
 	}
+	if (!ret)
+		ret = api_keep_destroys(walk.api);
 	if (ret) {
 		uverbs_api_free(walk.api);
 		return ERR_PTR(ret);
@@ -423,5 +435,3 @@ struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 	return walk.api;
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_api_create);
-	if (!ret)
-		ret = api_keep_destroys(walk.api);

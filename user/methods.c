@@ -3,6 +3,8 @@
  * All methods of ib_uverbs: each file has those of one object, called by write() and
  * by ioctl alike.
  */
+#include <kunit/visibility.h>
+
 #include "uverbs.h"
 
 const struct uapi_definition uverbs_core_definitions[] = {
@@ -29,3 +31,4 @@ const struct uapi_definition uverbs_core_definitions[] = {
 	UAPI_DEF_CHAIN(uverbs_flow_definitions),
 	{}
 };
+EXPORT_SYMBOL_IF_KUNIT(uverbs_core_definitions);
