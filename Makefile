@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Builds Ibex's modules against a kernel's headers package; `make help` lists the rest.
 
-KDIR ?= $(shell ls -d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V | tail -n 1)
+KDIR ?= $(addprefix /usr/src/linux-headers-,$(shell scripts/kver))
 KVER = $(notdir $(KDIR:/usr/src/linux-headers-%=%))
 
 MODULES := core/ mad/ cm/ cma/ user/
