@@ -47,10 +47,11 @@ abi: modules
 	@scripts/abi-gate --kdir $(KDIR) --stock "$$(scripts/stock-modules $(KVER))" \
 		--symvers $(SHADOW)/Module.symvers $(BUILT)
 
-abi-test: deps
+abi-test: modules
 	@scripts/shadow-tree $(SHADOW)-abi Kbuild include tests/abi
 	+$(call kbuild,$(SHADOW)-abi) IBEX_TESTS=tests/abi/ -s modules
-	@tests/abi/run $(KDIR) "$$(scripts/stock-modules $(KVER))" $(SHADOW)-abi
+	@tests/abi/run $(KDIR) "$$(scripts/stock-modules $(KVER))" $(SHADOW)-abi \
+		$(SHADOW)/Module.symvers $(BUILT)
 
 sparse: modules
 	+@config=$$($(CONFIG)) && \

@@ -20,6 +20,7 @@ class Btf:
         self.types.update({t['id']: t for t in module_types})
         self.functions = {t['name']: t for t in module_types
                           if t['kind'] == 'FUNC'}
+        self.own = {t['id'] for t in module_types}
         self.aggregates = {}
         for t in list(base_types) + list(module_types):
             if t['kind'] in AGGREGATES and t['name'] != '(anon)':
@@ -63,6 +64,28 @@ class Btf:
         word = {'FWD': t.get('fwd_kind', 'struct'), 'ENUM64': 'enum',
                 'INT': '', 'TYPEDEF': '', 'FLOAT': ''}.get(kind, kind.lower())
         return ('%s %s %s' % (word, t['name'], inner)).strip()
+
+    def reached(self, names, public):
+        """
+        The structs and unions that the prototypes of functions lead to, by way of the
+        kernel's and the public ones alone: what else a module has is its own affair.
+        """
+        todo = [self.functions[n]['type_id'] for n in names if n in self.functions]
+        seen, found = set(), set()
+        while todo:
+            type_id = todo.pop()
+            if type_id in seen or type_id not in self.types:
+                continue
+            seen.add(type_id)
+            t = self.types[type_id]
+            if t['kind'] in AGGREGATES:
+                name = t['kind'].lower() + ' ' + t['name']
+                if type_id in self.own and t['name'] != '(anon)' and name not in public:
+                    continue
+                found.add(name)
+            todo += [t[k] for k in ('type_id', 'ret_type_id') if k in t]
+            todo += [p['type_id'] for p in t.get('params', []) + t.get('members', [])]
+        return found
 
     def layout(self, t):
         """One line for the size of a struct and one for each of its members."""
