@@ -279,11 +279,13 @@ extern struct mutex fake_fabric_lock;
 /* iwarp.c */
 extern const struct ib_device_ops fake_hca_iwarp_ops;
 
+/* cq.c */
+int fake_hca_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+int fake_hca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+
 /* qp.c */
 extern const struct ib_device_ops fake_hca_qp_ops;
 void fake_hca_wire_run(struct work_struct *work);
-int fake_hca_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
-int fake_hca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 struct ib_mr *fake_hca_new_mr(struct ib_pd *pd, u32 max);
 int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		       struct ib_udata *udata);

@@ -14,11 +14,13 @@ struct fake_recv {
 
 struct fake_qp {
 	struct ib_qp ibqp;
+	struct ib_qp own;	/* what the provider would have made for itself */
 	struct ib_qp_attr attr;
 	enum ib_sig_type sq_sig_type;
 	u32 max_recv;
 	spinlock_t lock;	/* protects state, recvs, nr_recvs, held */
 	enum ib_qp_state state;
+	bool met_error;		/* a test said so */
 	struct list_head recvs;
 	unsigned int nr_recvs;
 	struct list_head held;	/* completions kept back */
@@ -32,13 +34,38 @@ static inline bool fake_qp_keeps_sends(const struct fake_qp *qp)
 	       to_fake_hca(qp->ibqp.device)->quirks.reset_keeps_sends;
 }
 
-/* A completion of the send queue. */
+/* cq.c: a completion of the send queue, and one of the receive queue */
 void fake_sent(struct ib_qp *ibqp, const struct ib_wc *wc);
+void fake_received(struct ib_qp *ibqp, const struct ib_wc *wc);
+extern const struct ib_device_ops fake_hca_cq_ops;
 
 struct fake_completion {
 	struct list_head entry;
 	struct ib_wc wc;
 	const u8 *payload;	/* not read by the adapter yet; NULL: it was */
 };
+
+/* contract.c: where the quirks of an adapter come in */
+void fake_contract_attrs(const struct fake_hca *hca, struct ib_device_attr *attrs);
+u32 fake_contract_pkeys(const struct fake_hca *hca);
+void fake_contract_query_port(const struct fake_hca *hca);
+int fake_contract_process_mad(const struct fake_hca *hca, const struct ib_mad *in);
+void fake_contract_ops(struct fake_hca *hca);
+int fake_contract_create_ah(struct ib_ah *ah, const struct rdma_ah_attr *attr);
+void fake_contract_destroy_ah(const struct fake_hca *hca);
+void fake_contract_received(struct fake_hca *hca, struct fake_qp *qp,
+			    struct ib_wc *wc);
+void fake_contract_polled(const struct fake_hca *hca, struct ib_wc *to,
+			  const struct ib_wc *from);
+bool fake_contract_refuses_send(const struct fake_hca *hca, const struct fake_qp *qp);
+bool fake_contract_only_notes(const struct fake_hca *hca, const struct fake_qp *qp);
+void fake_contract_port_event(struct fake_hca *hca, struct ib_event *event);
+void fake_contract_qp_event(struct fake_hca *hca, struct ib_event *event);
+
+/* main.c */
+int fake_hca_process_mad(struct ib_device *ibdev, int flags, u32 port,
+			 const struct ib_wc *wc, const struct ib_grh *grh,
+			 const struct ib_mad *in, struct ib_mad *out,
+			 size_t *out_len, u16 *pkey_index);
 
 #endif

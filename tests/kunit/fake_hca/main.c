@@ -6,7 +6,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_user_verbs.h>
-#include "fake_hca.h"
+#include "fake_qp.h"
 
 LIST_HEAD(fake_fabric);			/* protected by fake_fabric_lock */
 DEFINE_MUTEX(fake_fabric_lock);
@@ -42,6 +42,7 @@ static int fake_query_device(struct ib_device *ibdev, struct ib_device_attr *att
 			     struct ib_udata *udata)
 {
 	fake_hca_fill_attrs(attr);
+	fake_contract_attrs(to_fake_hca(ibdev), attr);
 	return 0;
 }
 
@@ -50,12 +51,13 @@ static int fake_query_port(struct ib_device *ibdev, u32 port,
 {
 	struct fake_hca *hca = to_fake_hca(ibdev);
 
+	fake_contract_query_port(hca);
 	attr->state = hca->port[port].state;
 	attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = IB_MTU_4096;
 	attr->gid_tbl_len = FAKE_HCA_GIDS;
-	attr->pkey_tbl_len = FAKE_HCA_PKEYS;
+	attr->pkey_tbl_len = fake_contract_pkeys(hca);
 	attr->lid = hca->port[port].lid;
 	attr->sm_lid = hca->port[port].sm_lid;
 	attr->port_cap_flags = hca->port[port].cap_mask;
@@ -72,7 +74,7 @@ static int fake_port_immutable(struct ib_device *ibdev, u32 port,
 	struct fake_hca *hca = to_fake_hca(ibdev);
 
 	immutable->gid_tbl_len = FAKE_HCA_GIDS;
-	immutable->pkey_tbl_len = FAKE_HCA_PKEYS;
+	immutable->pkey_tbl_len = fake_contract_pkeys(hca);
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	if (hca->iwarp) {
 		immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
@@ -103,7 +105,7 @@ static enum rdma_link_layer fake_get_link_layer(struct ib_device *ibdev, u32 por
 
 static int fake_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 {
-	if (index >= FAKE_HCA_PKEYS)
+	if (index >= fake_contract_pkeys(to_fake_hca(ibdev)))
 		return -EINVAL;
 	*pkey = to_fake_hca(ibdev)->port[port].pkeys[index];
 	return 0;
@@ -193,6 +195,10 @@ static int fake_del_gid(const struct ib_gid_attr *attr, void **context)
 	port->gids[attr->index] = zgid;
 	eth_zero_addr(port->gid_smac[attr->index]);
 	atomic_dec(&hca->alive[FAKE_GID]);
+	/* It is forgotten nevertheless: the provider does not know it by its index. */
+	if (hca->quirks.del_gid_fails_with_qp1 && !attr->index &&
+	    hca->special[attr->port_num][1])
+		return -EFAULT;
 	return 0;
 }
 
@@ -208,20 +214,20 @@ static int fake_modify_port(struct ib_device *ibdev, u32 port, int mask,
 	return 0;
 }
 
-static int fake_process_mad(struct ib_device *ibdev, int flags, u32 port,
-			    const struct ib_wc *wc, const struct ib_grh *grh,
-			    const struct ib_mad *in, struct ib_mad *out,
-			    size_t *out_len, u16 *pkey_index)
+int fake_hca_process_mad(struct ib_device *ibdev, int flags, u32 port,
+			 const struct ib_wc *wc, const struct ib_grh *grh,
+			 const struct ib_mad *in, struct ib_mad *out,
+			 size_t *out_len, u16 *pkey_index)
 {
 	struct fake_hca *hca = to_fake_hca(ibdev);
 
 	return hca->process_mad ?
 	       hca->process_mad(hca, port, wc, in, out, out_len) :
-	       IB_MAD_RESULT_SUCCESS;
+	       fake_contract_process_mad(hca, in);
 }
 
 static const struct ib_device_ops fake_hca_sma_ops = {
-	.process_mad		= fake_process_mad,
+	.process_mad		= fake_hca_process_mad,
 };
 
 static const struct ib_device_ops fake_hca_ops = {
@@ -295,6 +301,7 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 		hca->ibdev.uverbs_cmd_mask = U64_MAX;
 	}
 	ib_set_device_ops(&hca->ibdev, &fake_hca_qp_ops);
+	ib_set_device_ops(&hca->ibdev, &fake_hca_cq_ops);
 	if (params->user) {
 		ib_set_device_ops(&hca->ibdev, &fake_hca_user_ops);
 		/* Those that a driver must ask for, too. */
@@ -322,6 +329,7 @@ int fake_hca_register(struct fake_hca *hca)
 	mutex_lock(&fake_fabric_lock);
 	list_add(&hca->on_fabric, &fake_fabric);
 	mutex_unlock(&fake_fabric_lock);
+	fake_contract_ops(hca);
 	ret = ib_register_device(&hca->ibdev, "fake%d", NULL);
 	if (ret) {
 		mutex_lock(&fake_fabric_lock);
@@ -375,7 +383,7 @@ void fake_hca_port_event(struct fake_hca *hca, u32 port, enum ib_event_type type
 		.event = type,
 	};
 
-	ib_dispatch_event(&event);
+	fake_contract_port_event(hca, &event);
 }
 EXPORT_SYMBOL_GPL(fake_hca_port_event);
 
@@ -387,8 +395,7 @@ void fake_hca_qp_event(struct ib_qp *qp, enum ib_event_type type)
 		.event = type,
 	};
 
-	if (qp->event_handler)
-		qp->event_handler(&event, qp->qp_context);
+	fake_contract_qp_event(to_fake_hca(qp->device), &event);
 }
 EXPORT_SYMBOL_GPL(fake_hca_qp_event);
 

@@ -9,14 +9,6 @@
 #include <rdma/ib_mad.h>
 #include "fake_qp.h"
 
-struct fake_cq {
-	struct ib_cq ibcq;
-	spinlock_t lock;	/* protects all below */
-	struct ib_wc *ring;
-	u32 size, head, tail;
-	bool armed;
-};
-
 struct fake_ah {
 	struct ib_ah ibah;
 	struct rdma_ah_attr attr;	/* without its reference on the GID */
@@ -58,6 +50,8 @@ int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 			return -EOPNOTSUPP;
 		might_sleep();
 	}
+	if (fake_contract_create_ah(ibah, attr))
+		return -EINVAL;
 	if (refuse(ibah->device, FAKE_AH))
 		return -ENOMEM;
 	if (hca->quirks.max_ah &&
@@ -89,156 +83,13 @@ static int fake_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 
 static int fake_destroy_ah(struct ib_ah *ah, u32 flags)
 {
+	fake_contract_destroy_ah(to_fake_hca(ah->device));
 	if (to_fake_hca(ah->device)->quirks.ah_only_sleeping) {
 		if (!(flags & RDMA_DESTROY_AH_SLEEPABLE))
 			return -EOPNOTSUPP;
 		might_sleep();
 	}
 	return retire(ah->device, FAKE_AH);
-}
-
-static int fake_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-			  struct uverbs_attr_bundle *attrs)
-{
-	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
-
-	if (attr->cqe > 65536)
-		return -EINVAL;
-	to_fake_hca(ibcq->device)->cq.flags = attr->flags;
-	to_fake_hca(ibcq->device)->cq.vector = attr->comp_vector;
-	if (refuse(ibcq->device, FAKE_CQ))
-		return -ENOMEM;
-	spin_lock_init(&cq->lock);
-	cq->size = roundup_pow_of_two(attr->cqe + 1) * 2;
-	cq->ring = kvcalloc(cq->size, sizeof(*cq->ring), GFP_KERNEL | __GFP_NOFAIL);
-	ibcq->cqe = attr->cqe;
-	return 0;
-}
-
-static int fake_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
-{
-	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
-	int ret = retire(ibcq->device, FAKE_CQ);
-
-	if (!ret)
-		kvfree(cq->ring);
-	return ret;
-}
-
-static int fake_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
-{
-	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
-	unsigned long flags;
-	int i;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	for (i = 0; i < n && cq->head != cq->tail; i++)
-		wc[i] = cq->ring[cq->tail++ & (cq->size - 1)];
-	spin_unlock_irqrestore(&cq->lock, flags);
-	return i;
-}
-
-static int fake_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags how)
-{
-	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
-	unsigned long flags;
-	int ret;
-
-	to_fake_hca(ibcq->device)->cq.notify = how;
-	spin_lock_irqsave(&cq->lock, flags);
-	cq->armed = true;
-	ret = (how & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
-	spin_unlock_irqrestore(&cq->lock, flags);
-	return ret;
-}
-
-static void fake_complete_by(struct ib_cq *ibcq, const struct ib_wc *wc,
-			     struct ib_cq *told)
-{
-	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
-	unsigned long flags;
-	bool notify;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	if (!WARN_ON(cq->head - cq->tail == cq->size))
-		cq->ring[cq->head++ & (cq->size - 1)] = *wc;
-	notify = cq->armed || told;
-	cq->armed = false;
-	told = told ?: ibcq;
-	if (notify && told->comp_handler) {
-		/* As an adapter's interrupt would: interrupts stay off. */
-		spin_unlock(&cq->lock);
-		told->comp_handler(told, told->cq_context);
-		local_irq_restore(flags);
-		return;
-	}
-	spin_unlock_irqrestore(&cq->lock, flags);
-}
-
-static void fake_complete(struct ib_cq *ibcq, const struct ib_wc *wc)
-{
-	fake_complete_by(ibcq, wc, NULL);
-}
-
-static bool fake_polls_jointly(const struct ib_qp *ibqp)
-{
-	return ibqp->qp_type == IB_QPT_GSI &&
-	       to_fake_hca(ibqp->device)->quirks.joint_poll;
-}
-
-/* An event for each completion, armed or not, by the CQ that it should be in. */
-void fake_sent(struct ib_qp *ibqp, const struct ib_wc *wc)
-{
-	if (fake_polls_jointly(ibqp))
-		fake_complete_by(ibqp->recv_cq, wc, ibqp->send_cq);
-	else
-		fake_complete(ibqp->send_cq, wc);
-}
-
-static void fake_received(struct ib_qp *ibqp, const struct ib_wc *wc)
-{
-	fake_complete_by(ibqp->recv_cq, wc,
-			 fake_polls_jointly(ibqp) ? ibqp->recv_cq : NULL);
-}
-
-void fake_hca_complete(struct ib_cq *cq, const struct ib_wc *wc)
-{
-	fake_complete(cq, wc);
-}
-EXPORT_SYMBOL_GPL(fake_hca_complete);
-
-void fake_hca_cq_event(struct ib_cq *cq, enum ib_event_type type)
-{
-	struct ib_event event = {
-		.device = cq->device,
-		.event = type,
-		.element.cq = cq,
-	};
-	unsigned long flags;
-
-	local_irq_save(flags);
-	cq->event_handler(&event, cq->cq_context);
-	local_irq_restore(flags);
-}
-EXPORT_SYMBOL_GPL(fake_hca_cq_event);
-
-/* The ring stays as it is: it has room. */
-int fake_hca_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
-{
-	int error = to_fake_hca(ibcq->device)->cq.error;
-
-	if (!error)
-		ibcq->cqe = cqe;
-	return error;
-}
-
-int fake_hca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
-{
-	struct fake_hca_cq_seen *seen = &to_fake_hca(ibcq->device)->cq;
-
-	seen->count = count;
-	seen->period = period;
-	return seen->error;
 }
 
 static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
@@ -249,6 +100,9 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	u32 qpn;
 	int ret;
 
+	if (hca->quirks.max_recv_sge &&
+	    init->cap.max_recv_sge > hca->quirks.max_recv_sge)
+		return -EINVAL;
 	if (refuse(ibqp->device, FAKE_QP))
 		return -ENOMEM;
 	spin_lock_init(&qp->lock);
@@ -264,6 +118,9 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		qpn = init->qp_type == IB_QPT_GSI;
 		hca->special[init->port_num][qpn] = ibqp;
 		ibqp->qp_num = qpn;
+		qp->own.device = ibqp->device;
+		qp->own.qp_num = qpn;
+		qp->own.qp_type = IB_QPT_RESERVED2;
 		return 0;
 	}
 	ret = xa_alloc_irq(&hca->qps, &qpn, ibqp,
@@ -357,6 +214,7 @@ void fake_hca_qp_error(struct ib_qp *ibqp, enum ib_qp_state state)
 		qp->deaf = true;
 	else
 		qp->state = state;
+	qp->met_error = true;
 	fake_flush_some(qp, state == IB_QPS_ERR);
 }
 EXPORT_SYMBOL_GPL(fake_hca_qp_error);
@@ -401,6 +259,8 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (mask & IB_QP_DEST_QPN)
 		qp->attr.dest_qp_num = attr->dest_qp_num;
 	qp->state = next;
+	if (fake_contract_only_notes(hca, qp))
+		return 0;
 	if (next == IB_QPS_ERR)
 		fake_flush(qp);
 	if (next == IB_QPS_RESET)
@@ -418,6 +278,9 @@ static int fake_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	*attr = qp->attr;
 	attr->qp_state = qp->state;
 	attr->cur_qp_state = qp->state;
+	if (ibqp->qp_type == IB_QPT_GSI && !qp->met_error &&
+	    to_fake_hca(ibqp->device)->quirks.qp1_reports_rts)
+		attr->qp_state = IB_QPS_RTS;
 	return 0;
 }
 
@@ -450,10 +313,12 @@ static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 static bool fake_takes_recv(const struct fake_qp *qp)
 {
-	if (qp->ibqp.qp_type == IB_QPT_GSI &&
-	    to_fake_hca(qp->ibqp.device)->quirks.recv_from_rtr)
+	const struct fake_hca_quirks *quirks = &to_fake_hca(qp->ibqp.device)->quirks;
+
+	if (qp->ibqp.qp_type == IB_QPT_GSI && quirks->recv_from_rtr)
 		return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS;
-	return qp->state != IB_QPS_RESET;
+	return qp->state != IB_QPS_RESET &&
+	       !(qp->state == IB_QPS_ERR && quirks->no_posts_in_err);
 }
 
 static int fake_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
@@ -540,16 +405,24 @@ static int fake_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	struct fake_hca *hca = to_fake_hca(ibqp->device);
 	struct fake_hca_packet *packet;
 	unsigned long flags;
+	int taken = 0;
 
 	for (; wr; wr = wr->next) {
+		if (qp->state < IB_QPS_RTS && hca->quirks.bad_wr_unset)
+			return -EINVAL;
 		*bad = wr;
 		if (fault(&hca->fail_post_send))
 			return -ENOMEM;
+		if (fake_contract_refuses_send(hca, qp))
+			return -EINVAL;
 		if (qp->state == IB_QPS_ERR || qp->deaf) {
 			fake_send_done(qp, wr, IB_WC_WR_FLUSH_ERR);
 			continue;
 		}
 		if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+			return -EINVAL;
+		if (taken++ && hca->quirks.one_send_a_call &&
+		    ibqp->qp_type == IB_QPT_GSI)
 			return -EINVAL;
 		if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_INV) {
 			fake_send_done(qp, wr, hca->send_status);
@@ -668,6 +541,7 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 							     RDMA_NETWORK_IPV6;
 			memcpy(wc.smac, packet->smac, ETH_ALEN);
 		}
+		fake_contract_received(hca, qp, &wc);
 	} else if (wc.byte_len <= recv->length) {
 		memcpy(recv->addr, packet->data, packet->len);
 	}
@@ -856,10 +730,6 @@ const struct ib_device_ops fake_hca_qp_ops = {
 	.create_ah	= fake_hca_create_ah,
 	.query_ah	= fake_query_ah,
 	.destroy_ah	= fake_destroy_ah,
-	.create_cq	= fake_create_cq,
-	.destroy_cq	= fake_destroy_cq,
-	.poll_cq	= fake_poll_cq,
-	.req_notify_cq	= fake_req_notify_cq,
 	.create_qp	= fake_create_qp,
 	.modify_qp	= fake_modify_qp,
 	.query_qp	= fake_query_qp,
@@ -874,7 +744,6 @@ const struct ib_device_ops fake_hca_qp_ops = {
 	.destroy_srq	= fake_destroy_srq,
 	INIT_RDMA_OBJ_SIZE(ib_pd, fake_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_ah, fake_ah, ibah),
-	INIT_RDMA_OBJ_SIZE(ib_cq, fake_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_qp, fake_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, fake_srq, ibsrq),
 };

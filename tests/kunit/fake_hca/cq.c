@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The completion queues of the fake adapter.  Lock order: qp->lock -> cq->lock. */
+#include "fake_qp.h"
+
+struct fake_cq {
+	struct ib_cq ibcq;
+	spinlock_t lock;	/* protects all below */
+	struct ib_wc *ring;
+	u32 size, head, tail;
+	bool armed;
+};
+
+static int fake_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+			  struct uverbs_attr_bundle *attrs)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+
+	if (attr->cqe > 65536)
+		return -EINVAL;
+	to_fake_hca(ibcq->device)->cq.flags = attr->flags;
+	to_fake_hca(ibcq->device)->cq.vector = attr->comp_vector;
+	if (refuse(ibcq->device, FAKE_CQ))
+		return -ENOMEM;
+	spin_lock_init(&cq->lock);
+	cq->size = roundup_pow_of_two(attr->cqe + 1) * 2;
+	cq->ring = kvcalloc(cq->size, sizeof(*cq->ring), GFP_KERNEL | __GFP_NOFAIL);
+	ibcq->cqe = attr->cqe;
+	return 0;
+}
+
+static int fake_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+	int ret = retire(ibcq->device, FAKE_CQ);
+
+	if (!ret)
+		kvfree(cq->ring);
+	return ret;
+}
+
+static int fake_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+	unsigned long flags;
+	int i;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (i = 0; i < n && cq->head != cq->tail; i++)
+		fake_contract_polled(to_fake_hca(ibcq->device), &wc[i],
+				     &cq->ring[cq->tail++ & (cq->size - 1)]);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return i;
+}
+
+/*
+ * Lets go of @cq, after its event if it is armed, or else that of @told if there is
+ * one.  As an adapter's interrupt would: interrupts stay off in the handler.
+ */
+static void fake_notify(struct fake_cq *cq, struct ib_cq *told, unsigned long flags)
+	__releases(&cq->lock)
+{
+	bool locked = to_fake_hca(cq->ibcq.device)->quirks.comp_under_lock;
+
+	if (cq->armed && !told)
+		told = &cq->ibcq;
+	cq->armed = false;
+	if (!locked)
+		spin_unlock(&cq->lock);
+	if (told && told->comp_handler)
+		told->comp_handler(told, told->cq_context);
+	if (locked)
+		spin_unlock(&cq->lock);
+	local_irq_restore(flags);
+}
+
+static int fake_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags how)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+	struct fake_hca *hca = to_fake_hca(ibcq->device);
+	unsigned long flags;
+	int ret;
+
+	hca->cq.notify = how;
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->armed = true;
+	ret = (how & IB_CQ_REPORT_MISSED_EVENTS) && cq->head != cq->tail;
+	if (hca->quirks.arm_fires && cq->head != cq->tail) {
+		fake_notify(cq, NULL, flags);
+		return 0;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ret;
+}
+
+static void fake_complete_by(struct ib_cq *ibcq, const struct ib_wc *wc,
+			     struct ib_cq *told)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (!WARN_ON(cq->head - cq->tail == cq->size))
+		cq->ring[cq->head++ & (cq->size - 1)] = *wc;
+	fake_notify(cq, told, flags);
+}
+
+static void fake_complete(struct ib_cq *ibcq, const struct ib_wc *wc)
+{
+	fake_complete_by(ibcq, wc, NULL);
+}
+
+static bool fake_polls_jointly(const struct ib_qp *ibqp)
+{
+	return ibqp->qp_type == IB_QPT_GSI &&
+	       to_fake_hca(ibqp->device)->quirks.joint_poll;
+}
+
+/* An event for each completion, armed or not, by the CQ that it should be in. */
+void fake_sent(struct ib_qp *ibqp, const struct ib_wc *wc)
+{
+	if (fake_polls_jointly(ibqp))
+		fake_complete_by(ibqp->recv_cq, wc, ibqp->send_cq);
+	else
+		fake_complete(ibqp->send_cq, wc);
+}
+
+void fake_received(struct ib_qp *ibqp, const struct ib_wc *wc)
+{
+	fake_complete_by(ibqp->recv_cq, wc,
+			 fake_polls_jointly(ibqp) ? ibqp->recv_cq : NULL);
+}
+
+void fake_hca_complete(struct ib_cq *cq, const struct ib_wc *wc)
+{
+	fake_complete(cq, wc);
+}
+EXPORT_SYMBOL_GPL(fake_hca_complete);
+
+void fake_hca_cq_event(struct ib_cq *cq, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = cq->device,
+		.event = type,
+		.element.cq = cq,
+	};
+	unsigned long flags;
+
+	local_irq_save(flags);
+	cq->event_handler(&event, cq->cq_context);
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_GPL(fake_hca_cq_event);
+
+/* The ring stays as it is: it has room. */
+int fake_hca_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	int error = to_fake_hca(ibcq->device)->cq.error;
+
+	if (!error)
+		ibcq->cqe = cqe;
+	return error;
+}
+
+int fake_hca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct fake_hca_cq_seen *seen = &to_fake_hca(ibcq->device)->cq;
+
+	seen->count = count;
+	seen->period = period;
+	return seen->error;
+}
+
+const struct ib_device_ops fake_hca_cq_ops = {
+	.create_cq	= fake_create_cq,
+	.destroy_cq	= fake_destroy_cq,
+	.poll_cq	= fake_poll_cq,
+	.req_notify_cq	= fake_req_notify_cq,
+	INIT_RDMA_OBJ_SIZE(ib_cq, fake_cq, ibcq),
+};
