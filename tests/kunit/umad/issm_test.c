@@ -2,6 +2,8 @@
 /* issm devices: the IsSM bit, and who may have it. */
 #include "umad_test.h"
 
+#define PORTS	1100		/* more than Linux once had room for */
+
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
 };
@@ -161,14 +163,16 @@ static void a_switch_has_one_at_port_0(struct kunit *test)
 /* As adapters that are split into thousands of scalable functions have. */
 static void there_are_numbers_for_thousands_of_ports(struct kunit *test)
 {
-	int numbers[1100], i, n;
+	int *numbers = kunit_kcalloc(test, PORTS, sizeof(*numbers), GFP_KERNEL);
+	int i, n;
 
-	for (n = 0; n < ARRAY_SIZE(numbers); n++) {
+	KUNIT_ASSERT_NOT_NULL(test, numbers);
+	for (n = 0; n < PORTS; n++) {
 		numbers[n] = umad_number_get();
 		if (numbers[n] < 0)
 			break;
 	}
-	KUNIT_EXPECT_EQ(test, n, (int)ARRAY_SIZE(numbers));
+	KUNIT_EXPECT_EQ(test, n, PORTS);
 	for (i = 1; i < n; i++) {
 		KUNIT_EXPECT_NE(test, umad_devt(numbers[i]), umad_devt(numbers[i - 1]));
 		KUNIT_EXPECT_NE(test, umad_devt(numbers[i]), umad_issm_devt(numbers[0]));

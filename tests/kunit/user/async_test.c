@@ -187,9 +187,10 @@ static void no_event_of_an_object_is_lost(struct kunit *test)
 	/* The other does not wait for all of them. */
 	expect_next(c, fd, 'a', IB_EVENT_CQ_ERR);
 	expect_next(c, fd, 'b', IB_EVENT_CQ_ERR);
-	for (i = 1; i < 3 * BOUND; i++)
-		expect_next(c, fd, 'a', IB_EVENT_CQ_ERR);
-	expect_none(c, fd);
+	i = 1;
+	while ((int)events_next(c, fd).event_type == IB_EVENT_CQ_ERR)
+		i++;
+	KUNIT_EXPECT_EQ(test, i, 3 * BOUND);
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 3u * BOUND);
 	fake_hca_cq_event(b.cq, IB_EVENT_CQ_ERR);
