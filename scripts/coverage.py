@@ -1,40 +1,56 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""coverage.py OBJECTS GCDA [LEAST FOLDER...]: line coverage from a run's gcov data.
+"""coverage.py OBJECTS GCDA [FOLDER=LEAST...]: line coverage from a run's gcov data.
 
-Prints it a file and a folder.  Exits 1 when a FOLDER named has less than LEAST %.
+Prints it a file and a folder.  Exits 1 when a FOLDER has less than LEAST %, or an
+object in it has no data, which would leave its lines out of the reckoning.
 """
 import collections
 import glob
 import json
+import multiprocessing
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
+OBJECTS, GCDA = (os.path.abspath(p) for p in sys.argv[1:3])
+
+
+def read_data(data):
+    """({source: {line: count}}, the object it is of) of one .gcda file"""
+    rel = data.split('/build/uml/modules/', 1)[1][:-5]
+    note = os.path.join(OBJECTS, rel + '.gcno')
+    if not os.path.exists(note):
+        return {}, ''
+    with tempfile.TemporaryDirectory() as tmp:
+        base = os.path.basename(rel)
+        shutil.copy(data, tmp)
+        shutil.copy(note, tmp)
+        out = subprocess.run(['gcov', '--json-format', '--stdout', base + '.gcda'],
+                             cwd=tmp, capture_output=True, text=True).stdout
+    lines = collections.defaultdict(collections.Counter)
+    for doc in filter(None, out.splitlines()):
+        for f in json.loads(doc)['files']:
+            name = f['file'].split('/build/uml/modules/')[-1]
+            if name.startswith('/') or name.startswith('include') or '/' not in name:
+                continue
+            for line in f['lines']:
+                lines[name][line['line_number']] += line['count']
+    return {name: dict(seen) for name, seen in lines.items()}, rel
+
 
 def main():
-    objects, gcda = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    lines = collections.defaultdict(dict)
-    for data in glob.glob(gcda + '/**/*.gcda', recursive=True):
-        rel = data.split('/build/uml/modules/', 1)[1]
-        with tempfile.TemporaryDirectory() as tmp:
-            base = os.path.basename(rel)[:-5]
-            shutil.copy(data, tmp)
-            note = os.path.join(objects, rel[:-5] + '.gcno')
-            if not os.path.exists(note):
-                continue
-            shutil.copy(note, tmp)
-            out = subprocess.run(['gcov', '--json-format', '--stdout', base + '.gcda'],
-                                 cwd=tmp, capture_output=True, text=True).stdout
-        for doc in filter(None, out.splitlines()):
-            for f in json.loads(doc)['files']:
-                name = f['file'].split('/build/uml/modules/')[-1]
-                if name.startswith('/') or name.startswith('include') or '/' not in name:
-                    continue
-                for l in f['lines']:
-                    seen = lines[name]
-                    seen[l['line_number']] = seen.get(l['line_number'], 0) + l['count']
+    floors = dict(word.split('=') for word in sys.argv[3:])
+    lines = collections.defaultdict(collections.Counter)
+    objects = set()
+    with multiprocessing.Pool() as pool:
+        for part, rel in pool.imap_unordered(
+                read_data, glob.glob(GCDA + '/**/*.gcda', recursive=True), 16):
+            objects.add(rel)
+            for name, seen in part.items():
+                for number, count in seen.items():
+                    lines[name][number] += count
     folders = collections.defaultdict(lambda: [0, 0])
     for name, seen in sorted(lines.items()):
         hit = sum(1 for c in seen.values() if c)
@@ -45,12 +61,18 @@ def main():
     for folder, (hit, total) in sorted(folders.items()):
         print('coverage %-12s %5.1f %% of %d lines' % (folder, 100.0 * hit / total, total))
     low = 0
-    for folder in sys.argv[4:]:
+    for folder, least in floors.items():
         hit, total = folders[folder]
-        if not total or 100.0 * hit / total < float(sys.argv[3]):
-            print('coverage %s is below %s %%' % (folder, sys.argv[3]))
+        if not total or 100.0 * hit / total < float(least):
+            print('coverage %s is below %s %%' % (folder, least))
             low = 1
+        for note in glob.glob('%s/%s/*.gcno' % (OBJECTS, folder)):
+            rel = os.path.relpath(note, OBJECTS)[:-5]
+            if rel not in objects and not rel.endswith('.mod'):
+                print('coverage: no data of %s' % rel)
+                low = 1
     return low
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())

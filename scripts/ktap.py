@@ -1,38 +1,171 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""ktap.py CONSOLE...: counts KUnit cases of console logs and looks for kernel trouble."""
+"""ktap.py [--modules] TESTS | ktap.py [--some] [--provider NAME] TESTS CONSOLE...
+
+Counts the KUnit cases of console logs and looks for kernel trouble.  TESTS is the
+folder with the suites' sources, Kbuild, and the list of cases that may be skipped; a
+CONSOLE is RUN/MODULE/console, of the machine that ran MODULE's suites.  A run fails
+
+- for a case that fails, and one that is skipped but not listed in TESTS/skips,
+- for a suite with less results than its plan (1..N) announces,
+- unless --some is given, for a case of the sources that has no result: what is not
+  compiled, or in no suite that the module registers, does not pass unnoticed,
+- for any report of the kernel's own checkers.
+
+--modules prints the modules of suites that TESTS/Kbuild builds.
+"""
+import argparse
 import collections
+import glob
+import os
 import re
 import sys
 
-TROUBLE = re.compile(r'(BUG: |WARNING: |KASAN: |UBSAN: |Oops|Kernel panic|'
+TROUBLE = re.compile(r'(\bBUG\b|WARNING: |KASAN: |UBSAN: |Oops|Kernel panic|'
                      r'possible recursive locking|possible circular locking|'
-                     r'INFO: task .* blocked|refcount_t: |DEBUG_LOCKS_WARN|'
+                     r'INFO: task .* blocked|INFO: rcu|refcount_t: |DEBUG_LOCKS_WARN|'
                      r'unreferenced object|ODEBUG: |list_(add|del) corruption|'
-                     r'insmod .* failed|rmmod .* failed)')
-CASE = re.compile(r'^ +(not )?ok \d+ (\S+)(.*)')
+                     r'unregister_netdevice: waiting|Objects remaining|^### .* failed)')
+RESULT = re.compile(r'^( *)(not )?ok \d+ (\S+)(.*)')
+PLAN = re.compile(r'^    1\.\.(\d+)$')
+SUBTEST = re.compile(r'^    # Subtest: (\S+)$')
+
+Result = collections.namedtuple('Result', 'suite case failed skipped')
 
 
-def read_log(path, count, trouble):
-    ended = False
-    # A parameterised case prints one line for each parameter, deeper, and one for
-    # itself; the deepest lines are not told apart: every line counts once.
-    for line in open(path, errors='replace'):
-        line = re.sub(r'^\[ *[\d.]+\] ', '', line.rstrip())
-        m = CASE.match(line)
+def read(path):
+    with open(path, errors='replace') as f:
+        return f.read()
+
+
+def kbuild_modules(tests):
+    """{module: [source file]}"""
+    text = re.sub(r'\\\n', ' ', read(os.path.join(tests, 'Kbuild')))
+    modules = collections.defaultdict(list)
+    for name, objects in re.findall(r'^(\w+)-y\s*[:+]?=(.*)$', text, re.M):
+        if not name.startswith('ccflags'):
+            modules[name] += [o[:-1] + 'c' for o in objects.split()]
+    return modules
+
+
+def source_cases(path):
+    """(suite, case) of each suite that a source file defines"""
+    text = read(path)
+    arrays = {name: re.findall(r'\bKUNIT_CASE\w*\((\w+)', body) for name, body in
+              re.findall(r'struct kunit_case (\w+)\[\] = \{(.*?)\n\};', text, re.S)}
+    for body in re.findall(r'struct kunit_suite \w+ = \{(.*?)\n\};', text, re.S):
+        name = re.search(r'\.name = "([^"]+)"', body)
+        array = re.search(r'\.test_cases = (\w+)', body)
+        if not name or not array or not arrays.get(array[1]):
+            yield None, path
+            continue
+        for case in arrays.pop(array[1]):
+            yield name[1], case
+    for array in arrays:
+        yield None, '%s: %s' % (path, array)
+
+
+def expected(tests, trouble):
+    """{module: {(suite, case)}} of the sources"""
+    modules, cases = kbuild_modules(tests), {}
+    built = {file for files in modules.values() for file in files}
+    for path in glob.glob(os.path.join(tests, '*', '*.c')):
+        if os.path.relpath(path, tests) not in built:
+            trouble.append('%s is in no module of Kbuild' % path)
+    for module, files in modules.items():
+        found = {c for file in files for c in source_cases(os.path.join(tests, file))}
+        trouble += ['cannot tell the cases of %s' % what for suite, what in found
+                    if not suite]
+        cases[module] = {c for c in found if c[0]}
+    return cases
+
+
+def allowed_skips(tests, provider):
+    """a line is SUITE.CASE PROVIDERS REASON...; PROVIDERS: a,b or * for any"""
+    allowed = set()
+    for line in read(os.path.join(tests, 'skips')).splitlines():
+        words = line.split(None, 2)
+        if not words or words[0].startswith('#'):
+            continue
+        if len(words) < 3:
+            sys.exit('skips: %s: which providers, why?' % words[0])
+        if words[1] == '*' or provider in words[1].split(','):
+            allowed.add(words[0])
+    return allowed
+
+
+class Console:
+    """What a machine said."""
+
+    def __init__(self, path):
+        self.results, self.trouble = [], []
+        self.suite, self.planned, self.seen, self.ended = None, None, 0, False
+        # A parameterised case prints one line for each parameter, deeper, and one
+        # for itself; the deepest lines are not told apart: every line counts once.
+        for line in read(path).splitlines():
+            self.take(re.sub(r'^\[ *[\d.]+\] ', '', line.rstrip()))
+        if not self.ended:
+            self.trouble.append('%s: the kernel did not come to its end' % path)
+        self.end_suite()
+
+    def take(self, line):
+        m = RESULT.match(line)
         if m:
-            skipped = not m.group(1) and '# SKIP' in m.group(3)
-            count['failed' if m.group(1) else 'skipped' if skipped else 'passed'] += 1
+            self.take_result(len(m[1]), m)
         elif TROUBLE.search(line):
-            trouble.append(line)
-        ended = ended or line == '### end'
-    if not ended:
-        trouble.append('%s: the kernel did not come to its end' % path)
+            self.trouble.append(line)
+        elif SUBTEST.match(line):
+            self.end_suite()
+            self.suite = SUBTEST.match(line)[1]
+        elif PLAN.match(line):
+            self.planned, self.seen = int(PLAN.match(line)[1]), 0
+        self.ended = self.ended or line == '### end'
+
+    def take_result(self, depth, m):
+        if depth == 0:
+            self.end_suite()
+            return
+        self.seen += depth == 4
+        self.results.append(Result(self.suite, m[3], bool(m[2]),
+                                   not m[2] and '# SKIP' in m[4]))
+
+    def end_suite(self):
+        if self.suite and self.seen != self.planned:
+            self.trouble.append('%s: %d results where %s were planned' % (
+                self.suite, self.seen, self.planned))
+        self.suite, self.planned, self.seen = None, None, 0
 
 
 def main():
-    count, trouble = collections.Counter(), []
-    for path in sys.argv[1:]:
-        read_log(path, count, trouble)
+    ap = argparse.ArgumentParser(usage=__doc__)
+    ap.add_argument('--modules', action='store_true')
+    ap.add_argument('--some', action='store_true')
+    ap.add_argument('--provider', default='')
+    ap.add_argument('tests')
+    ap.add_argument('consoles', nargs='*')
+    args = ap.parse_args()
+
+    trouble = []
+    cases = expected(args.tests, trouble)
+    if args.modules:
+        print(' '.join(sorted(m for m in cases if m.endswith('_test'))))
+        return 0
+    count = collections.Counter()
+    allowed = allowed_skips(args.tests, args.provider)
+    for path in args.consoles:
+        console = Console(path)
+        module = os.path.basename(os.path.dirname(path))
+        trouble += console.trouble
+        for r in console.results:
+            count['failed' if r.failed else 'skipped' if r.skipped else 'passed'] += 1
+            if r.skipped and '%s.%s' % (r.suite, r.case) not in allowed:
+                trouble.append('%s.%s is skipped' % (r.suite, r.case))
+        if args.some:
+            continue
+        ran = {(r.suite, r.case) for r in console.results}
+        if module not in cases:
+            trouble.append('%s is no module of suites' % module)
+        for suite, case in sorted(cases.get(module, set()) - ran):
+            trouble.append('%s.%s did not run' % (suite, case))
     for line in trouble[:40]:
         print('TROUBLE', line)
     print('kunit: %d passed, %d failed, %d skipped, %d lines of trouble' % (
@@ -40,4 +173,5 @@ def main():
     return 1 if count['failed'] or trouble or not count['passed'] else 0
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())
