@@ -35,9 +35,13 @@ static int rw_sig_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,
 	}
 
 	ret = ibcore_rw_init_reg(reg, qp, port_num, IB_WR_REG_MR_INTEGRITY);
-	/* What the wire does not carry is not part of the transfer. */
+	/*
+	 * The region's length counts the metadata in memory, which the wire may
+	 * not carry.  How much that is the provider noted in the region's own
+	 * attributes when it mapped them.
+	 */
 	if (sig_attrs->wire.sig_type == IB_SIG_TYPE_NONE)
-		reg->sge.length -= sig_attrs->meta_length;
+		reg->sge.length -= reg->mr->sig_attrs->meta_length;
 	ibcore_rw_init_op(reg, remote_addr, rkey,
 			  dir == DMA_TO_DEVICE ? IB_WR_RDMA_WRITE :
 						 IB_WR_RDMA_READ);

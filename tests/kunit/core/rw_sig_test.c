@@ -29,7 +29,9 @@ static int sig_map(struct ib_mr *mr, struct scatterlist *d, int d_nents,
 	pi_data_nents = d_nents;
 	pi_meta_nents = m_nents;
 	mr->iova = 0x1000;
-	mr->length = DATA_LEN + META_LEN;
+	/* As mlx5: the metadata counts, and its length is told here alone. */
+	mr->sig_attrs->meta_length = m_nents ? sg_dma_len(m) : 0;
+	mr->length = DATA_LEN + mr->sig_attrs->meta_length;
 	return pi_result;
 }
 
@@ -92,10 +94,10 @@ static void one_region_maps_data_and_metadata(struct kunit *test)
 	struct ib_sig_attrs sig = {
 		.mem.sig_type = IB_SIG_TYPE_T10_DIF,
 		.wire.sig_type = IB_SIG_TYPE_T10_DIF,
-		.meta_length = META_LEN,
 	};
 	struct ib_mr_status status = {};
 	struct rdma_rw_ctx ctx;
+	struct ib_sig_attrs *copy;
 	struct ib_send_wr *wr;
 
 	KUNIT_ASSERT_EQ(test, get(1), 0);
@@ -104,7 +106,10 @@ static void one_region_maps_data_and_metadata(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pi_meta_nents, 1);
 	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, wr->opcode, IB_WR_REG_MR_INTEGRITY);
-	KUNIT_EXPECT_MEMEQ(test, reg_wr(wr)->mr->sig_attrs, &sig, sizeof(sig));
+	copy = reg_wr(wr)->mr->sig_attrs;
+	KUNIT_EXPECT_EQ(test, copy->meta_length, META_LEN);
+	copy->meta_length = 0;
+	KUNIT_EXPECT_MEMEQ(test, copy, &sig, sizeof(sig));
 	KUNIT_EXPECT_EQ(test, reg_wr(wr)->mr->type, IB_MR_TYPE_INTEGRITY);
 	KUNIT_EXPECT_EQ(test, ib_check_mr_status(reg_wr(wr)->mr, 5, &status), 0);
 	KUNIT_EXPECT_EQ(test, status.fail_status, 5);
@@ -130,16 +135,22 @@ static void what_the_wire_does_not_carry_is_not_sent(struct kunit *test)
 	struct ib_sig_attrs sig = {
 		.mem.sig_type = IB_SIG_TYPE_T10_DIF,
 		.wire.sig_type = IB_SIG_TYPE_NONE,
-		.meta_length = META_LEN,
 	};
 	struct rdma_rw_ctx ctx;
 	struct ib_send_wr *wr;
 
+	/* The device makes the metadata, or strips it. */
 	KUNIT_ASSERT_EQ(test, get(1), 0);
-	KUNIT_ASSERT_EQ(test, init(&ctx, &sig, 0, DMA_TO_DEVICE), 2);
-	KUNIT_EXPECT_EQ(test, pi_meta_nents, 0);
+	KUNIT_ASSERT_EQ(test, init(&ctx, &sig, 1, DMA_FROM_DEVICE), 2);
 	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, wr->next->sg_list[0].length, DATA_LEN);
+	done(&ctx, 1, DMA_FROM_DEVICE);
+
+	/* Nor is there any in memory. */
+	KUNIT_ASSERT_EQ(test, init(&ctx, &sig, 0, DMA_TO_DEVICE), 3);
+	KUNIT_EXPECT_EQ(test, pi_meta_nents, 0);
+	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, NULL);
+	KUNIT_EXPECT_EQ(test, wr->next->next->sg_list[0].length, DATA_LEN);
 	done(&ctx, 0, DMA_TO_DEVICE);
 }
 
