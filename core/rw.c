@@ -6,8 +6,9 @@
  * Local memory is named by the PD's local_dma_lkey, in as many SGEs as the
  * device takes, unless the device needs or prefers a registration: iWARP names
  * the sink of a READ to the peer, so it may not be all memory; some devices read
- * long lists faster through one MR.  A registered request is up to three:
- * LOCAL_INV of the MR's last key, REG_MR, and the READ or WRITE.
+ * long lists faster through one MR, and do without when none is free.  A
+ * registered request is up to three: LOCAL_INV of the MR's last key, REG_MR, and
+ * the READ or WRITE.
  */
 #include <linux/moduleparam.h>
 #include <linux/overflow.h>
@@ -34,15 +35,18 @@ static bool rw_may_use_mr(struct ib_device *dev, u32 port_num)
 
 /* Whether this transfer does.  DMA_FROM_DEVICE is a READ into local memory. */
 static bool rw_needs_mr(struct ib_device *dev, u32 port_num,
-			enum dma_data_direction dir, u32 nents)
+			enum dma_data_direction dir)
 {
-	if (dir == DMA_FROM_DEVICE) {
-		if (rdma_protocol_iwarp(dev, port_num))
-			return true;
-		if (dev->attrs.max_sgl_rd && nents > dev->attrs.max_sgl_rd)
-			return true;
-	}
-	return unlikely(rw_force_mr);
+	return (dir == DMA_FROM_DEVICE && rdma_protocol_iwarp(dev, port_num)) ||
+	       unlikely(rw_force_mr);
+}
+
+/* Whether it does not, but is faster with one. */
+static bool rw_prefers_mr(struct ib_device *dev, enum dma_data_direction dir,
+			  u32 nents)
+{
+	return dir == DMA_FROM_DEVICE && dev->attrs.max_sgl_rd &&
+	       nents > dev->attrs.max_sgl_rd;
 }
 
 u32 ibcore_rw_mr_pages(struct ib_device *dev, bool integrity)
@@ -299,6 +303,38 @@ static int rw_init_mapped(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
 	return ctx->nr_ops;
 }
 
+static int rw_init_sges(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
+			struct scatterlist *sg, u32 left, u32 offset,
+			u64 remote_addr, u32 rkey, enum dma_data_direction dir)
+{
+	if (left == 1)
+		return rw_init_single(ctx, qp, sg, offset, remote_addr, rkey,
+				      dir);
+	return rw_init_mapped(ctx, qp, sg, left, offset, remote_addr, rkey,
+			      dir);
+}
+
+/*
+ * For who is free to register or not.  ULPs take an error of ours for the end of
+ * the connection, so a list for which there are no MRs now, or that none can
+ * hold, goes the slower way.
+ */
+static int rw_init_unforced(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
+			    u32 port_num, struct scatterlist *sg, u32 left,
+			    u32 offset, u64 remote_addr, u32 rkey,
+			    enum dma_data_direction dir)
+{
+	int ret;
+
+	if (rw_prefers_mr(qp->device, dir, left)) {
+		ret = rw_init_mrs_chain(ctx, qp, port_num, sg, left, offset,
+					remote_addr, rkey, dir);
+		if (ret != -EAGAIN && ret != -EINVAL)
+			return ret;
+	}
+	return rw_init_sges(ctx, qp, sg, left, offset, remote_addr, rkey, dir);
+}
+
 /**
  * rdma_rw_ctx_init() - prepare an RDMA READ or WRITE
  * @ctx: context, initialised here
@@ -312,8 +348,9 @@ static int rw_init_mapped(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
  * @dir: DMA_TO_DEVICE for a WRITE, DMA_FROM_DEVICE for a READ
  *
  * Context: process, may sleep.
- * Return: how many send queue entries it takes; -EAGAIN if no MR is free until
- * another context is destroyed, -EINVAL, -ENOMEM, or the error of mapping.
+ * Return: how many send queue entries it takes; -EAGAIN if it needs an MR and
+ * none is free until another context is destroyed; -EINVAL, -ENOMEM, or the
+ * error of mapping.
  */
 int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,
 		     struct scatterlist *sg, u32 sg_cnt, u32 sg_offset,
@@ -336,15 +373,12 @@ int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,
 
 	if (!left)
 		ret = -EINVAL;
-	else if (rw_needs_mr(dev, port_num, dir, left))
+	else if (rw_needs_mr(dev, port_num, dir))
 		ret = rw_init_mrs_chain(ctx, qp, port_num, s, left, sg_offset,
 					remote_addr, rkey, dir);
-	else if (left > 1)
-		ret = rw_init_mapped(ctx, qp, s, left, sg_offset, remote_addr,
-				     rkey, dir);
 	else
-		ret = rw_init_single(ctx, qp, s, sg_offset, remote_addr, rkey,
-				     dir);
+		ret = rw_init_unforced(ctx, qp, port_num, s, left, sg_offset,
+				       remote_addr, rkey, dir);
 	if (ret < 0)
 		ib_dma_unmap_sg(dev, sg, sg_cnt, dir);
 	return ret;

@@ -228,6 +228,48 @@ static void a_long_read_registers_where_that_is_faster(struct kunit *test)
 	done(&ctx, 3, DMA_FROM_DEVICE);
 }
 
+/* It was to be faster, not to fail: what is out of regions takes SGEs. */
+static void a_long_read_does_without_a_region(struct kunit *test)
+{
+	struct rdma_rw_ctx ctx, other;
+	struct ib_send_wr *wr;
+	int i;
+
+	ib->ibdev.attrs.max_sgl_rd = 2;
+	ib->ibdev.attrs.max_sge_rd = 2;
+	KUNIT_ASSERT_EQ(test, objects_get(&o, ib, IB_POLL_SOFTIRQ, 1, 2, 0), 0);
+	list_pages(3);
+	KUNIT_ASSERT_EQ(test, init(&other, 3, 0, DMA_FROM_DEVICE), 2);
+	KUNIT_EXPECT_EQ(test, o.qp->mrs_used, 1);
+
+	KUNIT_ASSERT_EQ(test, init(&ctx, 3, 8, DMA_FROM_DEVICE), 2);
+	KUNIT_EXPECT_EQ(test, o.qp->mrs_used, 1);
+	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, NULL);
+	for (i = 0; i < 2; i++, wr = wr->next) {
+		KUNIT_ASSERT_NOT_NULL(test, wr);
+		KUNIT_EXPECT_EQ(test, wr->opcode, IB_WR_RDMA_READ);
+		KUNIT_EXPECT_EQ(test, wr->num_sge, 2 - i);
+		KUNIT_EXPECT_EQ(test, wr->sg_list[0].lkey, o.pd->local_dma_lkey);
+		KUNIT_EXPECT_EQ(test, rdma_wr(wr)->remote_addr,
+				REMOTE + (i ? 2 * PAGE_SIZE - 8 : 0));
+	}
+	KUNIT_EXPECT_NULL(test, wr);
+	done(&ctx, 3, DMA_FROM_DEVICE);
+	done(&other, 3, DMA_FROM_DEVICE);
+	KUNIT_EXPECT_EQ(test, o.qp->mrs_used, 0);
+
+	/* So does a list with an entry that no region holds. */
+	ib->ibdev.attrs.max_fast_reg_page_list_len = 2;
+	sg_init_table(sg, 3);
+	sg_set_buf(&sg[0], pages, 3 * PAGE_SIZE);
+	sg_set_buf(&sg[1], pages + 4 * PAGE_SIZE, PAGE_SIZE);
+	sg_set_buf(&sg[2], pages + 6 * PAGE_SIZE, PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, init(&ctx, 3, 0, DMA_FROM_DEVICE), 2);
+	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, NULL);
+	KUNIT_EXPECT_EQ(test, wr->sg_list[0].length, 3 * PAGE_SIZE);
+	done(&ctx, 3, DMA_FROM_DEVICE);
+}
+
 static void a_region_maps_so_many_pages(struct kunit *test)
 {
 	struct rdma_rw_ctx ctx;
@@ -386,6 +428,7 @@ static struct kunit_case rw_cases[] = {
 	KUNIT_CASE(an_offset_skips_whole_entries),
 	KUNIT_CASE(an_iwarp_read_registers_its_sink),
 	KUNIT_CASE(a_long_read_registers_where_that_is_faster),
+	KUNIT_CASE(a_long_read_does_without_a_region),
 	KUNIT_CASE(a_region_maps_so_many_pages),
 	KUNIT_CASE(no_free_region_is_for_now),
 	KUNIT_CASE(a_mapping_that_falls_short_is_undone),
