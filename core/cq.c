@@ -491,14 +491,15 @@ static void cq_stop(struct ib_cq *cq)
 
 /*
  * Providers that split destruction silence the CQ first, so that no event comes
- * for a poller that has stopped.
+ * for a poller that has stopped.  A process's CQ has no poller here, and the two
+ * halves take no @udata: it is destroyed in one piece.
  */
 static int cq_destroy_hw(struct ib_cq *cq, struct ib_udata *udata)
 {
 	const struct ib_device_ops *ops = &cq->device->ops;
 	int ret;
 
-	if (!ops->pre_destroy_cq) {
+	if (!ops->pre_destroy_cq || udata) {
 		cq_stop(cq);
 		return ops->destroy_cq(cq, udata);
 	}

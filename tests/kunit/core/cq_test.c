@@ -257,6 +257,33 @@ static void a_provider_may_be_silenced_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_CQ]), 0);
 }
 
+static struct ib_udata *seen_udata;
+
+static int destroy_with_udata(struct ib_cq *cq, struct ib_udata *udata)
+{
+	seen_udata = udata;
+	return destroy_cq(cq, udata);
+}
+
+/* Its provider may have to answer it. */
+static void a_process_is_heard_in_the_end(struct kunit *test)
+{
+	struct ib_udata udata = {};
+	struct ib_cq *cq = own();
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
+	hca->ibdev.ops.pre_destroy_cq = silence;
+	hca->ibdev.ops.post_destroy_cq = end_silenced;
+	hca->ibdev.ops.destroy_cq = destroy_with_udata;
+	silence_result = 0;
+	silenced = 0;
+	seen_udata = NULL;
+	KUNIT_EXPECT_EQ(test, ib_destroy_cq_user(cq, &udata), 0);
+	KUNIT_EXPECT_PTR_EQ(test, seen_udata, &udata);
+	KUNIT_EXPECT_EQ(test, silenced, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_CQ]), 0);
+}
+
 static int late_event(struct ib_cq *cq, struct ib_udata *udata)
 {
 	/* Core polls no more, whatever comes until the provider is done. */
@@ -459,6 +486,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(vectors_are_given_out_in_turn),
 	KUNIT_CASE(an_owner_polls_its_own),
 	KUNIT_CASE(a_provider_may_be_silenced_first),
+	KUNIT_CASE(a_process_is_heard_in_the_end),
 	KUNIT_CASE(an_event_on_its_way_is_not_polled),
 	KUNIT_CASE(a_reader_is_waited_for),
 	KUNIT_CASE(a_cq_is_moderated_and_resized),
