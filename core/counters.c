@@ -16,6 +16,7 @@
  * with a hold on a counter's entry, so it may be held across
  * rdma_restrack_del().
  */
+#include <linux/capability.h>
 #include <rdma/rdma_counter.h>
 
 #include "core.h"
@@ -345,6 +346,12 @@ int ibcore_counter_set_auto(struct ib_device *dev, u32 port,
 		ret = -EBUSY;
 		goto out;
 	}
+	/* They were chosen by the mask there is. */
+	if (mask && pc->num_counters) {
+		NL_SET_ERR_MSG(extack, "QPs of this port are bound already");
+		ret = -EBUSY;
+		goto out;
+	}
 	if (!mask)
 		mode = pc->num_counters ? RDMA_COUNTER_MODE_MANUAL :
 					  RDMA_COUNTER_MODE_NONE;
@@ -386,7 +393,10 @@ static int bind_by_hand(struct rdma_port_counter *pc, u32 port,
 	return 0;
 }
 
-/* With a hold on its entry; -ENOENT if it is not of @port. */
+/*
+ * With a hold on its entry; -ENOENT if it is not of @port, or one that sees
+ * packets of others and the caller may have none such.
+ */
 static struct ib_qp *get_qp(struct ib_device *dev, u32 port, u32 qp_num)
 {
 	struct rdma_restrack_entry *res;
@@ -396,7 +406,8 @@ static struct ib_qp *get_qp(struct ib_device *dev, u32 port, u32 qp_num)
 	if (IS_ERR(res))
 		return ERR_CAST(res);
 	qp = container_of(res, struct ib_qp, res);
-	if (qp->port != port) {
+	if (qp->port != port ||
+	    (qp->qp_type == IB_QPT_RAW_PACKET && !capable(CAP_NET_RAW))) {
 		rdma_restrack_put(res);
 		return ERR_PTR(-ENOENT);
 	}

@@ -202,6 +202,9 @@ static bool counter_of_qp(const struct ib_qp *qp, u32 *id)
 {
 	const struct rdma_counter *counter;
 
+	/* As of counting by hand: not for who may have no such QP. */
+	if (qp->qp_type == IB_QPT_RAW_PACKET && !capable(CAP_NET_RAW))
+		return false;
 	/* It may be unbound at any time. */
 	rcu_read_lock();
 	counter = READ_ONCE(qp->counter);

@@ -158,6 +158,62 @@ static void wrong_bindings_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_state.bound, 0);
 }
 
+/* Without CAP_NET_RAW, but with all the rest. */
+static const struct cred *drop_net_raw(void)
+{
+	struct cred *cred = prepare_creds();
+	const struct cred *old;
+
+	if (WARN_ON(!cred))
+		return NULL;
+	cap_lower(cred->cap_effective, CAP_NET_RAW);
+	old = override_creds(cred);
+	put_cred(cred);
+	return old;
+}
+
+/* The QPs of counter @id, by netlink. */
+static int qps_of_counter(u32 id)
+{
+	struct sk_buff *req = qp_req(RDMA_NLDEV_CMD_STAT_GET, 1, -1);
+	struct nlattr *qp;
+	int left, n = 0;
+
+	nla_put_u32(req, RDMA_NLDEV_ATTR_STAT_COUNTER_ID, id);
+	if (nl_call(&nl, req))
+		return -1;
+	nl_attrs(&nl, 0, tb);
+	if (!tb[RDMA_NLDEV_ATTR_RES_QP])
+		return -1;
+	nla_for_each_nested(qp, tb[RDMA_NLDEV_ATTR_RES_QP], left)
+		n++;
+	return n;
+}
+
+/* Such a QP sees packets of others, and so does who counts them. */
+static void raw_packets_are_not_for_all_to_count(struct kunit *test)
+{
+	const struct cred *old;
+	int id;
+
+	KUNIT_ASSERT_EQ(test, test_objects_create(&o, hca, 2, false, IB_QPT_RAW_PACKET), 0);
+	KUNIT_ASSERT_EQ(test, test_qp_init(o.qp[0], 1), 0);
+	KUNIT_ASSERT_EQ(test, test_qp_init(o.qp[1], 1), 0);
+	old = drop_net_raw();
+	KUNIT_EXPECT_EQ(test, bind(o.qp[0], 1, 0), -ENOENT);
+	nl_regain_caps(old);
+	id = bind(o.qp[0], 1, 0);
+	KUNIT_ASSERT_EQ(test, id, 1);
+	KUNIT_EXPECT_EQ(test, qps_of_counter(id), 1);
+	old = drop_net_raw();
+	KUNIT_EXPECT_EQ(test, qps_of_counter(id), 0);
+	KUNIT_EXPECT_EQ(test, bind(o.qp[1], 1, id), -ENOENT);
+	KUNIT_EXPECT_EQ(test, unbind(o.qp[0], 1, id), -ENOENT);
+	nl_regain_caps(old);
+	KUNIT_EXPECT_EQ(test, unbind(o.qp[0], 1, id), 0);
+	test_objects_destroy(&o);
+}
+
 static void a_driver_may_refuse_to_bind_and_to_unbind(struct kunit *test)
 {
 	int id;
@@ -232,6 +288,21 @@ static void user_qps_are_bound_by_process(struct kunit *test)
 	/* Whose a counter is outlives the QP that made it. */
 	KUNIT_EXPECT_PTR_EQ(test, o.qp[1]->counter->res.task, &init_task);
 	test_objects_destroy(&o);
+}
+
+/* Else QPs of one mask would be with QPs of another. */
+static void a_mask_stays_while_qps_are_bound_by_it(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, set_auto(1, RDMA_COUNTER_MASK_QP_TYPE), 0);
+	KUNIT_ASSERT_EQ(test, test_objects_create(&o, hca, 1, true, IB_QPT_RC), 0);
+	KUNIT_EXPECT_EQ(test, set_auto(1, RDMA_COUNTER_MASK_PID), 0);
+	KUNIT_EXPECT_EQ(test, set_auto(1, RDMA_COUNTER_MASK_QP_TYPE), 0);
+	KUNIT_ASSERT_EQ(test, test_qp_init(o.qp[0], 1), 0);
+	KUNIT_ASSERT_NOT_NULL(test, o.qp[0]->counter);
+	KUNIT_EXPECT_EQ(test, set_auto(1, RDMA_COUNTER_MASK_PID), -EBUSY);
+	KUNIT_EXPECT_EQ(test, mode_of(1), RDMA_COUNTER_MODE_AUTO);
+	test_objects_destroy(&o);
+	KUNIT_EXPECT_EQ(test, set_auto(1, RDMA_COUNTER_MASK_PID), 0);
 }
 
 static void auto_mode_off_leaves_what_is_bound(struct kunit *test)
@@ -362,9 +433,11 @@ static void binding_survives_each_failed_allocation(struct kunit *test)
 static struct kunit_case counters_cases[] = {
 	KUNIT_CASE(a_qp_is_bound_and_unbound_by_hand),
 	KUNIT_CASE(wrong_bindings_are_refused),
+	KUNIT_CASE(raw_packets_are_not_for_all_to_count),
 	KUNIT_CASE(a_driver_may_refuse_to_bind_and_to_unbind),
 	KUNIT_CASE(user_qps_are_bound_by_type),
 	KUNIT_CASE(user_qps_are_bound_by_process),
+	KUNIT_CASE(a_mask_stays_while_qps_are_bound_by_it),
 	KUNIT_CASE(auto_mode_off_leaves_what_is_bound),
 	KUNIT_CASE(a_qp_that_cannot_be_bound_goes_its_way),
 	KUNIT_CASE(a_driver_without_counters),

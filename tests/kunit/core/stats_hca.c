@@ -203,8 +203,11 @@ int test_objects_create(struct test_objects *o, struct fake_hca *hca, int qps,
 int test_qp_init(struct ib_qp *qp, u32 port)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT, .port_num = port };
-	int mask = IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT;
+	int mask = IB_QP_STATE | IB_QP_PORT;
 
-	mask |= qp->qp_type == IB_QPT_UD ? IB_QP_QKEY : IB_QP_ACCESS_FLAGS;
+	if (qp->qp_type == IB_QPT_UD)
+		mask |= IB_QP_PKEY_INDEX | IB_QP_QKEY;
+	else if (qp->qp_type != IB_QPT_RAW_PACKET)
+		mask |= IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS;
 	return ib_modify_qp(qp, &attr, mask);
 }
