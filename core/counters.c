@@ -12,9 +12,9 @@
  *
  * Lock order: the lock of the port's own rdma_hw_stats, then
  * rdma_port_counter.lock, then counter->lock, which makes the
- * driver's updates of counter->stats exclusive.  Nobody waits for the former
- * with a hold on a counter's entry, so it may be held across
- * rdma_restrack_del().
+ * driver's updates of counter->stats exclusive.  Who holds a counter's entry
+ * waits for the last of these alone, so rdma_port_counter.lock may be held
+ * across rdma_restrack_del().
  */
 #include <linux/capability.h>
 #include <rdma/rdma_counter.h>
@@ -465,6 +465,27 @@ static void add_values(const struct rdma_hw_stats *stats, int first, int n,
 		sums[i] += stats->value[first + i];
 }
 
+/*
+ * Asks the hardware, which takes a while for each, of all counters of @port: not
+ * under the port's lock, for which QPs that come and go wait.
+ */
+static void update_counters(struct ib_device *dev, u32 port)
+{
+	struct rdma_restrack_entry *res;
+	struct rdma_counter *counter;
+	unsigned long id;
+
+	for (id = 0; (res = ibcore_restrack_next(dev, RDMA_RESTRACK_COUNTER,
+						 &id, true)); id++) {
+		counter = container_of(res, struct rdma_counter, res);
+		if (counter->port == port)
+			counter_update(counter);
+		rdma_restrack_put(res);
+	}
+}
+
+/* A counter that could not be read counts what it did last. */
+
 void ibcore_counter_add_hwstats(struct ib_device *dev, u32 port, int first,
 				int n, u64 *sums)
 {
@@ -475,12 +496,16 @@ void ibcore_counter_add_hwstats(struct ib_device *dev, u32 port, int first,
 	if (!counters_supported(dev))
 		return;
 
+	update_counters(dev, port);
+	/* One that goes meanwhile is in the history, with no less. */
 	mutex_lock(&pc->lock);
 	if (pc->hstats)
 		add_values(pc->hstats, first, n, sums);
-	while ((counter = next_counter(dev, port, &id)))
-		if (!counter_update(counter))
-			add_values(counter->stats, first, n, sums);
+	while ((counter = next_counter(dev, port, &id))) {
+		mutex_lock(&counter->lock);
+		add_values(counter->stats, first, n, sums);
+		mutex_unlock(&counter->lock);
+	}
 	mutex_unlock(&pc->lock);
 }
 

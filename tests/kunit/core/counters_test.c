@@ -388,6 +388,22 @@ static void a_ports_sum_never_goes_back(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, buf, "311\n");
 }
 
+/* QPs that come and go do not wait for all of it. */
+static void hardware_is_asked_without_the_ports_lock(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, test_objects_create(&o, hca, 2, false, IB_QPT_RC), 0);
+	KUNIT_ASSERT_EQ(test, test_qp_init(o.qp[0], 1), 0);
+	KUNIT_ASSERT_EQ(test, test_qp_init(o.qp[1], 1), 0);
+	KUNIT_EXPECT_EQ(test, bind(o.qp[0], 1, 0), 1);
+	KUNIT_EXPECT_EQ(test, bind(o.qp[1], 1, 0), 2);
+	stats_state.updates = 0;
+	stats_state.locked_updates = 0;
+	KUNIT_EXPECT_EQ(test, port_sum(1), 310);
+	KUNIT_EXPECT_GE(test, stats_state.updates, 2);
+	KUNIT_EXPECT_EQ(test, stats_state.locked_updates, 0);
+	test_objects_destroy(&o);
+}
+
 /* Hardware that no longer answers counted what it said last. */
 static void the_last_value_counts(struct kunit *test)
 {
@@ -398,6 +414,7 @@ static void the_last_value_counts(struct kunit *test)
 	id = bind(o.qp[0], 1, 0);
 	KUNIT_EXPECT_EQ(test, port_sum(1), 110);
 	stats_state.fail_update = -EIO;
+	KUNIT_EXPECT_EQ(test, port_sum(1), 110);
 	KUNIT_EXPECT_EQ(test, unbind(o.qp[0], 1, id), 0);
 	stats_state.fail_update = 0;
 	KUNIT_EXPECT_EQ(test, port_sum(1), 110);
@@ -442,6 +459,7 @@ static struct kunit_case counters_cases[] = {
 	KUNIT_CASE(a_qp_that_cannot_be_bound_goes_its_way),
 	KUNIT_CASE(a_driver_without_counters),
 	KUNIT_CASE(a_ports_sum_never_goes_back),
+	KUNIT_CASE(hardware_is_asked_without_the_ports_lock),
 	KUNIT_CASE(the_last_value_counts),
 	KUNIT_CASE(binding_survives_each_failed_allocation),
 	{}

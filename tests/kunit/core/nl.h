@@ -114,6 +114,7 @@ enum { STAT_RX, STAT_TX, STAT_OPT_A, STAT_OPT_B, STATS };
 struct stats_state {
 	int reads;			/* get_hw_stats() of a port */
 	int updates;			/* counter_update_stats() */
+	int locked_updates;		/* of these, under the port's lock */
 	int modified[STATS];		/* modify_hw_stat(): on - off */
 	u32 next_id;
 	int counters;			/* alive at the driver */

@@ -95,6 +95,8 @@ static int stats_update(struct rdma_counter *counter)
 	if (stats_state.fail_update)
 		return stats_state.fail_update;
 	stats_state.updates++;
+	if (mutex_is_locked(&counter->device->port_data[counter->port].port_counter.lock))
+		stats_state.locked_updates++;
 	for (i = 0; i < counter->stats->num_counters; i++)
 		counter->stats->value[i] = 100 * counter->id;
 	return 0;
