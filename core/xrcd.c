@@ -9,11 +9,24 @@
  *
  * Locks: xrcd->tgt_qps_rwsem orders opening and closing, and with them usecnt.
  * open_list is written under device->qp_open_list_lock, inside of it, and read
- * under RCU: events come in any context and the handlers run under no lock.
+ * under RCU: events come in any context.  A handle's event handler runs under the
+ * handle's own lock, by which closing it waits for that and ends it.
  */
 #include <linux/rculist.h>
 
 #include "core.h"
+
+struct xrc_handle {
+	struct ib_qp qp;
+	spinlock_t lock;	/* over the event handler; any context */
+	bool closed;		/* lock: no event any more */
+	struct rcu_head rcu;
+};
+
+static struct xrc_handle *to_xrc_handle(struct ib_qp *handle)
+{
+	return container_of(handle, struct xrc_handle, qp);
+}
 
 /**
  * ib_alloc_xrcd_user() - allocate an XRC domain
@@ -77,20 +90,28 @@ int ib_dealloc_xrcd_user(struct ib_xrcd *xrcd, struct ib_udata *udata)
 }
 EXPORT_SYMBOL(ib_dealloc_xrcd_user);
 
-/* An event of the real QP goes to each handle, named in a copy of its own. */
+/* The event names the handle, in a copy of its own. */
+static void xrc_handle_event(struct ib_qp *handle, struct ib_event event)
+{
+	struct xrc_handle *xh = to_xrc_handle(handle);
+	unsigned long flags;
+
+	event.element.qp = handle;
+	spin_lock_irqsave(&xh->lock, flags);
+	if (!xh->closed && handle->registered_event_handler)
+		handle->registered_event_handler(&event, handle->qp_context);
+	spin_unlock_irqrestore(&xh->lock, flags);
+}
+
+/* An event of the real QP goes to each handle. */
 static void xrc_event(struct ib_event *event, void *context)
 {
 	struct ib_qp *real = context;
-	struct ib_event copy = *event;
 	struct ib_qp *handle;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(handle, &real->open_list, open_list) {
-		if (!handle->registered_event_handler)
-			continue;
-		copy.element.qp = handle;
-		handle->registered_event_handler(&copy, handle->qp_context);
-	}
+	list_for_each_entry_rcu(handle, &real->open_list, open_list)
+		xrc_handle_event(handle, *event);
 	rcu_read_unlock();
 }
 
@@ -98,12 +119,15 @@ static struct ib_qp *xrc_handle_alloc(struct ib_qp *real,
 				      void (*handler)(struct ib_event *, void *),
 				      void *context)
 {
+	struct xrc_handle *xh;
 	struct ib_qp *handle;
 
-	handle = kzalloc(sizeof(*handle), GFP_KERNEL);
-	if (!handle)
+	xh = kzalloc(sizeof(*xh), GFP_KERNEL);
+	if (!xh)
 		return NULL;
 
+	spin_lock_init(&xh->lock);
+	handle = &xh->qp;
 	handle->device = real->device;
 	handle->real_qp = real;
 	handle->xrcd = real->xrcd;
@@ -165,19 +189,32 @@ struct ib_qp *ibcore_xrc_share(struct ib_qp *real,
 	up_write(&xrcd->tgt_qps_rwsem);
 
 	if (ret) {
-		kfree(handle);
+		kfree(to_xrc_handle(handle));
 		return ERR_PTR(ret);
 	}
 	return handle;
 }
 
+/* Waits for its event handler; it is not called again, whoever still finds it. */
+static void xrc_handle_mute(struct ib_qp *handle)
+{
+	struct xrc_handle *xh = to_xrc_handle(handle);
+	unsigned long flags;
+
+	spin_lock_irqsave(&xh->lock, flags);
+	xh->closed = true;
+	spin_unlock_irqrestore(&xh->lock, flags);
+}
+
 /*
  * The real QP goes first, while nobody can open it: if that fails, handle and
  * domain are as before.  Then no reference to the handle remains: (1) opening
- * makes its own; (2) the list lost it; (3) event handlers that found it there
- * have returned after the grace period; (4) its owner calls this.  And none to
- * the real QP: (1) the table lost it under the rwsem; (2) usecnt is 0, so there
- * is no handle; (3) the provider raises no event after its destroy_qp.
+ * makes its own; (2) the list lost it; (3) its event handler has returned when it
+ * is mute, and an event that found it in the list looks at what its lock protects
+ * and the list's next alone, for which it is freed a grace period later; (4) its
+ * owner calls this.  And none to the real QP: (1) the table lost it under the
+ * rwsem; (2) usecnt is 0, so there is no handle; (3) the provider raises no event
+ * after its destroy_qp.
  */
 int ibcore_xrc_close(struct ib_qp *handle, struct ib_udata *udata)
 {
@@ -199,8 +236,8 @@ int ibcore_xrc_close(struct ib_qp *handle, struct ib_udata *udata)
 	xrc_handle_unlink(handle);
 	up_write(&xrcd->tgt_qps_rwsem);
 
-	synchronize_rcu();
-	kfree(handle);
+	xrc_handle_mute(handle);
+	kfree_rcu(to_xrc_handle(handle), rcu);
 	if (last) {
 		ibcore_qp_free(real);
 		atomic_dec(&xrcd->usecnt);

@@ -193,6 +193,25 @@ static void an_event_names_each_handle_to_its_owner(struct kunit *test)
 	ib_close_qp(deaf);
 }
 
+/* A process may leave thousands of them. */
+static void closing_waits_for_no_grace_period(struct kunit *test)
+{
+	struct ib_qp *first = create(NULL), *handle[8];
+	unsigned long before;
+	int i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(first));
+	for (i = 0; i < ARRAY_SIZE(handle); i++) {
+		handle[i] = open(first->qp_num, NULL);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(handle[i]));
+	}
+	before = get_state_synchronize_rcu();
+	for (i = 0; i < ARRAY_SIZE(handle); i++)
+		KUNIT_EXPECT_EQ(test, ib_close_qp(handle[i]), 0);
+	KUNIT_EXPECT_FALSE(test, poll_state_synchronize_rcu(before));
+	KUNIT_EXPECT_EQ(test, ib_close_qp(first), 0);
+}
+
 static void a_handle_stands_for_the_queue(struct kunit *test)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT, .port_num = 1 };
@@ -319,6 +338,7 @@ static struct kunit_case xrcd_cases[] = {
 	KUNIT_CASE(the_last_handle_takes_the_queue_with_it),
 	KUNIT_CASE(only_a_target_queue_of_the_domain_is_opened),
 	KUNIT_CASE(an_event_names_each_handle_to_its_owner),
+	KUNIT_CASE(closing_waits_for_no_grace_period),
 	KUNIT_CASE(a_handle_stands_for_the_queue),
 	KUNIT_CASE(a_queue_that_fails_leaves_the_domain),
 	KUNIT_CASE(a_destroy_that_is_refused_leaves_the_handle),
