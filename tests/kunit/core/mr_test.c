@@ -246,6 +246,14 @@ static const struct walk walks[] = {
 	{ "entries far apart", {{ 0x10000, 0x1000 }, { 0x30000, 0x2000 }}, 2, 0x1000, 3,
 	  { 0x10000, 0x30000, 0x31000 } },
 	{ "large blocks", {{ 0x200000, 0x400000 }}, 1, 0x200000, 2, { 0x200000, 0x400000 } },
+	{ "blocks of 4 GiB", {{ 0x100000000, 0x80000000 }, { 0x180000000, 0x80000000 },
+	  { 0x200000000, 0x80000000 }, { 0x280000000, 0x1000 }}, 4, 0x100000000, 2,
+	  { 0x100000000, 0x200000000 } },
+	{ "8 GiB from the middle of a block", {{ 0x1ffff0000, 0xffffe000 },
+	  { 0x2fffee000, 0xffffe000 }, { 0x3fffec000, 0x20000 }}, 3, 0x200000000, 3,
+	  { 0x0, 0x200000000, 0x400000000 } },
+	{ "blocks of 16 GiB", {{ 0x400000000, 0xfffff000 }, { 0x4fffff000, 0xfffff000 },
+	  { 0x5ffffe000, 0xfffff000 }}, 3, 0x400000000, 1, { 0x400000000 } },
 };
 
 static void lists_are_walked_in_blocks(struct kunit *test)
