@@ -5,7 +5,8 @@
  * A client is attached to a device from the success of its add() until its
  * remove() is called.  Both run under the device's client_lock and no other lock
  * of core, so that on one device they happen one at a time: in order of
- * registration (a client finds those it builds on attached), and backwards.
+ * registration (a client finds those it builds on attached), and backwards.  A
+ * rename takes it, too: a device keeps its name while one of these runs.
  *
  * Each pair of a device and a client meets exactly once.  Both are in their set
  * before they walk the other set, hence at least one of them sees the other; the
@@ -173,10 +174,12 @@ void ibcore_clients_remove(struct ib_device *dev)
 
 void ibcore_clients_rename(struct ib_device *dev)
 {
+	struct ibcore_device *priv = ibcore_priv(dev);
 	struct attachment *att;
 
+	lockdep_assert_held(&priv->client_lock);
 	down_read(&dev->client_data_rwsem);
-	list_for_each_entry(att, &ibcore_priv(dev)->attached, node)
+	list_for_each_entry(att, &priv->attached, node)
 		if (att->client->rename)
 			att->client->rename(dev,
 					    xa_load(&dev->client_data,

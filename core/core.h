@@ -9,11 +9,12 @@
  *
  * Lock order, outermost first:
  *	device->unregistration_lock	the life of one device (device.c)
- *	  ibcore_device.client_lock	add() and remove() of its clients (client.c)
+ *	  ibcore_device.client_lock	add() and remove() of its clients (client.c),
+ *					and its name (registry.c)
  *	    device->client_data_rwsem	which clients are attached to it
  *	      device->event_handler_rwsem
  *	  ibcore_nets_rwsem		the set of namespaces (netns.c)
- *	    device->compat_devs_mutex
+ *	    device->compat_devs_mutex	outside of which client_lock may be
  *	      ibcore_registry_rwsem	the sets of devices and clients (registry.c);
  *					taken on (un)registration only, innermost
  *	A sub device's unregistration_lock nests in its parent's.
@@ -28,6 +29,7 @@
 #include <ibex/addr.h>
 #include <ibex/cgroup.h>
 #include <ibex/client_nl.h>
+#include <ibex/device.h>
 #include <ibex/gid.h>
 #include <ibex/ls.h>
 #include <ibex/mmap.h>
@@ -56,7 +58,7 @@ struct ibcore_device {
 	enum ibcore_dev_state state;	/* protected by ib.unregistration_lock */
 	unsigned int stages;		/* protected by ib.unregistration_lock */
 
-	struct mutex client_lock;	/* clients_open, attached; add() and remove() */
+	struct mutex client_lock;	/* clients_open, attached; callbacks; the name */
 	bool clients_open;		/* protected by client_lock */
 	/*
 	 * Changed under client_lock and ib.client_data_rwsem, read under either.
@@ -102,6 +104,8 @@ struct ib_device *ibcore_device_get_next(u32 *index);
 /* With a registration reference (ib_device_put), or NULL; obeys netns access. */
 struct ib_device *ibcore_device_get_by_index(const struct net *net, u32 index);
 int ibcore_device_rename(struct ib_device *dev, const char *name);
+/* The name stays; where sysfs shows it follows dev->coredev.rdma_net. */
+int ibcore_device_rename_moved(struct ib_device *dev);
 
 /*
  * Calls @fn, with a registration reference held and no lock, for every device
@@ -116,6 +120,7 @@ int ibcore_walk_devices(const struct net *net, u32 start,
 void ibcore_clients_init(struct ib_device *dev);	/* on allocation */
 int ibcore_clients_add(struct ib_device *dev);		/* on registration */
 void ibcore_clients_remove(struct ib_device *dev);	/* on unregistration */
+/* The caller holds client_lock. */
 void ibcore_clients_rename(struct ib_device *dev);
 void ibcore_clients_exit(void);
 /*
@@ -388,6 +393,8 @@ struct ib_device *ibcore_nldev_get_dev(const struct net *net,
 				       struct nlattr **tb);
 int ibcore_nldev_put_handle(struct sk_buff *msg, struct ib_device *dev);
 int ibcore_nldev_put_u64(struct sk_buff *msg, int attr, u64 value);
+int ibcore_nldev_put_name(struct sk_buff *msg, int attr,
+			  const struct ib_device *dev);
 /* What RDMA_NLDEV_ATTR_NDEV_ says of the netdev of @port, for @net to read. */
 int ibcore_nldev_put_netdev(struct sk_buff *msg, struct ib_device *dev,
 			    u32 port, const struct net *net);

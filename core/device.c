@@ -250,6 +250,14 @@ static void device_release(struct device *device)
 	kfree_rcu(priv, rcu);
 }
 
+/* Under compat_devs_mutex: a rename would free the name in the midst of it. */
+static void tell_udev(struct ib_device *dev, enum kobject_action action)
+{
+	mutex_lock(&dev->compat_devs_mutex);
+	kobject_uevent(&dev->dev.kobj, action);
+	mutex_unlock(&dev->compat_devs_mutex);
+}
+
 static void unregistration_work(struct work_struct *work);
 
 static void init_fields(struct ib_device *dev)
@@ -521,7 +529,7 @@ int ib_register_device(struct ib_device *dev, const char *name,
 	if (ret)
 		goto out;
 	dev_set_uevent_suppress(&dev->dev, false);
-	kobject_uevent(&dev->dev.kobj, KOBJ_ADD);
+	tell_udev(dev, KOBJ_ADD);
 	ibcore_nldev_notify(dev, 0, RDMA_REGISTER_EVENT);
 	ibcore_netdev_notify_all(dev);
 	/* Whoever waits for the lock to unregister has a reference, we none. */
@@ -645,24 +653,24 @@ static int move_locked(struct ib_device *dev, struct net *from, struct net *to)
 	bool enabled = ibcore_priv(dev)->state == IBCORE_DEV_ENABLED;
 	int err, ret;
 
-	kobject_uevent(&dev->dev.kobj, KOBJ_REMOVE);
+	tell_udev(dev, KOBJ_REMOVE);
 	if (enabled)
 		device_disable(dev);
 
 	/* The namespace of the class device follows rdma_net. */
 	write_pnet(&dev->coredev.rdma_net, to);
-	ret = device_rename(&dev->dev, dev->name);
+	ret = ibcore_device_rename_moved(dev);
 	/* A namespace that exits is not referred to, whatever sysfs shows. */
 	if (ret && check_net(from))
 		write_pnet(&dev->coredev.rdma_net, from);
 
 	err = device_enable(dev);
 	if (err)
-		dev_err(&dev->dev, "not usable after a move to another namespace: %d\n",
-			err);
+		ibdev_err(dev, "not usable after a move to another namespace: %d\n",
+			  err);
 	if (enabled == !!err)
 		set_state(dev, err ? IBCORE_DEV_DISABLED : IBCORE_DEV_ENABLED);
-	kobject_uevent(&dev->dev.kobj, KOBJ_ADD);
+	tell_udev(dev, KOBJ_ADD);
 	return ret ?: err;
 }
 

@@ -2,11 +2,20 @@
 /*
  * Log lines of an RDMA device.  They name the driver and its own device (the
  * parent, which the administrator knows from lspci) before the RDMA device.
+ * That one is named by dev->name, not dev_name(), which a rename frees: beside
+ * one the line may have some of either name, in any context it may be written.
  */
 #include <linux/device.h>
 #include <linux/kern_levels.h>
 #include <linux/module.h>
 #include "core.h"
+
+static const char *log_name(const struct ib_device *dev)
+{
+	if (!dev)
+		return "(NULL ib_device)";
+	return dev->name[0] ? dev->name : "(unnamed)";
+}
 
 static void log_line(const char *level, const struct ib_device *dev,
 		     struct va_format *vaf)
@@ -16,10 +25,9 @@ static void log_line(const char *level, const struct ib_device *dev,
 	if (parent)
 		dev_printk_emit(level[1] - '0', parent, "%s %s %s: %pV",
 				dev_driver_string(parent), dev_name(parent),
-				dev_name(&dev->dev), vaf);
+				log_name(dev), vaf);
 	else
-		_printk("%s%s: %pV", level,
-			dev ? dev_name(&dev->dev) : "(NULL ib_device)", vaf);
+		_printk("%s%s: %pV", level, log_name(dev), vaf);
 }
 
 /**

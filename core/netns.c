@@ -90,6 +90,7 @@ static struct ib_core_device *compat_create(struct ib_device *dev,
 	struct ib_core_device *cdev;
 	int ret;
 
+	lockdep_assert_held(&dev->compat_devs_mutex); /* dev_name() stays */
 	cdev = compat_alloc(dev, net);
 	if (!cdev)
 		return ERR_PTR(-ENOMEM);

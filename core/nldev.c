@@ -122,11 +122,19 @@ int ibcore_nldev_put_u64(struct sk_buff *msg, int attr, u64 value)
 	return nla_put_u64_64bit(msg, attr, value, RDMA_NLDEV_ATTR_PAD);
 }
 
+int ibcore_nldev_put_name(struct sk_buff *msg, int attr,
+			  const struct ib_device *dev)
+{
+	char name[IB_DEVICE_NAME_MAX];
+
+	ibcore_device_name(dev, name);
+	return nla_put_string(msg, attr, name);
+}
+
 int ibcore_nldev_put_handle(struct sk_buff *msg, struct ib_device *dev)
 {
 	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_DEV_INDEX, dev->index) ||
-	    nla_put_string(msg, RDMA_NLDEV_ATTR_DEV_NAME,
-			   dev_name(&dev->dev)))
+	    ibcore_nldev_put_name(msg, RDMA_NLDEV_ATTR_DEV_NAME, dev))
 		return -EMSGSIZE;
 	return 0;
 }

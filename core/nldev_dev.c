@@ -37,8 +37,8 @@ static int put_names(struct sk_buff *msg, struct ib_device *dev)
 	if (!dev->parent)
 		return 0;
 	if (nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_TYPE, dev->type) ||
-	    nla_put_string(msg, RDMA_NLDEV_ATTR_PARENT_NAME,
-			   dev_name(&dev->parent->dev)))
+	    ibcore_nldev_put_name(msg, RDMA_NLDEV_ATTR_PARENT_NAME,
+				  dev->parent))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -4,8 +4,15 @@
  * numbers wrap.  It changes under ibcore_registry_rwsem, with the devices' names.
  * Lookups by index are under RCU: an entry's memory is freed a grace period after
  * it left, and ib_device_try_get() tells whether it may be used.
+ *
+ * A registered device's name changes under its client_lock, then its
+ * compat_devs_mutex, then ibcore_registry_rwsem: what dev_name() answers stays
+ * under any of them, and is freed with the change.  The copy in dev->name lives
+ * as long as the device and is written inside of all three, under name_lock, by
+ * which ibcore_device_name() reads it whole in any context.
  */
 #include <linux/bitmap.h>
+#include <linux/seqlock.h>
 #include <linux/slab.h>
 #include "core.h"
 
@@ -14,8 +21,37 @@ DECLARE_RWSEM(ibcore_registry_rwsem);
 
 static DEFINE_XARRAY_ALLOC(devices);
 static u32 next_index;			/* protected by ibcore_registry_rwsem */
+static DEFINE_SEQLOCK(name_lock);
 
 /* ---- names ---- */
+
+/**
+ * ibcore_device_name() - the name that a device has now
+ * @dev: the device, held in any way
+ * @name: set to the name, "" if it has none yet
+ *
+ * Context: any but NMI.
+ */
+void ibcore_device_name(const struct ib_device *dev,
+			char name[IB_DEVICE_NAME_MAX])
+{
+	unsigned int seq;
+
+	do {
+		seq = read_seqbegin(&name_lock);
+		memcpy(name, dev->name, IB_DEVICE_NAME_MAX);
+	} while (read_seqretry(&name_lock, seq));
+}
+EXPORT_SYMBOL(ibcore_device_name);
+
+/* @dev->name is @name afterwards, NUL-padded: at no time is it unterminated. */
+static void write_name(struct ib_device *dev, const char *name)
+{
+	lockdep_assert_held_write(&ibcore_registry_rwsem);
+	write_seqlock_irq(&name_lock);
+	strscpy_pad(dev->name, name, sizeof(dev->name));
+	write_sequnlock_irq(&name_lock);
+}
 
 static struct ib_device *find_by_name(const char *name)
 {
@@ -122,7 +158,7 @@ int ibcore_registry_add(struct ib_device *dev, const char *pattern)
 	ret = dev_set_name(&dev->dev, "%s", name);
 	if (ret)
 		goto out;
-	strscpy(dev->name, name, sizeof(dev->name));
+	write_name(dev, name);
 	ret = xa_alloc_cyclic(&devices, &dev->index, dev, xa_limit_31b,
 			      &next_index, GFP_KERNEL);
 	ret = min(ret, 0);	/* 1: the numbers wrapped */
@@ -237,6 +273,7 @@ EXPORT_SYMBOL(ib_device_get_by_name);
 
 static int rename_locked(struct ib_device *dev, const char *name)
 {
+	char old[IB_DEVICE_NAME_MAX];
 	int ret;
 
 	if (!name_is_valid(name))
@@ -245,18 +282,42 @@ static int rename_locked(struct ib_device *dev, const char *name)
 		return 0;
 	if (find_by_name(name))
 		return -EEXIST;
+	/* What udev hears of the rename has the new name in it. */
+	strscpy(old, dev->name, sizeof(old));
+	write_name(dev, name);
 	ret = device_rename(&dev->dev, name);
-	if (!ret)
-		strscpy(dev->name, name, sizeof(dev->name));
+	if (ret)
+		write_name(dev, old);
+	return ret;
+}
+
+int ibcore_device_rename_moved(struct ib_device *dev)
+{
+	struct ibcore_device *priv = ibcore_priv(dev);
+	int ret;
+
+	mutex_lock(&priv->client_lock);
+	mutex_lock(&dev->compat_devs_mutex);
+	down_write(&ibcore_registry_rwsem);
+	ret = device_rename(&dev->dev, dev->name);
+	up_write(&ibcore_registry_rwsem);
+	mutex_unlock(&dev->compat_devs_mutex);
+	mutex_unlock(&priv->client_lock);
 	return ret;
 }
 
 /* The caller holds a registration reference. */
 int ibcore_device_rename(struct ib_device *dev, const char *name)
 {
+	struct ibcore_device *priv = ibcore_priv(dev);
 	int ret;
 
-	/* compat_devs_mutex: none is made with the old name meanwhile. */
+	/*
+	 * client_lock: ULPs use dev_name() in add(), remove() and rename().
+	 * compat_devs_mutex: no compat device is made with the old name
+	 * meanwhile.
+	 */
+	mutex_lock(&priv->client_lock);
 	mutex_lock(&dev->compat_devs_mutex);
 	down_write(&ibcore_registry_rwsem);
 	ret = rename_locked(dev, name);
@@ -266,5 +327,6 @@ int ibcore_device_rename(struct ib_device *dev, const char *name)
 	mutex_unlock(&dev->compat_devs_mutex);
 	if (!ret)
 		ibcore_clients_rename(dev);
+	mutex_unlock(&priv->client_lock);
 	return ret;
 }

@@ -11,9 +11,15 @@
 
 #include "core.h"
 
+/* Userspace may ask for one beside a rename, and a rename makes one itself. */
 static int class_uevent(const struct device *dev, struct kobj_uevent_env *env)
 {
-	return add_uevent_var(env, "NAME=%s", dev_name(dev));
+	const struct ib_core_device *coredev =
+		container_of(dev, struct ib_core_device, dev);
+	char name[IB_DEVICE_NAME_MAX];
+
+	ibcore_device_name(coredev->owner, name);
+	return add_uevent_var(env, "NAME=%s", name);
 }
 
 static const void *class_namespace(const struct device *dev)

@@ -43,5 +43,6 @@ extern struct kunit_suite ibcore_qp_watch_suite;
 extern struct kunit_suite ibcore_nldev_linear_suite;
 extern struct kunit_suite ibcore_ls_suite;
 extern struct kunit_suite ibcore_addr_ls_suite;
+extern struct kunit_suite ibcore_name_suite;
 
 #endif
