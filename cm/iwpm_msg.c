@@ -6,6 +6,7 @@
 #include <linux/jhash.h>
 #include <net/netlink.h>
 #include <rdma/iw_portmap.h>
+#include <ibex/device.h>
 
 #include "iwpm.h"
 
@@ -104,14 +105,15 @@ static void iwpm_put_name(struct sk_buff *skb, int type, const char *name,
 struct sk_buff *iwpm_msg_register(u32 seq, const struct ib_device *device)
 {
 	struct sk_buff *skb = iwpm_msg_new(RDMA_NL_IWPM_REG_PID, seq);
+	char name[IB_DEVICE_NAME_MAX];
 
 	if (!skb)
 		return NULL;
+	ibcore_device_name(device, name);
 	iwpm_put_u32(skb, IWPM_NLA_REG_PID_SEQ, seq);
 	iwpm_put_name(skb, IWPM_NLA_REG_IF_NAME, device->iw_ifname,
 		      IWPM_IFNAME_SIZE);
-	iwpm_put_name(skb, IWPM_NLA_REG_IBDEV_NAME, dev_name(&device->dev),
-		      IWPM_DEVNAME_SIZE);
+	iwpm_put_name(skb, IWPM_NLA_REG_IBDEV_NAME, name, IWPM_DEVNAME_SIZE);
 	iwpm_put_name(skb, IWPM_NLA_REG_ULIB_NAME, IWPM_LIB_NAME,
 		      IWPM_ULIBNAME_SIZE);
 	return skb;

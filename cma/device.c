@@ -6,6 +6,7 @@
  * until every id bound to the device was destroyed by its consumer.
  */
 #include <linux/slab.h>
+#include <ibex/device.h>
 
 #include "cma.h"
 #include "trace.h"
@@ -30,10 +31,12 @@ void cma_dev_put(struct cma_dev *dev)
 struct cma_dev *cma_dev_get_by_name(const char *name)
 {
 	struct cma_dev *dev, *found = NULL;
+	char its_name[IB_DEVICE_NAME_MAX];
 
 	down_read(&cma_topology);
 	list_for_each_entry(dev, &cma_devices, node) {
-		if (strcmp(dev_name(&dev->device->dev), name))
+		ibcore_device_name(dev->device, its_name);
+		if (strcmp(its_name, name))
 			continue;
 		if (cma_dev_tryget(dev))
 			found = dev;

@@ -306,9 +306,10 @@ static void agent_quiesce(struct ibmad_agent *agent)
 
 	ibmad_agent_put(agent);
 	while (!wait_for_completion_timeout(&agent->idle, patience)) {
-		dev_warn(&agent->pub.device->dev,
-			 "port %u: send completions lost, resetting QP%td\n",
-			 agent->port->port_num, agent->mqp - agent->port->qp);
+		ibdev_warn(agent->pub.device,
+			   "port %u: send completions lost, resetting QP%td\n",
+			   agent->port->port_num,
+			   agent->mqp - agent->port->qp);
 		ibmad_qp_reset(agent->mqp);
 	}
 	flush_work(&agent->deliver);

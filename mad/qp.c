@@ -121,9 +121,9 @@ static void qp_restart(struct ibmad_qp *mqp)
 	if (!ret)
 		return;
 
-	dev_err(&mqp->port->device->dev,
-		"port %u: QP%td lost, no MADs until the device returns: %d\n",
-		mqp->port->port_num, mqp - mqp->port->qp, ret);
+	ibdev_err(mqp->port->device,
+		  "port %u: QP%td lost, no MADs until the device returns: %d\n",
+		  mqp->port->port_num, mqp - mqp->port->qp, ret);
 	qp_kill(mqp);
 	qp_stop(mqp);
 }

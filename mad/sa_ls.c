@@ -10,6 +10,7 @@
 #include <linux/wait_bit.h>
 #include <net/netlink.h>
 #include <rdma/ib_user_sa.h>
+#include <ibex/device.h>
 #include "mad.h"
 #include "sa.h"
 
@@ -114,8 +115,7 @@ static struct sk_buff *sa_ls_build(const struct ib_sa_query *query, gfp_t gfp)
 	struct sk_buff *skb;
 
 	static_assert(sizeof(header.device_name) >= IB_DEVICE_NAME_MAX);
-	strscpy(header.device_name, dev_name(&query->port->device->dev),
-		sizeof(header.device_name));
+	ibcore_device_name(query->port->device, header.device_name);
 	skb = ibcore_ls_new(RDMA_NL_LS_OP_RESOLVE, &header, sizeof(header), room,
 			    gfp);
 	if (skb)

@@ -16,6 +16,7 @@
 #include <kunit/visibility.h>
 #include <rdma/ib.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
+#include <ibex/device.h>
 
 #include "uverbs.h"
 
@@ -167,13 +168,13 @@ static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr, cha
 {
 	struct uverbs_device *udev = container_of(dev, struct uverbs_device, dev);
 	int idx = uverbs_device_section_begin(udev);
-	ssize_t len;
+	char name[IB_DEVICE_NAME_MAX];
 
 	if (idx < 0)
 		return -ENODEV;
-	len = sysfs_emit(buf, "%s\n", dev_name(&udev->ibdev->dev));
+	ibcore_device_name(udev->ibdev, name);
 	uverbs_device_section_end(udev, idx);
-	return len;
+	return sysfs_emit(buf, "%s\n", name);
 }
 static DEVICE_ATTR_RO(ibdev);
 

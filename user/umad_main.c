@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <rdma/rdma_netlink.h>
 #include <ibex/client_nl.h>
+#include <ibex/device.h>
 
 #include "umad.h"
 
@@ -93,7 +94,10 @@ static struct umad_port *umad_dev_port(struct device *dev)
 
 static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", dev_name(&umad_dev_port(dev)->ib_dev->dev));
+	char name[IB_DEVICE_NAME_MAX];
+
+	ibcore_device_name(umad_dev_port(dev)->ib_dev, name);
+	return sysfs_emit(buf, "%s\n", name);
 }
 static DEVICE_ATTR_RO(ibdev);
 

@@ -390,7 +390,7 @@ void uverbs_objects_teardown(struct ib_uverbs_file *file,
 		WARN_ONCE(uobject_destroy_hw(uobj, RDMA_REMOVE_DRIVER_FAILURE,
 					     &attrs),
 			  "%s: object %d of type %u is never destroyed\n",
-			  dev_name(&uobj->context->device->dev), uobj->id,
+			  uobj->context->device->name, uobj->id,
 			  uobj->uapi_object->id);
 		uobj->object = NULL;
 		uobject_torn_down(uobj, why);
