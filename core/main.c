@@ -68,6 +68,8 @@ static int __init ibcore_init(void)
 	unsigned int i;
 	int ret;
 
+	if (IS_ENABLED(CONFIG_SECURITY_INFINIBAND))
+		pr_warn("ib_core: security modules are not asked about P_Keys and MAD agents\n");
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		ret = parts[i].init();
 		if (ret) {
