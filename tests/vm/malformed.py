@@ -11,7 +11,7 @@ import struct
 import sys
 import time
 
-from roce import (APR, CM_BODY, CM_CLASS, DREP, DREQ, LAP, MRA, NAMES, QKEY_QP1,
+from roce import (APR, CM_BODY, CM_CLASS, DREP, DREQ, MRA, NAMES, QKEY_QP1,
                   REJ, REP, REQ, RTU, SIDR_REP, SIDR_REQ, Wire, bth, deth, dreq,
                   ip_cm, mad, pair, rej, req)
 
