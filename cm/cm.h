@@ -248,6 +248,7 @@ enum ibcm_event {
 	IBCM_TX_SIDR_REP,
 	IBCM_DO_LISTEN,
 	IBCM_DO_DESTROY,
+	IBCM_DO_LEAVE,		/* destroyed, the connection stays */
 	/* the rest */
 	IBCM_COMM_EST,		/* data came before the RTU */
 	IBCM_SEND_FAILED,	/* the outstanding request was not answered */

@@ -346,6 +346,15 @@ static void ibcm_id_purge(struct ibcm_id *id)
 		ibcm_rx_free(rx);
 }
 
+/* An XRC target's connection is not its acceptor's to end. */
+static enum ibcm_event ibcm_id_end(const struct ibcm_id *id)
+{
+	lockdep_assert_held(&id->lock);
+	return id->qp_type == IB_QPT_XRC_TGT &&
+	       id->id.state == IB_CM_ESTABLISHED ? IBCM_DO_LEAVE :
+						   IBCM_DO_DESTROY;
+}
+
 /*
  * Destroys @id: takes leave of the peer, ends the delivery of events, drops the
  * owner's reference.
@@ -372,7 +381,7 @@ void ibcm_id_destroy(struct ibcm_id *id)
 
 	spin_lock_irq(&id->lock);
 	id->dying = true;
-	moved = ibcm_step(id, IBCM_DO_DESTROY, &todo);
+	moved = ibcm_step(id, ibcm_id_end(id), &todo);
 	spin_unlock_irq(&id->lock);
 	if (moved)
 		ibcm_step_finish(id, &todo);
@@ -523,7 +532,8 @@ EXPORT_SYMBOL(ib_create_cm_id);
  * @cm_id: The id.
  *
  * The peer is told with the message that the id's state asks for: REJ of an
- * unfinished connection, DREQ or DREP of an established one (IBA vol. 1, 12.9).
+ * unfinished connection, DREQ or DREP of an established one (IBA vol. 1, 12.9);
+ * not so of an XRC target's, which stays.
  * A timewait that is due goes on without the id.  When this returns, no handler
  * of the id runs or will run.  It waits for a handler that is running, and for
  * nothing else.  From within the id's own handler it returns at once and the

@@ -14,6 +14,9 @@
  *    peer need not wait for its own timers.
  *  - A REP that stays unanswered may have been received: its sender's QP may
  *    be addressed, so the id goes into timewait (12.9.8.4), not to IDLE.
+ *  - An XRC target QP lives on for as long as its domain (annex A14), whoever
+ *    accepted the connection.  That id's destruction ends nothing, once it is
+ *    established; a DREQ of the initiator is answered without it.
  *  - COMM_EST changes the state at once, in whatever context it is reported;
  *    the consumer is told from the id's work, before anything that follows.
  *    Until that work the REP is outstanding; destruction cancels it.
@@ -144,6 +147,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_RX_DREQ]		= TELL(DREQ_RCVD, DREQ_RECEIVED),
 		[IBCM_TX_DREQ]		= GO(DREQ_SENT),
 		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, DREQ),
+		[IBCM_DO_LEAVE]		= LEAVE(IDLE, IBCM_F_CANCEL, NONE),
 	},
 	[IB_CM_DREQ_SENT] = {
 		[IBCM_RX_REJ]		= ANSWERED(TIMEWAIT, REJ_RECEIVED),

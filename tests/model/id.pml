@@ -119,6 +119,14 @@ inline call(i, e, kind, rx)
 	fi
 }
 
+/* ibcm_id_end() */
+#ifdef XRC
+#define ENDS(i)		(i == P && state[i] == IB_CM_ESTABLISHED -> \
+			 IBCM_DO_LEAVE : IBCM_DO_DESTROY)
+#else
+#define ENDS(i)		IBCM_DO_DESTROY
+#endif
+
 /* Up to where it would wait for a handler that runs. */
 inline destroy(i)
 {
@@ -127,7 +135,7 @@ inline destroy(i)
 	dying[i] = true;
 	ask[i] = false;
 	bye[i] = false;
-	step(i, IBCM_DO_DESTROY);
+	step(i, ENDS(i));
 	reply(i)
 }
 

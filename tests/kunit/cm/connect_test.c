@@ -227,6 +227,34 @@ static void a_delayed_mra(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "MP"));
 }
 
+static void as_xrc(struct cm_pair *pair, struct ib_cm_req_param *req)
+{
+	req->qp_type = IB_QPT_XRC_INI;
+}
+
+/* Its target QP goes on without whoever accepted; not so without an RTU. */
+static void an_xrc_target_outlives_its_id(struct kunit *test)
+{
+	pair.tune_req = as_xrc;
+	cm_connect(test, &pair);
+	cm_drop_id(&pair.server);
+	msleep(1000);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_DREQ]), 0);
+	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
+	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_ESTABLISHED);
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
+
+	cm_drop_id(&pair.client);
+	cm_forget(&pair.client);
+	pair.client.hold = BIT(IBCM_RTU);
+	pair.client.qpn++;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
+	cm_drop_id(&pair.server);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PJ"));
+}
+
 struct notifier {
 	struct hrtimer timer;
 	struct timer_list soft;
@@ -448,6 +476,7 @@ static struct kunit_case connect_cases[] = {
 	KUNIT_CASE(an_mra_gains_time),
 	KUNIT_CASE(an_mra_of_the_reply),
 	KUNIT_CASE(a_delayed_mra),
+	KUNIT_CASE(an_xrc_target_outlives_its_id),
 	KUNIT_CASE(data_before_the_rtu_process),
 	KUNIT_CASE(data_before_the_rtu_softirq),
 	KUNIT_CASE(data_before_the_rtu_hardirq),
