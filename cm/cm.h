@@ -607,6 +607,8 @@ struct ibcm_id *ibcm_find_rejected(struct cm_rej_msg *rej);
 bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg);
 unsigned int ibcm_rep_wait_ms(const struct ibcm_id *id,
 			      const struct ibcm_msg *msg);
+unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
+				    const struct ibcm_port *port);
 int ibcm_established(struct ibcm_id *id);	/* IBCM_PEND_EST, in the work */
 int ibcm_migrated(struct ibcm_id *id);		/* IBCM_PEND_MIGRATED */
 int ibcm_path_mig(struct ibcm_id *id);		/* ib_cm_notify; any context */
@@ -650,10 +652,5 @@ struct ibcm_sidr {
 int ibcm_sidr_init(void);
 void ibcm_sidr_exit(void);
 void ibcm_sidr_unhash(struct ibcm_id *id);	/* lock held */
-
-#if IS_ENABLED(CONFIG_KUNIT)
-unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
-				    const struct ibcm_port *port);
-#endif
 
 #endif

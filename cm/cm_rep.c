@@ -16,8 +16,8 @@
  * Four times what RTUs took lately on this port, at least IBCM_MIN_WAIT_MS; not
  * known yet: twice the packet lifetime.
  */
-VISIBLE_IF_KUNIT unsigned int
-ibcm_rep_first_wait_ms(const struct ibcm_id *id, const struct ibcm_port *port)
+unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
+				    const struct ibcm_port *port)
 {
 	unsigned int round_trip = ibcm_time_ms(id->av.packet_life_time + 1);
 	u32 usecs = READ_ONCE(port->rtu_usecs);

@@ -89,18 +89,28 @@ int ib_send_cm_rtu(struct ib_cm_id *cm_id,
 }
 EXPORT_SYMBOL(ib_send_cm_rtu);
 
-/* How long the RTU took, smoothed; a REP that was resent tells nothing. */
-static void ibcm_rtu_measure(const struct ibcm_msg *rep)
+/*
+ * How long the RTU took, smoothed.  That of a REP that was resent may answer any of
+ * them, so it takes part only up to twice the first wait: without, an estimate that
+ * is too short would stay so, as each REP is resent then; with all of it, one lost
+ * RTU would make it much too long.  After an MRA it is the consumer that is slow.
+ */
+static void ibcm_rtu_measure(const struct ibcm_id *id, const struct ibcm_msg *rep,
+			     enum ib_cm_state from)
 {
 	u32 *avg = &rep->port->rtu_usecs;
 	u32 old = READ_ONCE(*avg);
-	u32 now;
+	s64 now;
 
-	if (rep->tries)
+	if (from != IB_CM_REP_SENT)
 		return;
 	now = max_t(s64, ktime_us_delta(ktime_get(), rep->sent), 1);
+	if (rep->tries)
+		now = min_t(s64, now, 2LL * USEC_PER_MSEC *
+			    ibcm_rep_first_wait_ms(id, rep->port));
+	now = min_t(s64, now, U32_MAX / 8);
 	/* Others may measure at the same time; losing one is no loss. */
-	WRITE_ONCE(*avg, old ? max(old - old / 8 + now / 8, 1U) : now);
+	WRITE_ONCE(*avg, old ? max_t(u32, old - old / 8 + now / 8, 1) : now);
 }
 
 int ibcm_rx_rtu(struct ibcm_id *id, struct ibcm_rx *rx)
@@ -119,7 +129,7 @@ int ibcm_rx_rtu(struct ibcm_id *id, struct ibcm_rx *rx)
 	else
 		ibcm_stat(rx->port, IBCM_STAT_RTU_LATE);
 	if (todo.stop)
-		ibcm_rtu_measure(todo.stop);
+		ibcm_rtu_measure(id, todo.stop, todo.from);
 	event.private_data = IBA_GET_MEM_PTR(CM_RTU_PRIVATE_DATA, rtu);
 	return ibcm_rx_finish(id, rx, &todo, &event);
 }

@@ -105,6 +105,45 @@ static void no_rtu_arrives(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PJT"));
 }
 
+/* As if RTUs had come within a millisecond: the REP's first retry is early. */
+static struct ibcm_port *be_quick(void)
+{
+	struct ibcm_port *port = &to_ibcm(pair.server.listener)->dev->ports[0];
+
+	port->rtu_usecs = 1000;
+	return port;
+}
+
+/* The estimate follows RTUs that take longer than the first wait, in a while. */
+static void rtus_become_slow(struct kunit *test)
+{
+	struct ibcm_port *port;
+	u32 usecs;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	port = be_quick();
+	pair.client.on_rep = CM_WAIT;
+	for (i = 0; i < 8; i++) {
+		usecs = port->rtu_usecs;
+		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
+		msleep(100);
+		KUNIT_ASSERT_EQ(test, ib_send_cm_rtu(pair.client.id, NULL, 0), 0);
+		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
+		KUNIT_EXPECT_GT_MSG(test, port->rtu_usecs, usecs, "round %d", i);
+		/* One alone does not tell much: it may answer a REP sent again. */
+		KUNIT_EXPECT_LE_MSG(test, port->rtu_usecs, 4 * usecs, "round %d", i);
+		cm_drop_id(&pair.client);
+		msleep(2 * TIMEWAIT_MS);
+		cm_drop_id(&pair.server);
+		cm_forget(&pair.client);
+		cm_forget(&pair.server);
+		pair.client.qpn++;
+	}
+	KUNIT_EXPECT_GE(test, port->rtu_usecs, 10000u);
+}
+
 static void the_dreq_is_lost(struct kunit *test)
 {
 	cm_connect(test, &pair);
@@ -232,6 +271,7 @@ static struct kunit_case loss_cases[] = {
 	KUNIT_CASE(no_rep_arrives),
 	KUNIT_CASE(the_rtu_is_lost),
 	KUNIT_CASE(no_rtu_arrives),
+	KUNIT_CASE(rtus_become_slow),
 	KUNIT_CASE(the_dreq_is_lost),
 	KUNIT_CASE(no_drep_arrives),
 	KUNIT_CASE(a_dreq_to_nobody),
