@@ -376,6 +376,8 @@ struct ibcm_id {
 	u8 rnr_retry_count;
 	u8 target_ack_delay;
 	u8 service_timeout;		/* of our MRA */
+	u32 answer_ms;			/* what the peer waits for us, one try; active */
+	unsigned long mra_begin;	/* no delayed MRA of a REP before; lock */
 	bool active;			/* sent the REQ */
 	struct rdma_ucm_ece ece;
 
@@ -494,10 +496,12 @@ struct ibcm_msg {
 	struct ibcm_path *path;	/* with a reference; its handle is in use */
 	ktime_t sent;		/* first posting */
 	u32 waited_ms;		/* over all tries; REP */
+	unsigned long mra_end;	/* REP: what an MRA asked for; protected by id->lock */
 	u8 kind;		/* enum ibcm_kind */
 	u8 tries;		/* postings by us; REP */
 	bool request;		/* id->msg while unanswered */
 	bool stopped;		/* answered or given up: never resent */
+	bool mraed;		/* mra_end is to come; protected by id->lock */
 	int srcu_idx;		/* of the maker's read section */
 };
 
@@ -609,6 +613,8 @@ unsigned int ibcm_rep_wait_ms(const struct ibcm_id *id,
 			      const struct ibcm_msg *msg);
 unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
 				    const struct ibcm_port *port);
+unsigned int ibcm_rep_mraed(struct ibcm_id *id, struct ibcm_msg *msg,
+			    unsigned int ms);
 int ibcm_established(struct ibcm_id *id);	/* IBCM_PEND_EST, in the work */
 int ibcm_migrated(struct ibcm_id *id);		/* IBCM_PEND_MIGRATED */
 int ibcm_path_mig(struct ibcm_id *id);		/* ib_cm_notify; any context */

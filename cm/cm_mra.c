@@ -20,11 +20,30 @@ static void ibcm_mra_fill(struct ibcm_msg *msg, u8 mraed, u8 service_timeout,
 			    private_data_len);
 }
 
+/*
+ * A delayed MRA of a REP waits until the peer's patience, which our REQ has told,
+ * may come to an end: one that sends its REP again before that has not run out of
+ * it, and an MRA would have it wait for much longer.
+ */
+static bool ibcm_mra_is_due(struct ibcm_id *id, u8 mraed)
+{
+	bool due;
+
+	spin_lock_irq(&id->lock);
+	due = mraed != IBCM_FIELD_REP || !id->mra_begin ||
+	      time_after_eq(jiffies, id->mra_begin);
+	spin_unlock_irq(&id->lock);
+	return due;
+}
+
 /* To a REQ or REP that came again.  May sleep. */
 void ibcm_send_mra(struct ibcm_id *id, u8 mraed)
 {
-	struct ibcm_msg *msg = ibcm_msg_alloc(id, IBCM_MRA);
+	struct ibcm_msg *msg;
 
+	if (!ibcm_mra_is_due(id, mraed))
+		return;
+	msg = ibcm_msg_alloc(id, IBCM_MRA);
 	if (IS_ERR(msg))
 		return;
 	spin_lock_irq(&id->lock);
@@ -48,12 +67,21 @@ static bool ibcm_mra_step(struct ibcm_id *id, struct ibcm_todo *todo, u8 *mraed)
 	return ibcm_lap_step(id, IBCM_LAP_TX_MRA);
 }
 
+/* Lock held.  0 is "at once". */
+static void ibcm_mra_set_begin(struct ibcm_id *id, bool delay)
+{
+	id->mra_begin = 0;
+	if (delay)
+		id->mra_begin = (jiffies + msecs_to_jiffies(id->answer_ms / 2)) | 1;
+}
+
 /**
  * ib_send_cm_mra - acknowledge the receipt of a connection message
  * @cm_id: An id that has been told of a REQ, REP or LAP.
  * @service_timeout: The time that the answer may take, as an exponent of
  *	4.096 us, 5 bits.  With IB_CM_MRA_FLAG_DELAY the MRA is sent only when
- *	the message comes again.
+ *	the message comes again; a REP, late enough for the peer to be short of
+ *	time.
  * @private_data: For the peer, or NULL.
  * @private_data_len: Its length, up to IB_CM_MRA_PRIVATE_DATA_SIZE bytes.
  *
@@ -94,6 +122,7 @@ int ib_send_cm_mra(struct ib_cm_id *cm_id,
 	moved = ibcm_mra_step(id, &todo, &mraed);
 	if (moved) {
 		id->service_timeout = service_timeout & 0x1f;
+		ibcm_mra_set_begin(id, delay);
 		if (msg)
 			ibcm_mra_fill(msg, mraed, id->service_timeout, copy,
 				      private_data_len);
@@ -142,18 +171,22 @@ int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx)
 	struct ib_cm_event event = {};
 	struct ibcm_todo todo = {};
 	enum ibcm_event what;
+	unsigned int ms;
 
+	ms = ibcm_time_ms(service_timeout) +
+	     2 * ibcm_time_ms(id->av.packet_life_time);
 	spin_lock_irq(&id->lock);
 	if (ibcm_mra_event(mra, &what) && ibcm_step(id, what, &todo) &&
 	    (todo.step->flags & IBCM_F_EXTEND) && id->msg) {
 		request = id->msg;
 		refcount_inc(&request->ref);
+		if (request->kind == IBCM_REP)
+			ms = ibcm_rep_mraed(id, request, ms);
 	}
 	spin_unlock_irq(&id->lock);
 	if (request) {
 		/* On its way back already: the timeout is reported as such. */
-		ib_modify_mad(request->buf, ibcm_time_ms(service_timeout) +
-			      2 * ibcm_time_ms(id->av.packet_life_time));
+		ib_modify_mad(request->buf, ms);
 		ibcm_msg_put(request);
 	}
 	if (!todo.step)

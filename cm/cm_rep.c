@@ -6,6 +6,10 @@
  * trips, not the negotiated timeout of seconds.  The waits double up to that
  * timeout; the last takes what remains of the time that the protocol allows,
  * and there are never more than Max CM Retries.
+ *
+ * While an MRA's time lasts, the REP comes again at the negotiated timeout: MRAs ask
+ * for more than a minute, and the RTU that ends the wait may be lost.  These count
+ * neither as tries nor as time.
  */
 #include "cm.h"
 #include "cm_trace.h"
@@ -44,6 +48,47 @@ unsigned int ibcm_rep_wait_ms(const struct ibcm_id *id,
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_rep_wait_ms);
 
+/* Lock held: how long to wait next while the MRA's time lasts; 0: it is over. */
+static unsigned int ibcm_rep_mra_wait_ms(const struct ibcm_id *id,
+					 struct ibcm_msg *msg)
+{
+	lockdep_assert_held(&id->lock);
+	if (msg->mraed && time_after_eq(jiffies, msg->mra_end))
+		msg->mraed = false;
+	if (!msg->mraed)
+		return 0;
+	return clamp(jiffies_to_msecs(msg->mra_end - jiffies), 1U,
+		     max(id->timeout_ms, 1U));
+}
+
+/* Lock held: an MRA of @msg, the REP, asks for @ms; how long to wait first. */
+unsigned int ibcm_rep_mraed(struct ibcm_id *id, struct ibcm_msg *msg,
+			    unsigned int ms)
+{
+	msg->mraed = true;
+	msg->mra_end = jiffies + msecs_to_jiffies(ms);
+	return ibcm_rep_mra_wait_ms(id, msg);
+}
+
+/* Lock held: @msg, which is still wanted, for its next posting; false: no more. */
+static bool ibcm_rep_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
+{
+	bool mraed = msg->mraed;
+	unsigned int ms = ibcm_rep_mra_wait_ms(id, msg);
+
+	if (!ms) {
+		if (msg->tries >= id->max_cm_retries)
+			return false;
+		if (!mraed)
+			msg->waited_ms += msg->buf->timeout_ms;
+		msg->tries++;
+		ms = ibcm_rep_wait_ms(id, msg);
+	}
+	msg->buf->timeout_ms = ms;
+	msg->buf->retries = 0;
+	return true;
+}
+
 /*
  * In the send handler: @msg, the REP, was not answered in time.  Posts it again
  * if it is still wanted; the MAD layer's reference goes on with it.
@@ -56,14 +101,8 @@ bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg)
 
 	idx = srcu_read_lock(&ibcm_srcu);
 	spin_lock_irqsave(&id->lock, flags);
-	if (id->msg == msg && msg->tries < id->max_cm_retries &&
-	    rcu_access_pointer(msg->port->agent)) {
-		msg->waited_ms += msg->buf->timeout_ms;
-		msg->tries++;
-		msg->buf->timeout_ms = ibcm_rep_wait_ms(id, msg);
-		msg->buf->retries = 0;
-		again = true;
-	}
+	if (id->msg == msg && rcu_access_pointer(msg->port->agent))
+		again = ibcm_rep_next_try(id, msg);
 	spin_unlock_irqrestore(&id->lock, flags);
 
 	if (again) {

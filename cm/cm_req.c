@@ -242,6 +242,7 @@ static void ibcm_req_commit(struct ibcm_id *id, __be64 tid,
 	id->id.remote_id = 0;
 	id->timeout_ms = ibcm_time_ms(param->remote_cm_response_timeout) +
 			 2 * ibcm_time_ms(id->av.packet_life_time);
+	id->answer_ms = ibcm_time_ms(param->local_cm_response_timeout);
 	id->max_cm_retries = param->max_cm_retries;
 	id->local_qpn = param->qp_num;
 	id->rq_psn = param->starting_psn;

@@ -114,6 +114,79 @@ static struct ibcm_port *be_quick(void)
 	return port;
 }
 
+static void patient(struct cm_pair *pair, struct ib_cm_req_param *req)
+{
+	req->local_cm_response_timeout = 18;	/* 1074 ms */
+	req->max_cm_retries = 15;
+}
+
+/*
+ * A delayed MRA has the peer wait for its sake: a REP that comes again before the
+ * time that was told has passed is not answered with it.
+ */
+static void early_reps_get_no_mra(struct kunit *test)
+{
+	pair.client.on_rep = CM_WAIT;
+	pair.tune_req = patient;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	be_quick();
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
+	KUNIT_ASSERT_EQ(test, ib_send_cm_mra(pair.client.id, 24 | IB_CM_MRA_FLAG_DELAY,
+					     NULL, 0), 0);
+	msleep(300);
+	KUNIT_EXPECT_GE(test, sent(&pair.server, IBCM_REP), 4);
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_MRA), 0);
+	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_REP_SENT);
+	/* One that comes late is: the peer might give up. */
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QM"));
+	KUNIT_ASSERT_EQ(test, ib_send_cm_rtu(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QMU"));
+}
+
+static void server_is_mraed(struct kunit *test, u8 service_timeout)
+{
+	pair.client.on_rep = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
+	KUNIT_ASSERT_EQ(test, ib_send_cm_mra(pair.client.id, service_timeout, NULL, 0), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QM"));
+}
+
+/* The MRA asked for 69 seconds, which the REP does not keep silent for. */
+static void the_rtu_after_an_mra_is_lost(struct kunit *test)
+{
+	unsigned long start;
+
+	server_is_mraed(test, 24);
+	msleep(5000);
+	pair.client.drop[IBCM_RTU] = 1;
+	start = jiffies;
+	KUNIT_ASSERT_EQ(test, ib_send_cm_rtu(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QMU"));
+	KUNIT_EXPECT_LE(test, jiffies_to_msecs(jiffies - start), 2u * SERVER_TRY_MS);
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_RTU), 2);
+}
+
+/* Its time is beside the tries; then those go on, and end. */
+static void no_rtu_arrives_after_an_mra(struct kunit *test)
+{
+	unsigned long start = jiffies;
+	unsigned int took;
+
+	server_is_mraed(test, 20);		/* 4295 ms */
+	msleep(4000);
+	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_MRA_REP_RCVD);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QMp"));
+	took = jiffies_to_msecs(pair.server.when - start);
+	KUNIT_EXPECT_GE(test, took, 4295u + TEST_RETRIES * SERVER_TRY_MS / 2);
+	KUNIT_EXPECT_LE(test, took, 2 * (4295u + (TEST_RETRIES + 2) * SERVER_TRY_MS));
+	KUNIT_EXPECT_GE(test, sent(&pair.server, IBCM_REP),
+			4295 / (SERVER_TRY_MS + SERVER_TRY_MS / 8 + 60) + TEST_RETRIES);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PJ"));
+}
+
 /* The estimate follows RTUs that take longer than the first wait, in a while. */
 static void rtus_become_slow(struct kunit *test)
 {
@@ -271,6 +344,9 @@ static struct kunit_case loss_cases[] = {
 	KUNIT_CASE(no_rep_arrives),
 	KUNIT_CASE(the_rtu_is_lost),
 	KUNIT_CASE(no_rtu_arrives),
+	KUNIT_CASE(early_reps_get_no_mra),
+	KUNIT_CASE(the_rtu_after_an_mra_is_lost),
+	KUNIT_CASE(no_rtu_arrives_after_an_mra),
 	KUNIT_CASE(rtus_become_slow),
 	KUNIT_CASE(the_dreq_is_lost),
 	KUNIT_CASE(no_drep_arrives),
