@@ -58,7 +58,9 @@ static int __init ibcm_init(void)
 		goto err_sidr;
 
 	ret = -ENOMEM;
-	ibcm_wq = alloc_workqueue("ib_cm", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
+	/* Storage is reconnected when memory is short: a rescuer for it. */
+	ibcm_wq = alloc_workqueue("ib_cm", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				  WQ_UNBOUND_MAX_ACTIVE);
 	if (!ibcm_wq)
 		goto err_rx;
 	ibcm_counters_init();

@@ -31,7 +31,9 @@ static int __init iwcm_init(void)
 {
 	int ret = -ENOMEM;
 
-	iwcm_wq = alloc_workqueue("iw_cm", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
+	/* Storage is reconnected when memory is short: a rescuer for it. */
+	iwcm_wq = alloc_workqueue("iw_cm", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				  WQ_UNBOUND_MAX_ACTIVE);
 	if (!iwcm_wq)
 		return -ENOMEM;
 	iwcm_ctl_header = register_net_sysctl(&init_net, "net/iw_cm",

@@ -77,7 +77,8 @@ static struct pernet_operations cma_net_ops = {
 
 static int __init cma_wq_init(void)
 {
-	cma_wq = alloc_workqueue("rdma_cm", WQ_UNBOUND, 0);
+	/* Storage is reconnected when memory is short: a rescuer for it. */
+	cma_wq = alloc_workqueue("rdma_cm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return cma_wq ? 0 : -ENOMEM;
 }
 

@@ -4,6 +4,7 @@
 #include <linux/seq_file.h>
 #include <linux/uio.h>
 #include "cm_test.h"
+#include "rescuer.h"
 
 static struct cm_pair pair;
 
@@ -363,6 +364,12 @@ static void removal_with_orphans_waiting(struct kunit *test)
 	KUNIT_EXPECT_LE(test, atomic_read(&pair.server.wire[IBCM_DREP]), 1);
 }
 
+/* Storage over RDMA is reconnected to write out what memory is needed for. */
+static void connections_need_no_new_worker(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, has_rescuer("ib_cm"));
+}
+
 static struct kunit_case port_cases[] = {
 	KUNIT_CASE(each_message_is_counted),
 	KUNIT_CASE(debugfs_tells_how_connections_came),
@@ -373,6 +380,7 @@ static struct kunit_case port_cases[] = {
 	KUNIT_CASE(starting_survives_each_failed_allocation),
 	KUNIT_CASE(removal_waits_for_a_handler),
 	KUNIT_CASE(removal_with_orphans_waiting),
+	KUNIT_CASE(connections_need_no_new_worker),
 	{}
 };
 

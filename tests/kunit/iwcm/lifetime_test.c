@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Who may free an id, and when. */
 #include "iwcm_test.h"
+#include "rescuer.h"
 
 static void an_id_goes_while_its_handler_runs(struct kunit *test)
 {
@@ -188,6 +189,12 @@ static void a_handler_destroys_its_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.listener)->untold), 1u);
 }
 
+/* Storage over RDMA is reconnected to write out what memory is needed for. */
+static void connections_need_no_new_worker(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, has_rescuer("iw_cm"));
+}
+
 static struct kunit_case lifetime_cases[] = {
 	KUNIT_CASE(an_id_goes_while_its_handler_runs),
 	KUNIT_CASE(reports_after_an_id_is_gone),
@@ -199,6 +206,7 @@ static struct kunit_case lifetime_cases[] = {
 	KUNIT_CASE(handlers_answer_errors),
 	KUNIT_CASE(handlers_do_both),
 	KUNIT_CASE(a_handler_destroys_its_request),
+	KUNIT_CASE(connections_need_no_new_worker),
 	{}
 };
 
