@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Module init and exit of the iWARP communication manager. */
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
 
@@ -52,12 +53,20 @@ destroy_wq:
 	return ret;
 }
 
-/* No id is left, nor a provider's reference to one: each pins the module. */
+/*
+ * No id is left, nor a provider's reference to one: each pins the module.  Whoever
+ * dropped the last may be on its way out of iwcm_id_release() still, called by a
+ * provider that does not depend on this module.  In a task, preempted there:
+ * synchronize_rcu_tasks() waits until it has gone on to switch of its own accord.
+ * In an interrupt or with preemption disabled: the module loader waits for a grace
+ * period before it frees the text.
+ */
 static void __exit iwcm_exit(void)
 {
 	iwpm_stop();
 	unregister_net_sysctl_table(iwcm_ctl_header);
 	destroy_workqueue(iwcm_wq);
+	synchronize_rcu_tasks();
 }
 
 module_init(iwcm_init);
