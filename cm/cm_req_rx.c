@@ -188,6 +188,8 @@ static void ibcm_req_path_l2(const struct ibcm_rx *rx,
 		    ibcm_same_gid(&path->sgid, &src->sgid_attr->gid)) {
 			ether_addr_copy(path->roce.dmac, src->ah_attr->roce.dmac);
 			path->roce.route_resolved = true;
+			/* Of our own route: the peer's says nothing of it. */
+			path->hop_limit = src->ah_attr->grh.hop_limit;
 		}
 		return;
 	}

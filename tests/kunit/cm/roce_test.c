@@ -44,6 +44,26 @@ static void a_connection_over_ethernet(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "DT"));
 }
 
+static void near(struct cm_pair *pair, struct ib_cm_req_param *req)
+{
+	req->primary_path->hop_limit = 3;
+}
+
+/* How far the client's packets may go says nothing of the server's. */
+static void each_side_has_its_own_hop_limit(struct kunit *test)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR };
+	int mask;
+
+	pair.tune_req = near;
+	cm_connect(test, &pair);
+	KUNIT_EXPECT_GT(test, pair.server.path[0].hop_limit, 3);
+	KUNIT_ASSERT_EQ(test, ib_cm_init_qp_attr(pair.server.id, &attr, &mask), 0);
+	KUNIT_EXPECT_EQ(test, attr.ah_attr.grh.hop_limit, pair.server.path[0].hop_limit);
+	KUNIT_ASSERT_EQ(test, ib_cm_init_qp_attr(pair.client.id, &attr, &mask), 0);
+	KUNIT_EXPECT_EQ(test, attr.ah_attr.grh.hop_limit, 3);
+}
+
 static void a_request_is_told_its_gid(struct kunit *test)
 {
 	const struct ib_gid_attr *attr;
@@ -189,6 +209,7 @@ static void ids_outlive_their_adapter(struct kunit *test)
 
 static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(a_connection_over_ethernet),
+	KUNIT_CASE(each_side_has_its_own_hop_limit),
 	KUNIT_CASE(a_request_is_told_its_gid),
 	KUNIT_CASE(a_service_is_resolved_over_ethernet),
 	KUNIT_CASE(resolutions_are_told_apart_by_gid),
