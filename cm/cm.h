@@ -13,6 +13,11 @@
  * calls the consumer.  So the events of one id are ordered, those of different
  * ids run in parallel, and address handles are made where it may sleep.
  *
+ * Where the way back to the sender is not known yet, looking for it may take a
+ * second, and anybody can send what has none.  So requests that have no consumer
+ * yet, and messages for no id, begin on a queue of their own, each with a work
+ * item: they hold up neither connections nor one another.
+ *
  * Lock order, outermost first:
  *	ibcm_listen_mutex (cm_listen.c)	shared listeners; never on a connection
  *	path->making (cm_path.c)	the making of one path's address handle
@@ -47,7 +52,7 @@
 
 #define IBCM_CLASS_VERSION	2
 #define IBCM_MAX_RXQ		16	/* messages waiting for one id */
-#define IBCM_MAX_ORPHANS	64	/* messages waiting for a port's answer */
+#define IBCM_MAX_ORPHANS	256	/* messages waiting for a port's answer */
 #define IBCM_MAX_UNDELIVERED	8192	/* REQs waiting for one listener */
 
 struct ibcm_id;
@@ -57,7 +62,8 @@ struct ibcm_peer;
 struct ibcm_rx;
 
 /* ---- cm_main.c ---- */
-extern struct workqueue_struct *ibcm_wq;	/* unbound: ids, orphans */
+extern struct workqueue_struct *ibcm_wq;	/* unbound: ids */
+extern struct workqueue_struct *ibcm_stray_wq;	/* unbound: what is nobody's yet */
 
 /* ---- cm_counters.c: what ports/N/cm_* in sysfs shows ---- */
 
@@ -124,7 +130,6 @@ struct ibcm_port {
 	spinlock_t orphan_lock;
 	struct list_head orphans;	/* protected by orphan_lock */
 	unsigned int nr_orphans;	/* protected by orphan_lock */
-	struct work_struct orphan_work;
 
 	/* cm_path.c */
 	spinlock_t ah_lock;
@@ -181,17 +186,19 @@ u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time);
 /* ---- cm_path.c: where MADs go, and address handles for them ---- */
 struct ibcm_path_key {
 	struct ibcm_port *port;
-	const struct ib_gid_attr *sgid_attr;	/* NULL without GRH, as what follows */
+	/* The global route; without one, all zero */
+	const struct ib_gid_attr *sgid_attr;
 	union ib_gid dgid;
 	u32 flow_label;
-	u32 dlid;
 	u8 hop_limit;
 	u8 traffic_class;
+
 	u8 sl;
 	u8 static_rate;
 	u8 path_bits;
 	u8 make_grd;
 	u8 dmac[ETH_ALEN];
+	u32 dlid;
 	u32 pad;
 };
 
@@ -214,6 +221,8 @@ void ibcm_paths_exit(void);
 void ibcm_port_paths_init(struct ibcm_port *port);
 struct ibcm_path *ibcm_path_get(struct ibcm_port *port,
 				const struct rdma_ah_attr *ah_attr);
+struct ibcm_path *ibcm_path_back(const struct ibcm_rx *rx,
+				 struct rdma_ah_attr *ah_attr);
 void ibcm_path_put(struct ibcm_path *path);	/* NULL allowed */
 int ibcm_path_use(struct ibcm_path *path);
 void ibcm_path_unuse(struct ibcm_path *path);
@@ -341,6 +350,7 @@ struct ibcm_id {
 	u8 rxq_len;			/* protected by lock */
 	u8 pending;			/* BIT(enum ibcm_pending); protected by lock */
 	bool dying;			/* nothing more is queued; protected by lock */
+	bool settling;			/* a request's: its work waits; protected by lock */
 	struct task_struct *runner;	/* the work item's task, in the work */
 
 	/* The one outstanding request; cm_msg.c */
@@ -394,7 +404,9 @@ static inline struct ibcm_id *to_ibcm(struct ib_cm_id *id)
 void ibcm_ids_init(void);
 void ibcm_ids_exit(void);
 struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
-			      void *context, gfp_t gfp);
+			      void *context, bool request);
+/* The way back to who sent the request @rx is known: the id's work has it now. */
+void ibcm_id_settled(struct ibcm_id *id, struct ibcm_rx *rx);
 /* Frees an id that nobody was told of. */
 void ibcm_id_abandon(struct ibcm_id *id);
 void ibcm_id_destroy(struct ibcm_id *id);
@@ -533,8 +545,11 @@ int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 /* ---- cm_rx.c: received messages ---- */
 struct ibcm_rx {
 	struct list_head node;		/* id->rxq or port->orphans */
+	struct work_struct work;	/* on ibcm_stray_wq */
 	struct ib_mad_recv_wc *wc;	/* owned */
 	struct ibcm_port *port;
+	struct ibcm_id *id;		/* that a request made, until it has settled */
+	bool purged;			/* an orphan; protected by port->orphan_lock */
 	u8 kind;			/* enum ibcm_kind */
 	u8 reason;			/* orphan REQ: enum ib_cm_rej_reason */
 };
@@ -547,6 +562,8 @@ void ibcm_mad_received(struct ib_mad_agent *agent,
 		       struct ib_mad_recv_wc *wc);
 /* Runs the message's handler in the id's work; the consumer's answer. */
 int ibcm_rx_process(struct ibcm_id *id, struct ibcm_rx *rx);
+/* Has @id, which the request @rx made, find its way back. */
+void ibcm_rx_settle(struct ibcm_id *id, struct ibcm_rx *rx);
 u16 ibcm_rx_bth_pkey(const struct ibcm_rx *rx);
 
 static inline void *ibcm_rx_mad(const struct ibcm_rx *rx)
@@ -559,9 +576,8 @@ int ibcm_rx_finish(struct ibcm_id *id, const struct ibcm_rx *rx,
 		   const struct ibcm_todo *todo, struct ib_cm_event *event);
 
 /* ---- cm_orphan.c: answers to messages that are no id's ---- */
-void ibcm_orphan_work(struct work_struct *work);
 void ibcm_orphans_purge(struct ibcm_port *port);
-/* Answers @rx from the port's work; consumes @rx. */
+/* Answers @rx from its own work; consumes @rx. */
 void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason);
 
 /* ---- cm_listen.c ---- */
@@ -595,6 +611,7 @@ void ibcm_listener_stop(struct ibcm_id *id);
 
 /* ---- cm_req.c, cm_req_rx.c, cm_rep.c, cm_rtu.c, cm_rej.c, ... ---- */
 void ibcm_req_arrived(struct ibcm_rx *rx);	/* consumes @rx */
+int ibcm_req_settle(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_req(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_rep(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_rtu(struct ibcm_id *id, struct ibcm_rx *rx);
@@ -603,6 +620,7 @@ int ibcm_rx_dreq(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_drep(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_lap(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_sidr_settle(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_sidr_req(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_sidr_rep(struct ibcm_id *id, struct ibcm_rx *rx);
 void ibcm_sidr_req_arrived(struct ibcm_rx *rx);	/* consumes @rx */

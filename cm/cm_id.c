@@ -49,10 +49,14 @@ void ibcm_slot_free(u32 slot)
 
 static void ibcm_id_work(struct work_struct *work);
 
-/* @gfp tells whether it may sleep; the caller owns the reference. */
+/*
+ * The caller owns the reference.  @request: it is for one that has just come, so
+ * this may not sleep, and the id's work takes nothing until ibcm_id_settled().
+ */
 struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
-			      void *context, gfp_t gfp)
+			      void *context, bool request)
 {
+	gfp_t gfp = request ? GFP_ATOMIC : GFP_KERNEL;
 	struct ibcm_id *id;
 	u32 slot;
 	int ret;
@@ -66,6 +70,7 @@ struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
 	id->id.remote_cm_qpn = 1;
 	spin_lock_init(&id->lock);
 	refcount_set(&id->ref, 1);
+	id->settling = request;
 	INIT_WORK(&id->work, ibcm_id_work);
 	INIT_LIST_HEAD(&id->rxq);
 
@@ -127,6 +132,9 @@ struct ibcm_id *ibcm_id_find_pair(__be32 local_id, __be32 remote_id)
 
 static void ibcm_id_queue_work(struct ibcm_id *id)
 {
+	lockdep_assert_held(&id->lock);
+	if (id->settling)
+		return;
 	ibcm_id_get(id);
 	if (!queue_work(ibcm_wq, &id->work))
 		refcount_dec(&id->ref);
@@ -155,6 +163,17 @@ bool ibcm_id_queue(struct ibcm_id *id, struct ibcm_rx *rx)
 	}
 	spin_unlock_irqrestore(&id->lock, flags);
 	return queued;
+}
+
+/* It goes first: what came meanwhile, a copy of it maybe, came after it. */
+void ibcm_id_settled(struct ibcm_id *id, struct ibcm_rx *rx)
+{
+	spin_lock_irq(&id->lock);
+	id->settling = false;
+	list_add(&rx->node, &id->rxq);
+	id->rxq_len++;
+	ibcm_id_queue_work(id);
+	spin_unlock_irq(&id->lock);
 }
 
 /* Whether the consumer is still to be told of a COMM_EST; it is, then. */
@@ -336,12 +355,13 @@ static void ibcm_id_work(struct work_struct *work)
 static void ibcm_id_purge(struct ibcm_id *id)
 {
 	struct ibcm_rx *rx, *next;
+	unsigned long flags;
 	LIST_HEAD(list);
 
-	spin_lock_irq(&id->lock);
+	spin_lock_irqsave(&id->lock, flags);
 	list_splice_init(&id->rxq, &list);
 	id->rxq_len = 0;
-	spin_unlock_irq(&id->lock);
+	spin_unlock_irqrestore(&id->lock, flags);
 	list_for_each_entry_safe(rx, next, &list, node)
 		ibcm_rx_free(rx);
 }
@@ -398,7 +418,7 @@ void ibcm_id_destroy(struct ibcm_id *id)
 	ibcm_id_put(id);
 }
 
-/* The id was never given a message or a consumer. */
+/* A request's id that never settled; somebody may have guessed its number. */
 void ibcm_id_abandon(struct ibcm_id *id)
 {
 	unsigned long flags;
@@ -408,6 +428,7 @@ void ibcm_id_abandon(struct ibcm_id *id)
 	ibcm_peer_forget(id);
 	ibcm_sidr_unhash(id);
 	spin_unlock_irqrestore(&id->lock, flags);
+	ibcm_id_purge(id);
 	ibcm_slot_free(ibcm_id_slot(id));
 	ibcm_id_put(id);
 }
@@ -521,7 +542,7 @@ struct ib_cm_id *ib_create_cm_id(struct ib_device *device,
 
 	if (!dev)
 		return ERR_PTR(-ENODEV);
-	id = ibcm_id_alloc(dev, cm_handler, context, GFP_KERNEL);
+	id = ibcm_id_alloc(dev, cm_handler, context, false);
 	ibcm_device_put(dev);
 	return id ? &id->id : ERR_PTR(-ENOMEM);
 }

@@ -2,48 +2,11 @@
 /*
  * Messages that are for no id but are to be answered: a REQ or SIDR_REQ that
  * nobody listens for, a REQ of a stale connection, a DREQ whose connection has
- * gone, a REP to nobody.  One work item a port answers them where an address
- * handle can be made, a bounded number at a time.
+ * gone, a REP to nobody.  Each is answered from a work item of its own, since one
+ * whose sender cannot be found takes a second; a port has a bounded number.
  */
 #include "cm.h"
 #include "cm_trace.h"
-
-void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason)
-{
-	struct ibcm_port *port = rx->port;
-	bool queued = false;
-	unsigned long flags;
-
-	rx->reason = reason;
-	spin_lock_irqsave(&port->orphan_lock, flags);
-	if (port->nr_orphans < IBCM_MAX_ORPHANS) {
-		list_add_tail(&rx->node, &port->orphans);
-		port->nr_orphans++;
-		queued = true;
-	}
-	spin_unlock_irqrestore(&port->orphan_lock, flags);
-
-	if (queued) {
-		queue_work(ibcm_wq, &port->orphan_work);
-	} else {
-		ibcm_stat(port, IBCM_STAT_RX_OVERFLOW);
-		ibcm_rx_free(rx);
-	}
-}
-
-static struct ibcm_rx *ibcm_orphan_next(struct ibcm_port *port)
-{
-	struct ibcm_rx *rx;
-
-	spin_lock_irq(&port->orphan_lock);
-	rx = list_first_entry_or_null(&port->orphans, struct ibcm_rx, node);
-	if (rx) {
-		list_del(&rx->node);
-		port->nr_orphans--;
-	}
-	spin_unlock_irq(&port->orphan_lock);
-	return rx;
-}
 
 /* Messages begin with the sender's communication id, then the receiver's. */
 static void ibcm_orphan_rej(struct ibcm_msg *msg, const struct ibcm_rx *rx)
@@ -111,21 +74,66 @@ static void ibcm_orphan_answer(struct ibcm_rx *rx)
 	ibcm_msg_post(msg);
 }
 
-void ibcm_orphan_work(struct work_struct *work)
+static void ibcm_orphan_work(struct work_struct *work)
 {
-	struct ibcm_port *port = container_of(work, struct ibcm_port, orphan_work);
-	struct ibcm_rx *rx;
+	struct ibcm_rx *rx = container_of(work, struct ibcm_rx, work);
+	struct ibcm_port *port = rx->port;
+	bool purged;
 
-	while ((rx = ibcm_orphan_next(port))) {
-		ibcm_orphan_answer(rx);
+	ibcm_orphan_answer(rx);
+	spin_lock_irq(&port->orphan_lock);
+	purged = rx->purged;
+	if (!purged) {
+		list_del(&rx->node);
+		port->nr_orphans--;
+	}
+	spin_unlock_irq(&port->orphan_lock);
+	if (!purged)
+		ibcm_rx_free(rx);
+}
+
+void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason)
+{
+	struct ibcm_port *port = rx->port;
+	bool queued = false;
+	unsigned long flags;
+
+	rx->reason = reason;
+	rx->purged = false;
+	INIT_WORK(&rx->work, ibcm_orphan_work);
+	spin_lock_irqsave(&port->orphan_lock, flags);
+	if (port->nr_orphans < IBCM_MAX_ORPHANS) {
+		list_add_tail(&rx->node, &port->orphans);
+		port->nr_orphans++;
+		queue_work(ibcm_stray_wq, &rx->work);
+		queued = true;
+	}
+	spin_unlock_irqrestore(&port->orphan_lock, flags);
+
+	if (!queued) {
+		ibcm_stat(port, IBCM_STAT_RX_OVERFLOW);
 		ibcm_rx_free(rx);
 	}
 }
 
+/*
+ * Nothing is received any more.  Who finds an orphan purged leaves it to this: a
+ * work that has not begun never does, one that runs ends, for want of an agent to
+ * send by or with the search for the sender.
+ */
 void ibcm_orphans_purge(struct ibcm_port *port)
 {
-	struct ibcm_rx *rx;
+	struct ibcm_rx *rx, *next;
+	LIST_HEAD(orphans);
 
-	while ((rx = ibcm_orphan_next(port)))
+	spin_lock_irq(&port->orphan_lock);
+	list_splice_init(&port->orphans, &orphans);
+	list_for_each_entry(rx, &orphans, node)
+		rx->purged = true;
+	port->nr_orphans = 0;
+	spin_unlock_irq(&port->orphan_lock);
+	list_for_each_entry_safe(rx, next, &orphans, node) {
+		cancel_work_sync(&rx->work);
 		ibcm_rx_free(rx);
+	}
 }

@@ -145,6 +145,33 @@ struct ibcm_path *ibcm_path_get(struct ibcm_port *port,
 	return path;
 }
 
+/*
+ * The path back to who sent @rx, with a reference and its handle in use: what could
+ * not be answered now for want of one is as if it had been lost.  May sleep, on
+ * RoCE until the sender's address is resolved.  @ah_attr is the caller's to destroy.
+ */
+struct ibcm_path *ibcm_path_back(const struct ibcm_rx *rx,
+				 struct rdma_ah_attr *ah_attr)
+{
+	struct ibcm_path *path;
+	int ret;
+
+	ret = ib_init_ah_attr_from_wc(rx->port->dev->ibdev, rx->port->num,
+				      rx->wc->wc, rx->wc->recv_buf.grh, ah_attr);
+	if (ret)
+		return ERR_PTR(ret);
+	path = ibcm_path_get(rx->port, ah_attr);
+	if (!IS_ERR(path)) {
+		ret = ibcm_path_use(path);
+		if (!ret)
+			return path;
+		ibcm_path_put(path);
+		path = ERR_PTR(ret);
+	}
+	rdma_destroy_ah_attr(ah_attr);
+	return path;
+}
+
 /* ---- address handles ---- */
 
 static void ibcm_ah_destroy(struct ibcm_path *path, struct ib_ah *ah)

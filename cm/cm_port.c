@@ -67,7 +67,6 @@ err_agent:
 	RCU_INIT_POINTER(port->agent, NULL);
 	synchronize_srcu(&ibcm_srcu);
 	ib_unregister_mad_agent(agent);
-	cancel_work_sync(&port->orphan_work);
 	ibcm_orphans_purge(port);
 err_counters:
 	ibcm_counters_unregister(port);
@@ -88,7 +87,6 @@ static void ibcm_port_end(struct ibcm_port *port)
 	if (!port->closing)
 		return;
 	ib_unregister_mad_agent(port->closing);
-	cancel_work_sync(&port->orphan_work);
 	ibcm_orphans_purge(port);
 	ibcm_counters_unregister(port);
 }
@@ -100,9 +98,10 @@ static void ibcm_port_end(struct ibcm_port *port)
  *     address handle: none is made any more.
  * (2) ib_unregister_mad_agent() cancels what is outstanding and returns when
  *     every message is freed.  Nothing is received afterwards.
- * (3) The work that answers orphans is cancelled, what it had not got to freed.
+ * (3) The works that answer orphans are cancelled or have ended.
  * (4) Consumers registered after us and have destroyed their ids, so no work
- *     of one runs, and their listeners, so no REQ waits to be delivered.
+ *     of one runs, and their listeners, so no REQ settles or waits to be
+ *     delivered.
  * (5) What is left of an id, or was left behind, loses its source GIDs and its
  *     path; one that is being released puts its GIDs and then its path:
  *     ibcm_paths_stop() waits for the last.  A path's address handle goes
@@ -144,7 +143,6 @@ static struct ibcm_device *ibcm_device_alloc(struct ib_device *ibdev)
 		port->num = i + 1;
 		spin_lock_init(&port->orphan_lock);
 		INIT_LIST_HEAD(&port->orphans);
-		INIT_WORK(&port->orphan_work, ibcm_orphan_work);
 		ibcm_port_paths_init(port);
 	}
 	return dev;

@@ -69,7 +69,7 @@ static int ibcm_req_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 	int ret;
 
 	id = ibcm_id_alloc(rx->port->dev, listen_id->cm_handler,
-			   listen_id->context, GFP_ATOMIC);
+			   listen_id->context, true);
 	if (!id)
 		return -ENOMEM;
 	id->id.service_id = listener->key.service_id;
@@ -81,9 +81,7 @@ static int ibcm_req_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 		ibcm_id_abandon(id);
 		return ret;
 	}
-	/* A copy of the REQ may be there already: either will do as the first. */
-	if (!ibcm_id_queue(id, rx))
-		ibcm_rx_free(rx);
+	ibcm_rx_settle(id, rx);
 	return 0;
 }
 
@@ -144,7 +142,7 @@ void ibcm_req_arrived(struct ibcm_rx *rx)
 	}
 }
 
-/* ---- from here on in the id's work ---- */
+/* ---- before the consumer is told; nobody else has the id ---- */
 
 /* The addresses of the GMP that brought the REQ. */
 struct ibcm_req_src {
@@ -334,13 +332,14 @@ static int ibcm_req_av(struct ibcm_id *id, struct sa_path_rec *path,
 
 static int ibcm_req_vectors(struct ibcm_id *id, struct ibcm_rx *rx,
 			    const struct ibcm_req_src *src,
-			    struct sa_path_rec path[2], struct ibcm_refusal *no)
+			    struct ibcm_refusal *no)
 {
 	struct cm_req_msg *req = ibcm_rx_mad(rx);
+	struct sa_path_rec path;
 	int ret;
 
-	ibcm_req_primary(rx, src, &path[0]);
-	ret = ibcm_req_av(id, &path[0], src, &id->av);
+	ibcm_req_primary(rx, src, &path);
+	ret = ibcm_req_av(id, &path, src, &id->av);
 	if (ret) {
 		ibcm_refuse_gid(no, IB_CM_REJ_INVALID_GID, rx->port);
 		return ret;
@@ -352,48 +351,14 @@ static int ibcm_req_vectors(struct ibcm_id *id, struct ibcm_rx *rx,
 	id->alt = kzalloc(sizeof(*id->alt), GFP_KERNEL);
 	if (!id->alt)
 		return -ENOMEM;
-	ibcm_req_alternate(rx, src, &path[1]);
-	ret = ibcm_req_av(id, &path[1], src, id->alt);
+	ibcm_req_alternate(rx, src, &path);
+	ret = ibcm_req_av(id, &path, src, id->alt);
 	if (ret) {
 		ibcm_refuse_gid(no, IB_CM_REJ_INVALID_ALT_GID, rx->port);
 		return ret;
 	}
 	id->alt->ack_timeout = IBA_GET(CM_REQ_ALTERNATE_LOCAL_ACK_TIMEOUT, req);
 	return 0;
-}
-
-/*
- * MADs go the way the REQ came, whatever its paths say.  One that could not be
- * answered now for want of an address handle is as if it had been lost: the
- * handle is made before the consumer is told, and in use until it has been.
- */
-static struct ibcm_path *ibcm_req_return_path(struct ibcm_id *id,
-					      struct ibcm_rx *rx)
-{
-	const struct ib_wc *wc = rx->wc->wc;
-	struct rdma_ah_attr ah_attr;
-	struct ibcm_path *path;
-	int ret;
-
-	ret = ib_init_ah_attr_from_wc(id->id.device, rx->port->num, wc,
-				      rx->wc->recv_buf.grh, &ah_attr);
-	if (ret)
-		return ERR_PTR(ret);
-	path = ibcm_path_get(rx->port, &ah_attr);
-	rdma_destroy_ah_attr(&ah_attr);
-	if (IS_ERR(path))
-		return path;
-	ret = ibcm_path_use(path);
-	if (ret) {
-		ibcm_path_put(path);
-		return ERR_PTR(ret);
-	}
-	refcount_inc(&path->ref);
-	spin_lock_irq(&id->lock);
-	id->path = path;
-	id->pkey_index = wc->pkey_index;
-	spin_unlock_irq(&id->lock);
-	return path;
 }
 
 /* The QP's parameters; each side's resources are the other's depth. */
@@ -444,66 +409,81 @@ static void ibcm_req_event(struct ibcm_id *id, struct ibcm_rx *rx,
 	event->private_data = IBA_GET_MEM_PTR(CM_REQ_PRIVATE_DATA, req);
 }
 
-static int ibcm_req_setup(struct ibcm_id *id, struct ibcm_rx *rx,
-			  const struct ibcm_path *back,
-			  struct sa_path_rec path[2], struct ibcm_refusal *no)
+/* MADs go the way the REQ came, whatever its paths say. */
+static int ibcm_req_return_path(struct ibcm_id *id, struct ibcm_rx *rx)
 {
-	struct cm_req_msg *req = ibcm_rx_mad(rx);
-	struct ibcm_req_src src = {
-		.ah_attr = &back->ah_attr,
-		.sgid_attr = back->key.sgid_attr,
+	struct rdma_ah_attr ah_attr;
+	struct ibcm_path *path = ibcm_path_back(rx, &ah_attr);
+
+	if (IS_ERR(path))
+		return PTR_ERR(path);
+	rdma_destroy_ah_attr(&ah_attr);
+	spin_lock_irq(&id->lock);
+	id->path = path;
+	id->pkey_index = rx->wc->wc->pkey_index;
+	spin_unlock_irq(&id->lock);
+	return 0;
+}
+
+static struct ibcm_req_src ibcm_req_source(const struct ibcm_id *id,
+					   const struct ibcm_rx *rx)
+{
+	return (struct ibcm_req_src){
+		.ah_attr = &id->path->ah_attr,
+		.sgid_attr = id->path->key.sgid_attr,
 		.wc = rx->wc->wc,
 	};
+}
+
+/* Finds out where data and MADs go; both may have to be resolved. */
+int ibcm_req_settle(struct ibcm_id *id, struct ibcm_rx *rx)
+{
+	struct cm_req_msg *req = ibcm_rx_mad(rx);
+	struct ibcm_refusal no = {};
+	struct ibcm_req_src src;
 	int ret;
 
-	ret = ibcm_req_check_fields(id, req, no);
+	ret = ibcm_req_return_path(id, rx);
+	if (ret)
+		return ret;
+	src = ibcm_req_source(id, rx);
+	ret = ibcm_req_check_fields(id, req, &no);
 	if (!ret)
-		ret = ibcm_req_vectors(id, rx, &src, path, no);
-	if (!ret)
+		ret = ibcm_req_vectors(id, rx, &src, &no);
+	if (!ret) {
 		ibcm_req_params(id, req);
+		return 0;
+	}
+	/* Without a reason the peer sends it again. */
+	if (no.reason)
+		ibcm_send_rej(id, IBCM_FIELD_REQ, no.reason, &no.ari, no.ari_len);
+	ibcm_path_unuse(id->path);
 	return ret;
 }
 
-static int ibcm_req_tell(struct ibcm_id *id, struct ibcm_rx *rx,
-			 const struct ibcm_path *back)
+/* ---- from here on in the id's work ---- */
+
+static int ibcm_req_first(struct ibcm_id *id, struct ibcm_rx *rx)
 {
+	struct ibcm_req_src src = ibcm_req_source(id, rx);
 	struct ib_cm_event event = {};
-	struct ibcm_refusal no = {};
 	struct sa_path_rec path[2];
 	struct ibcm_todo todo;
-	int ret;
 
-	ret = ibcm_req_setup(id, rx, back, path, &no);
-	if (!ret && READ_ONCE(id->req_of->id->dying)) {
-		no.reason = IB_CM_REJ_INVALID_SERVICE_ID;
-		ret = -ECONNREFUSED;
-	}
-	if (ret) {
-		/* Without a reason the peer sends it again. */
-		if (no.reason)
-			ibcm_send_rej(id, IBCM_FIELD_REQ, no.reason, &no.ari,
-				      no.ari_len);
-		return ret;
+	if (READ_ONCE(id->req_of->id->dying)) {
+		ibcm_send_rej(id, IBCM_FIELD_REQ, IB_CM_REJ_INVALID_SERVICE_ID,
+			      NULL, 0);
+		return -ECONNREFUSED;
 	}
 
+	ibcm_req_primary(rx, &src, &path[0]);
+	if (id->alt)
+		ibcm_req_alternate(rx, &src, &path[1]);
 	ibcm_req_event(id, rx, path, &event);
 	spin_lock_irq(&id->lock);
 	ibcm_step(id, IBCM_RX_REQ, &todo);
 	spin_unlock_irq(&id->lock);
 	return ibcm_rx_finish(id, rx, &todo, &event);
-}
-
-static int ibcm_req_first(struct ibcm_id *id, struct ibcm_rx *rx)
-{
-	struct ibcm_path *back = ibcm_req_return_path(id, rx);
-	int ret;
-
-	if (IS_ERR(back))
-		return PTR_ERR(back);
-	ret = ibcm_req_tell(id, rx, back);
-	ibcm_path_unuse(back);
-	ibcm_path_put(back);
-	return ret;
 }
 
 static int ibcm_req_again(struct ibcm_id *id, struct ibcm_rx *rx)
@@ -524,12 +504,18 @@ static int ibcm_req_again(struct ibcm_id *id, struct ibcm_rx *rx)
 int ibcm_rx_req(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct ibcm_listener *listener = id->req_of;
+	struct ibcm_path *back;
 	int ret;
 
 	/* While the consumer has not been told, the id holds its listener. */
 	if (!listener)
 		return ibcm_req_again(id, rx);
+	/* The consumer may give the id another. */
+	back = id->path;
+	refcount_inc(&back->ref);
 	ret = ibcm_req_first(id, rx);
+	ibcm_path_unuse(back);
+	ibcm_path_put(back);
 	id->req_of = NULL;
 	ibcm_listener_done(listener);
 	return ret;

@@ -162,6 +162,37 @@ void ibcm_mad_received(struct ib_mad_agent *agent,
 	ibcm_rx_route(rx);
 }
 
+/* ---- requests that have made an id ---- */
+
+/*
+ * The id is ours alone until it has settled: its work takes nothing, and the
+ * listener, whose reference it holds, does not go.
+ */
+static void ibcm_settle_work(struct work_struct *work)
+{
+	struct ibcm_rx *rx = container_of(work, struct ibcm_rx, work);
+	struct ibcm_id *id = rx->id;
+	struct ibcm_listener *listener = id->req_of;
+	int ret;
+
+	ret = rx->kind == IBCM_REQ ? ibcm_req_settle(id, rx) :
+				     ibcm_sidr_settle(id, rx);
+	if (!ret) {
+		ibcm_id_settled(id, rx);
+		return;
+	}
+	ibcm_id_destroy(id);
+	ibcm_rx_free(rx);
+	ibcm_listener_done(listener);
+}
+
+void ibcm_rx_settle(struct ibcm_id *id, struct ibcm_rx *rx)
+{
+	rx->id = id;
+	INIT_WORK(&rx->work, ibcm_settle_work);
+	queue_work(ibcm_stray_wq, &rx->work);
+}
+
 static int (*const ibcm_rx_handlers[IBCM_KINDS])(struct ibcm_id *id,
 						 struct ibcm_rx *rx) = {
 	[IBCM_REQ]	= ibcm_rx_req,

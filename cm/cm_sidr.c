@@ -210,7 +210,7 @@ static int ibcm_sidr_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 		return -ENOMEM;
 	ibcm_sidr_key_fill(rx, &sidr->key);
 	id = ibcm_id_alloc(rx->port->dev, listen_id->cm_handler,
-			   listen_id->context, GFP_ATOMIC);
+			   listen_id->context, true);
 	if (!id) {
 		kfree(sidr);
 		return -ENOMEM;
@@ -228,8 +228,7 @@ static int ibcm_sidr_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 		return IS_ERR(old) ? PTR_ERR(old) : -EEXIST;
 	}
 	id->sidr = sidr;
-	if (!ibcm_id_queue(id, rx))
-		ibcm_rx_free(rx);
+	ibcm_rx_settle(id, rx);
 	return 0;
 }
 
@@ -274,30 +273,14 @@ void ibcm_sidr_req_arrived(struct ibcm_rx *rx)
 	ibcm_rx_free(rx);
 }
 
-/* The way back; the id keeps its SGID entry for the consumer. */
-static int ibcm_sidr_return_path(struct ibcm_id *id, struct ibcm_rx *rx)
+/* The way back, in use; the id keeps its SGID entry for the consumer. */
+int ibcm_sidr_settle(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct rdma_ah_attr ah_attr;
-	struct ibcm_path *path;
-	int ret;
+	struct ibcm_path *path = ibcm_path_back(rx, &ah_attr);
 
-	ret = ib_init_ah_attr_from_wc(id->id.device, rx->port->num, rx->wc->wc,
-				      rx->wc->recv_buf.grh, &ah_attr);
-	if (ret)
-		return ret;
-	path = ibcm_path_get(rx->port, &ah_attr);
-	if (IS_ERR(path)) {
-		rdma_destroy_ah_attr(&ah_attr);
+	if (IS_ERR(path))
 		return PTR_ERR(path);
-	}
-	/* Without a handle, as if it had been lost. */
-	ret = ibcm_path_use(path);
-	if (ret) {
-		ibcm_path_put(path);
-		rdma_destroy_ah_attr(&ah_attr);
-		return ret;
-	}
-	ibcm_path_unuse(path);
 	spin_lock_irq(&id->lock);
 	id->av.ah_attr = ah_attr;
 	id->av.port = rx->port;
@@ -313,11 +296,7 @@ static int ibcm_sidr_first(struct ibcm_id *id, struct ibcm_rx *rx)
 	struct ib_cm_event event = {};
 	struct ib_cm_sidr_req_event_param *param = &event.param.sidr_req_rcvd;
 	struct ibcm_todo todo;
-	int ret;
 
-	ret = ibcm_sidr_return_path(id, rx);
-	if (ret)
-		return ret;
 	spin_lock_irq(&id->lock);
 	ibcm_step(id, IBCM_RX_SIDR_REQ, &todo);
 	spin_unlock_irq(&id->lock);
@@ -340,11 +319,17 @@ static int ibcm_sidr_first(struct ibcm_id *id, struct ibcm_rx *rx)
 int ibcm_rx_sidr_req(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct ibcm_listener *listener = id->req_of;
+	struct ibcm_path *back;
 	int ret;
 
 	if (WARN_ON_ONCE(!listener))
 		return 0;
+	/* The consumer may give the id another. */
+	back = id->path;
+	refcount_inc(&back->ref);
 	ret = ibcm_sidr_first(id, rx);
+	ibcm_path_unuse(back);
+	ibcm_path_put(back);
 	if (ret) {
 		/* Lets the sender ask again if it was not answered. */
 		spin_lock_irq(&id->lock);

@@ -133,6 +133,7 @@ extern struct kunit_suite ibcm_malformed_suite;
 extern struct kunit_suite ibcm_sidr_suite;
 extern struct kunit_suite ibcm_port_suite;
 extern struct kunit_suite ibcm_handle_suite;
+extern struct kunit_suite ibcm_stray_suite;
 extern struct kunit_suite ibcm_fault_suite;
 
 #endif

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Messages whose sender is not found at once, or has no handle at once, which nobody
+ * owns: they hold up neither each other nor what somebody owns.
+ */
+#include "cm_test.h"
+
+#define CROWD	(WQ_UNBOUND_MAX_ACTIVE + 20)
+
+static struct cm_pair pair;
+
+static int stray_test_init(struct kunit *test)
+{
+	return cm_pair_init(test, &pair);
+}
+
+/* The first so many that want a handle wait for it. */
+static atomic_t slow, waiting;
+static unsigned int slow_ms;
+
+static void wait_for_handle(struct fake_hca *hca)
+{
+	if (atomic_dec_if_positive(&slow) < 0)
+		return;
+	atomic_inc(&waiting);
+	msleep(slow_ms);
+	atomic_dec(&waiting);
+}
+
+static void be_slow(int n, unsigned int ms)
+{
+	atomic_set(&slow, n);
+	atomic_set(&waiting, 0);
+	slow_ms = ms;
+	pair.server.hca->on_create_ah = wait_for_handle;
+}
+
+static void stray_test_exit(struct kunit *test)
+{
+	atomic_set(&slow, 0);
+	while (atomic_read(&waiting))
+		msleep(100);
+	cm_pair_exit(&pair);
+}
+
+static int sent(enum ibcm_kind kind)
+{
+	return atomic_read(&pair.server.wire[kind]);
+}
+
+/* From another node: the @n-th. */
+static void inject_from(int n, const void *mad)
+{
+	struct fake_hca_packet like = {
+		.src_qpn = 1,
+		.slid = 0x1000 + n,
+		.dlid = pair.server.hca->port[1].lid,
+	};
+
+	cm_gid(&pair.client, 1, &like.sgid);
+	cm_gid(&pair.server, 1, &like.dgid);
+	fake_hca_inject(pair.server.hca, 1, &like, mad, IB_MGMT_MAD_SIZE);
+	fake_hca_flush(pair.server.hca);
+}
+
+static void nobody_waits_for_another(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+
+	be_slow(1, 2000);
+	cm_mad(&pair.client, &pair.server, IBCM_DREQ, mad);
+	IBA_SET(CM_DREQ_REMOTE_COMM_ID, (struct cm_dreq_msg *)mad, 0x7654321);
+	inject_from(1, mad);
+	cm_settle(&pair);
+	KUNIT_ASSERT_EQ(test, atomic_read(&waiting), 1);
+	inject_from(2, mad);
+	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
+	inject_from(3, mad);
+	cm_settle(&pair);
+	KUNIT_EXPECT_EQ(test, sent(IBCM_DREP), 1);
+	KUNIT_EXPECT_EQ(test, sent(IBCM_REJ), 1);
+	msleep(3000);
+	KUNIT_EXPECT_EQ(test, sent(IBCM_DREP), 2);
+}
+
+/* More requests than a queue has workers for. */
+static void connections_do_not_wait_for_requests(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+	int i;
+
+	cm_connect(test, &pair);
+	msleep(500);
+	be_slow(CROWD, 4000);
+	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
+	for (i = 0; i < CROWD; i++) {
+		IBA_SET(CM_REQ_LOCAL_COMM_ID, (struct cm_req_msg *)mad, 0x70000 + i);
+		IBA_SET(CM_REQ_LOCAL_QPN, (struct cm_req_msg *)mad, 0x70000 + i);
+		inject_from(i, mad);
+		if (i % 16 == 0)
+			usleep_range(1000, 1100);
+	}
+	cm_settle(&pair);
+	KUNIT_EXPECT_GE(test, atomic_read(&waiting), WQ_UNBOUND_MAX_ACTIVE);
+	/* What is left of the slow ones is for those that have no worker yet. */
+	pair.server.on_dreq = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	msleep(100);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "D");
+	atomic_set(&slow, 0);
+}
+
+/* A copy, and a rejection, come while the first looks for its way back. */
+static void what_comes_meanwhile_comes_after(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+	struct cm_rej_msg *rej = (void *)mad;
+	__be64 guid;
+
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	be_slow(1, 500);
+	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
+	guid = pair.client.hca->ibdev.node_guid;
+	inject_from(1, mad);
+	cm_settle(&pair);
+	KUNIT_ASSERT_EQ(test, atomic_read(&waiting), 1);
+	inject_from(1, mad);
+	cm_mad(&pair.client, &pair.server, IBCM_REJ, mad);
+	IBA_SET(CM_REJ_REASON, rej, IB_CM_REJ_TIMEOUT);
+	IBA_SET(CM_REJ_REMOTE_COMM_ID, rej, 0);
+	IBA_SET(CM_REJ_REJECTED_INFO_LENGTH, rej, sizeof(guid));
+	memcpy(IBA_GET_MEM_PTR(CM_REJ_ARI, rej), &guid, sizeof(guid));
+	inject_from(1, mad);
+	cm_settle(&pair);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QJ"));
+}
+
+static struct kunit_case stray_cases[] = {
+	KUNIT_CASE(nobody_waits_for_another),
+	KUNIT_CASE_SLOW(connections_do_not_wait_for_requests),
+	KUNIT_CASE(what_comes_meanwhile_comes_after),
+	{}
+};
+
+struct kunit_suite ibcm_stray_suite = {
+	.name = "ib_cm_stray",
+	.init = stray_test_init,
+	.exit = stray_test_exit,
+	.test_cases = stray_cases,
+};
