@@ -8,5 +8,10 @@
 
 /* @proof: what shows, without its RTU, that the active side has the REP. */
 int ib_cm_establish(struct ib_cm_id *cm_id, enum ibcore_qp_proof proof);
+/* Whether a request comes from this host, by an id that @match says yes to. */
+bool ib_cm_sent_here(struct ib_cm_id *cm_id,
+		     bool (*match)(const struct ib_cm_id *sender,
+				   const void *arg),
+		     const void *arg);
 
 #endif
