@@ -9,11 +9,7 @@
  * one listener are handled side by side.
  */
 #include <linux/if_arp.h>
-#include <linux/inetdevice.h>
-#include <net/addrconf.h>
-#include <net/ip6_route.h>
-#include <net/ip_fib.h>
-#include <net/route.h>
+#include <net/ipv6.h>
 
 #include "cma.h"
 #include "trace.h"
@@ -86,75 +82,6 @@ static struct net_device *cma_request_netdev(const struct cma_request *req)
 	return ndev;
 }
 
-/*
- * What IP would refuse, we do: a source that no host can have, and one that is
- * not reached through the interface the request came by.
- */
-static bool cma_source4_ok(struct net_device *ndev, __be32 peer, __be32 local)
-{
-	struct net *net = dev_net(ndev);
-	struct flowi4 fl4 = {
-		.flowi4_iif = LOOPBACK_IFINDEX,
-		.flowi4_oif = ndev->ifindex,
-		.daddr = peer,
-		.saddr = local,
-	};
-	struct fib_result res;
-	bool ok;
-
-	if (ipv4_is_multicast(peer) || ipv4_is_lbcast(peer) ||
-	    ipv4_is_zeronet(peer) || ipv4_is_lbcast(local) ||
-	    ipv4_is_zeronet(local) || ipv4_is_multicast(local))
-		return false;
-	/* Between addresses of this host, routes lead through lo. */
-	if (inet_addr_type(net, peer) == RTN_LOCAL)
-		return true;
-
-	rcu_read_lock();
-	ok = !fib_lookup(net, &fl4, &res, FIB_LOOKUP_NOREF) && res.type == RTN_UNICAST;
-	rcu_read_unlock();
-	return ok;
-}
-
-static bool cma_source6_ok(struct net_device *ndev, const struct in6_addr *peer,
-			   const struct in6_addr *local)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	struct net *net = dev_net(ndev);
-	struct rt6_info *rt;
-	bool ok;
-
-	if (ipv6_addr_any(peer) || ipv6_addr_is_multicast(peer) ||
-	    ipv6_addr_is_multicast(local))
-		return false;
-	if (ipv6_chk_addr(net, peer, NULL, 0))
-		return true;
-
-	rt = rt6_lookup(net, peer, local, ndev->ifindex, NULL,
-			RT6_LOOKUP_F_IFACE);
-	if (!rt)
-		return false;
-	ok = !rt->dst.error && rt->dst.dev == ndev;
-	ip6_rt_put(rt);
-	return ok;
-#else
-	return false;
-#endif
-}
-
-static bool cma_request_source_ok(const struct cma_request *req)
-{
-	const struct sockaddr_in6 *src6 = (const void *)&req->hdr.src;
-	const struct sockaddr_in6 *dst6 = (const void *)&req->hdr.dst;
-	const struct sockaddr_in *src = (const void *)&req->hdr.src;
-	const struct sockaddr_in *dst = (const void *)&req->hdr.dst;
-
-	if (req->hdr.family == AF_INET)
-		return cma_source4_ok(req->ndev, src->sin_addr.s_addr,
-				      dst->sin_addr.s_addr);
-	return cma_source6_ok(req->ndev, &src6->sin6_addr, &dst6->sin6_addr);
-}
-
 /* A link-local address means nothing without its interface. */
 static void cma_scope(struct sockaddr_storage *addr, struct net_device *ndev)
 {
@@ -206,7 +133,7 @@ static int cma_request_resolve(struct cma_request *req)
 	req->ndev = cma_request_netdev(req);
 	if (!req->ndev)
 		return -ENODEV;
-	if (!cma_request_source_ok(req))
+	if (!cma_source_ok(&req->hdr, dev_net(req->ndev), req->ndev, req->cm_id))
 		return -EHOSTUNREACH;
 	req->net = dev_net(req->ndev);
 	cma_scope(&req->hdr.src, req->ndev);

@@ -7,13 +7,14 @@ seen of it and what must come back; at the end nothing may be left.
 """
 import os
 import random
+import socket
 import struct
 import sys
 import time
 
 from roce import (APR, CM_BODY, CM_CLASS, DREP, DREQ, MRA, NAMES, QKEY_QP1,
                   REJ, REP, REQ, RTU, SIDR_REP, SIDR_REQ, Wire, bth, deth, dreq,
-                  ip_cm, mad, pair, rej, req)
+                  gid, ip_cm, mad, pair, rej, req)
 
 SRC, DST = "10.0.0.2", "10.0.0.1"
 STATS = "/sys/kernel/debug/ibex_ulp/stats"
@@ -275,6 +276,29 @@ def case_req_fields():
     for _ in range(5):
         wire.cm(REQ, req(0, SRC, DST, random.randrange(1 << 24)))
     refuse(wire.drain(1.0))
+
+
+def case_posing():
+    """the wire says that it is the host itself, or calls what is for that alone"""
+    def ip6(src, dst):
+        return struct.pack(">BBH", 0, 6 << 4, 40000) + \
+            socket.inet_pton(socket.AF_INET6, src) + socket.inet_pton(socket.AF_INET6, dst)
+
+    privates = [ip_cm(src, dst, 40000) for src, dst in (
+        ("127.0.0.1", DST), ("127.0.0.1", "127.0.0.1"), ("127.8.9.10", DST),
+        (SRC, "127.0.0.1"), ("224.0.0.1", DST), ("255.255.255.255", DST), ("0.0.0.0", DST))]
+    privates += [ip6(src, dst) for src, dst in (
+        ("::1", "::ffff:" + DST), ("::ffff:127.0.0.1", "::ffff:" + DST),
+        ("::ffff:" + DST, "::ffff:" + DST), ("::1", "::1"))]
+    before = ulp("requests")
+    for private in privates:
+        # its path may be that of the host itself, too
+        for gids in ({}, dict(sgid=gid(DST))):
+            comm_id, _, body = good_req(private=private, **gids)
+            wire.cm(REQ, body)
+            check("a REQ that poses as %s gets no REP" % private[4:20].hex(),
+                  all(m.attr != REP or m.remote != comm_id for m in wire.drain()))
+    check("the consumer hears of none", ulp("requests") == before)
 
 
 def case_sidr():

@@ -66,6 +66,7 @@ struct cma_side {
 	atomic_t wire[IBCM_KINDS];
 	int drop[IBCM_KINDS];
 	u16 duplicate, hold;		/* masks of kinds */
+	void (*forge)(struct cma_side *side, void *mad);	/* its requests */
 
 	/* InfiniBand only, see ib.c. */
 	enum { SA_ANSWERS, SA_REFUSES, SA_SILENT } sa;
@@ -194,6 +195,8 @@ extern struct kunit_suite cma_netevent_suite;
 extern struct kunit_suite cma_remove_suite;
 extern struct kunit_suite cma_options_suite;
 extern struct kunit_suite cma_addr_suite;
+extern struct kunit_suite cma_source_suite;
+extern struct kunit_suite cma_source_ib_suite;
 extern struct kunit_suite cma_fault_suite;
 extern struct kunit_suite cma_fault_ib_suite;
 extern struct kunit_suite cma_established_suite;

@@ -190,6 +190,8 @@ static const struct bad_header bad6[] = {
 /* The header may say IPv6 whatever the request travels by. */
 static void bad_ipv6_headers(struct kunit *test)
 {
+	/* Not the client's, which only an id of this host can have sent from. */
+	struct in6_addr neighbour = { .s6_addr = { 0xfd, [15] = 99 } };
 	struct sockaddr_storage addr;
 	struct cm_req_msg *req;
 	u8 *hdr;
@@ -203,7 +205,7 @@ static void bad_ipv6_headers(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, req);
 		hdr = IBA_GET_MEM_PTR(CM_REQ_PRIVATE_DATA, req);
 		hdr[1] = 0x60;
-		memcpy(hdr + 4, &pair.client.ip6, 16);
+		memcpy(hdr + 4, &neighbour, 16);
 		memcpy(hdr + 20, &pair.server.ip6, 16);
 		memcpy(hdr + bad6[i].at, bad6[i].bytes, bad6[i].len);
 		fake_hca_release_held(pair.client.hca);

@@ -166,6 +166,8 @@ static enum fake_hca_verdict cma_verdict(struct fake_hca *hca,
 	    kind >= IBCM_KINDS)
 		return FAKE_DELIVER;
 	atomic_inc(&side->wire[kind]);
+	if (side->forge && (kind == IBCM_REQ || kind == IBCM_SIDR_REQ))
+		side->forge(side, packet->data);
 	if (side->drop[kind]) {
 		if (side->drop[kind] > 0)
 			side->drop[kind]--;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Whom a request may come from.
+ *
+ * The addresses in a request's private data are what its sender wrote there, and
+ * consumers grant rights by them: an NFS export to 127.0.0.1, say.  So what IP
+ * would refuse to take from the wire is refused here: a source that no host can
+ * have, one that is not reached through the netdev the request came by, and above
+ * all an address of this host, unless this host has sent the request.
+ */
+#include <linux/inetdevice.h>
+#include <net/addrconf.h>
+#include <net/ip6_route.h>
+#include <net/ip_fib.h>
+#include <net/route.h>
+#include <ibex/cm.h>
+
+#include "cma.h"
+
+/* Where a request must come from to be taken. */
+enum cma_origin {
+	CMA_FROM_NOWHERE,	/* nobody can have sent it */
+	CMA_FROM_HERE,		/* an id of this namespace */
+	CMA_FROM_WIRE,		/* whoever the route to the source leads to */
+	CMA_FROM_ANY,		/* anybody: the administrator says so */
+};
+
+static bool cma_nobody4(__be32 addr)
+{
+	return ipv4_is_multicast(addr) || ipv4_is_lbcast(addr) ||
+	       ipv4_is_zeronet(addr);
+}
+
+/* accept_local makes IP take packets with addresses of this host, too. */
+static bool cma_accepts_local(const struct net_device *ndev)
+{
+	struct in_device *in_dev;
+	bool accepts;
+
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(ndev);
+	accepts = in_dev && IN_DEV_ACCEPT_LOCAL(in_dev);
+	rcu_read_unlock();
+	return accepts;
+}
+
+static enum cma_origin cma_origin4(struct net *net, struct net_device *ndev,
+				   __be32 peer, __be32 local)
+{
+	if (cma_nobody4(peer) || cma_nobody4(local))
+		return CMA_FROM_NOWHERE;
+	if (ipv4_is_loopback(peer) || ipv4_is_loopback(local))
+		return CMA_FROM_HERE;
+	if (inet_addr_type_dev_table(net, ndev, peer) != RTN_LOCAL)
+		return CMA_FROM_WIRE;
+	return cma_accepts_local(ndev) ? CMA_FROM_ANY : CMA_FROM_HERE;
+}
+
+static bool cma_route4_ok(struct net *net, struct net_device *ndev, __be32 peer,
+			  __be32 local)
+{
+	struct flowi4 fl4 = {
+		.flowi4_iif = LOOPBACK_IFINDEX,
+		.flowi4_oif = ndev->ifindex,
+		.daddr = peer,
+		.saddr = local,
+	};
+	struct fib_result res;
+	bool ok;
+
+	rcu_read_lock();
+	ok = !fib_lookup(net, &fl4, &res, FIB_LOOKUP_NOREF) &&
+	     res.type == RTN_UNICAST;
+	rcu_read_unlock();
+	return ok;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* A mapped address is for sockets: in a packet it would pass for IPv4. */
+static bool cma_nobody6(const struct in6_addr *addr)
+{
+	return ipv6_addr_any(addr) || ipv6_addr_is_multicast(addr) ||
+	       ipv6_addr_v4mapped(addr);
+}
+
+/* A link-local address is ours on the link that it is on, no other. */
+static enum cma_origin cma_origin6(struct net *net, struct net_device *ndev,
+				   const struct in6_addr *peer,
+				   const struct in6_addr *local)
+{
+	if (cma_nobody6(peer) || cma_nobody6(local))
+		return CMA_FROM_NOWHERE;
+	if (ipv6_addr_loopback(peer) || ipv6_addr_loopback(local) ||
+	    ipv6_chk_addr(net, peer, ndev, 0))
+		return CMA_FROM_HERE;
+	return CMA_FROM_WIRE;
+}
+
+static bool cma_route6_ok(struct net *net, struct net_device *ndev,
+			  const struct in6_addr *peer,
+			  const struct in6_addr *local)
+{
+	struct rt6_info *rt;
+	bool ok;
+
+	rt = rt6_lookup(net, peer, local, ndev->ifindex, NULL,
+			RT6_LOOKUP_F_IFACE);
+	if (!rt)
+		return false;
+	ok = !rt->dst.error && rt->dst.dev == ndev;
+	ip6_rt_put(rt);
+	return ok;
+}
+#else
+static enum cma_origin cma_origin6(struct net *net, struct net_device *ndev,
+				   const struct in6_addr *peer,
+				   const struct in6_addr *local)
+{
+	return CMA_FROM_NOWHERE;
+}
+
+static bool cma_route6_ok(struct net *net, struct net_device *ndev,
+			  const struct in6_addr *peer,
+			  const struct in6_addr *local)
+{
+	return false;
+}
+#endif
+
+struct cma_sender {
+	const struct cma_hdr_info *hdr;
+	const struct net *net;
+};
+
+/* Of a link-local address, each end may know the link by another interface. */
+static bool cma_same_addr(const void *one, const void *two)
+{
+	struct cma_addr_key a, b;
+
+	cma_addr_key_init(&a, one);
+	cma_addr_key_init(&b, two);
+	a.scope = 0;
+	b.scope = 0;
+	return !memcmp(&a, &b, sizeof(a));
+}
+
+/*
+ * Under the lock of the sender's CM id, which waits for an answer: the id that
+ * has it cannot go, and its addresses are settled.
+ */
+static bool cma_is_sender(const struct ib_cm_id *cm_id, const void *arg)
+{
+	const struct cma_sender *said = arg;
+	const struct cma_id *idp = cm_id->context;
+	const struct rdma_addr *addr;
+
+	if (cm_id->cm_handler != cma_ib_event &&
+	    cm_id->cm_handler != cma_sidr_event)
+		return false;
+	addr = &idp->id.route.addr;
+	return net_eq(cma_net(idp), said->net) &&
+	       cma_same_addr(&addr->src_addr, &said->hdr->src) &&
+	       cma_same_addr(&addr->dst_addr, &said->hdr->dst) &&
+	       cma_addr_port((const void *)&addr->src_addr) ==
+	       cma_addr_port((const void *)&said->hdr->src);
+}
+
+/*
+ * cma_source_ok() - whether a request may come from the address it names
+ * @hdr: its addresses, of the same family, IPv4 or IPv6
+ * @net: the network namespace it is for, which the caller holds
+ * @ndev: the netdev it came by, of that namespace
+ * @cm_id: the CM's id of the request
+ *
+ * Context: may sleep.
+ */
+bool cma_source_ok(const struct cma_hdr_info *hdr, struct net *net,
+		   struct net_device *ndev, struct ib_cm_id *cm_id)
+{
+	const struct sockaddr_in6 *src6 = (const void *)&hdr->src;
+	const struct sockaddr_in6 *dst6 = (const void *)&hdr->dst;
+	const struct sockaddr_in *src = (const void *)&hdr->src;
+	const struct sockaddr_in *dst = (const void *)&hdr->dst;
+	struct cma_sender sender = { .hdr = hdr, .net = net };
+	bool ip4 = hdr->family == AF_INET;
+	enum cma_origin origin;
+
+	origin = ip4 ? cma_origin4(net, ndev, src->sin_addr.s_addr,
+				   dst->sin_addr.s_addr) :
+		       cma_origin6(net, ndev, &src6->sin6_addr,
+				   &dst6->sin6_addr);
+	switch (origin) {
+	case CMA_FROM_ANY:
+		return true;
+	case CMA_FROM_HERE:
+		return ib_cm_sent_here(cm_id, cma_is_sender, &sender);
+	case CMA_FROM_WIRE:
+		return ip4 ? cma_route4_ok(net, ndev, src->sin_addr.s_addr,
+					   dst->sin_addr.s_addr) :
+			     cma_route6_ok(net, ndev, &src6->sin6_addr,
+					   &dst6->sin6_addr);
+	default:
+		return false;
+	}
+}
