@@ -28,7 +28,7 @@ struct cma_request {
 
 	struct cma_hdr_info hdr;	/* .family AF_IB: there is no header */
 	struct net_device *ndev;	/* with a reference, or NULL */
-	struct net *net;
+	struct net *net;		/* with a reference, or NULL */
 };
 
 static void cma_request_read(struct cma_request *req, struct ib_cm_id *cm_id,
@@ -60,8 +60,8 @@ static void cma_request_read(struct cma_request *req, struct ib_cm_id *cm_id,
 	}
 }
 
-/* The netdev a request came to, with a reference, or NULL. */
-static struct net_device *cma_request_netdev(const struct cma_request *req)
+/* With a reference, or NULL. */
+static struct net_device *cma_request_ndev(const struct cma_request *req)
 {
 	struct ib_device *device = req->cm_id->device;
 	struct net_device *ndev;
@@ -80,6 +80,32 @@ static struct net_device *cma_request_netdev(const struct cma_request *req)
 	dev_hold(ndev);
 	rcu_read_unlock();
 	return ndev;
+}
+
+/*
+ * The netdev a request came to, and its namespace.  The netdev may be moved to
+ * another at any moment, the first one of which then ends: what is looked up for
+ * the request is looked up in one namespace, which is held.
+ */
+static int cma_request_netdev(struct cma_request *req)
+{
+	req->ndev = cma_request_ndev(req);
+	if (!req->ndev)
+		return -ENODEV;
+	rcu_read_lock();
+	if (READ_ONCE(req->ndev->flags) & IFF_UP)
+		req->net = maybe_get_net(dev_net(req->ndev));
+	rcu_read_unlock();
+	return req->net ? 0 : -ENODEV;
+}
+
+static void cma_request_put(struct cma_request *req)
+{
+	dev_put(req->ndev);
+	req->ndev = NULL;
+	if (req->net)
+		put_net(req->net);
+	req->net = NULL;
 }
 
 /* A link-local address means nothing without its interface. */
@@ -101,7 +127,10 @@ static int cma_request_read_ib(struct cma_request *req)
 	if (!rdma_cap_af_ib(req->cm_id->device, req->port))
 		return -EPROTONOSUPPORT;
 	req->hdr.family = AF_IB;
-	req->net = read_pnet(&req->cm_id->device->coredev.rdma_net);
+	/* The device does not change its namespace while its CM is at work. */
+	req->net = maybe_get_net(read_pnet(&req->cm_id->device->coredev.rdma_net));
+	if (!req->net)
+		return -ENODEV;
 
 	memset(src, 0, sizeof(req->hdr.src));
 	memset(dst, 0, sizeof(req->hdr.dst));
@@ -125,17 +154,18 @@ static int cma_request_read_ib(struct cma_request *req)
 /* Who calls whom, and in which namespace. */
 static int cma_request_resolve(struct cma_request *req)
 {
+	int err;
+
 	if (cma_sid_ps(req->service_id) == RDMA_PS_IB ||
 	    cma_hdr_unpack(req->event->private_data, req->service_id,
 			   &req->hdr))
 		return cma_request_read_ib(req);
 
-	req->ndev = cma_request_netdev(req);
-	if (!req->ndev)
-		return -ENODEV;
-	if (!cma_source_ok(&req->hdr, dev_net(req->ndev), req->ndev, req->cm_id))
+	err = cma_request_netdev(req);
+	if (err)
+		return err;
+	if (!cma_source_ok(&req->hdr, req->net, req->ndev, req->cm_id))
 		return -EHOSTUNREACH;
-	req->net = dev_net(req->ndev);
 	cma_scope(&req->hdr.src, req->ndev);
 	cma_scope(&req->hdr.dst, req->ndev);
 	return 0;
@@ -386,6 +416,6 @@ int cma_ib_request(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 
 	cma_request_read(&req, cm_id, event);
 	err = cma_request_handle(&req);
-	dev_put(req.ndev);
+	cma_request_put(&req);
 	return err;
 }

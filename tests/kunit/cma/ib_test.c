@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* InfiniBand: path queries, IPoIB addresses and AF_IB ones. */
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
 #include "cma_test.h"
 
 static struct cma_pair pair;
@@ -181,6 +183,24 @@ static void a_request_without_a_netdev(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 }
 
+/* One that is down takes nothing, wherever the request comes from. */
+static void a_netdev_that_is_down(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, RDMA_PS_TCP,
+					    cma_sin6(&addr, &in6addr_any, TEST_PORT)), 0);
+	cma_resolve_to(test, &pair.client, RDMA_PS_TCP,
+		       cma_sin6(&addr, &pair.server.ip6, TEST_PORT));
+	rtnl_lock();
+	dev_close(pair.server.ndev);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "J"));
+	KUNIT_EXPECT_EQ(test, pair.client.last.status, IB_CM_REJ_INVALID_SERVICE_ID);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+}
+
 static void a_partition_the_port_is_not_in(struct kunit *test)
 {
 	resolve_addr(test, &pair.client);
@@ -356,6 +376,7 @@ static struct kunit_case ib_cases[] = {
 	KUNIT_CASE(the_consumer_knows_the_path),
 	KUNIT_CASE(an_alternate_path_travels_along),
 	KUNIT_CASE(a_request_without_a_netdev),
+	KUNIT_CASE(a_netdev_that_is_down),
 	KUNIT_CASE(a_partition_the_port_is_not_in),
 	KUNIT_CASE(between_ib_addresses),
 	KUNIT_CASE(datagrams_between_ib_addresses),
