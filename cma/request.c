@@ -19,7 +19,7 @@ struct cma_request {
 	struct ib_cm_id *cm_id;
 	bool sidr;
 	u32 port;
-	u16 pkey;			/* of the packet */
+	u16 pkey;			/* of the partition it is for */
 	__be64 service_id;
 	enum ib_qp_type qp_type;
 	struct sa_path_rec *path;	/* REQ only: from us to the requester */
@@ -44,14 +44,14 @@ static void cma_request_read(struct cma_request *req, struct ib_cm_id *cm_id,
 	req->sidr = event->event == IB_CM_SIDR_REQ_RECEIVED;
 	if (req->sidr) {
 		req->port = sidr->port;
-		req->pkey = sidr->bth_pkey;
+		req->pkey = sidr->pkey;
 		req->service_id = sidr->service_id;
 		req->qp_type = IB_QPT_UD;
 		req->sgid_attr = sidr->sgid_attr;
 		req->local_gid = sidr->sgid_attr ? &sidr->sgid_attr->gid : NULL;
 	} else {
 		req->port = rc->port;
-		req->pkey = rc->bth_pkey;
+		req->pkey = be16_to_cpu(rc->primary_path->pkey);
 		req->service_id = rc->primary_path->service_id;
 		req->qp_type = rc->qp_type;
 		req->sgid_attr = rc->ppath_sgid_attr;

@@ -97,6 +97,7 @@ static struct net_device *ib_net_dev(struct ib_device *device, u32 port, u16 pke
 	if (!ib_pair)
 		return NULL;
 	side = device == &ib_pair->server.hca->ibdev ? &ib_pair->server : &ib_pair->client;
+	side->pkey_asked = pkey;
 	if (side->hidden)
 		return NULL;
 	if (side->fail_request)

@@ -201,6 +201,48 @@ static void a_netdev_that_is_down(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 }
 
+static u16 other_pkey;
+
+static void in_another_partition(struct cma_side *side, void *mad)
+{
+	if (side->qp_type == IB_QPT_UD)
+		IBA_SET(CM_SIDR_REQ_PARTITION_KEY, (struct cm_sidr_req_msg *)mad,
+			other_pkey);
+	else
+		IBA_SET(CM_REQ_PARTITION_KEY, (struct cm_req_msg *)mad, other_pkey);
+}
+
+/* The packet that asks may be of another one than the connection. */
+static void the_netdev_is_of_the_connections_partition(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	other_pkey = pair.server.hca->port[1].pkeys[1];
+	pair.client.forge = in_another_partition;
+	pair.server.on_request = CMA_REJECT;
+	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
+	cma_resolve(test, &pair);
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "J"));
+	KUNIT_EXPECT_EQ(test, pair.server.pkey_asked, other_pkey);
+	cma_drop_listener(&pair.server);
+	cma_drop_id(&pair.client);
+	cma_drop_id(&pair.server);
+	cma_forget(&pair.client);
+
+	pair.server.pkey_asked = 0;
+	pair.client.qp_type = IB_QPT_UD;
+	pair.server.qp_type = IB_QPT_UD;
+	KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, RDMA_PS_UDP,
+					    cma_sin(&addr, pair.server.ip4, TEST_PORT)),
+			0);
+	cma_resolve_to(test, &pair.client, RDMA_PS_UDP,
+		       cma_sin(&addr, pair.server.ip4, TEST_PORT));
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "u"));
+	KUNIT_EXPECT_EQ(test, pair.server.pkey_asked, other_pkey);
+}
+
 static void a_partition_the_port_is_not_in(struct kunit *test)
 {
 	resolve_addr(test, &pair.client);
@@ -377,6 +419,7 @@ static struct kunit_case ib_cases[] = {
 	KUNIT_CASE(an_alternate_path_travels_along),
 	KUNIT_CASE(a_request_without_a_netdev),
 	KUNIT_CASE(a_netdev_that_is_down),
+	KUNIT_CASE(the_netdev_is_of_the_connections_partition),
 	KUNIT_CASE(a_partition_the_port_is_not_in),
 	KUNIT_CASE(between_ib_addresses),
 	KUNIT_CASE(datagrams_between_ib_addresses),
