@@ -118,7 +118,25 @@ static void cma_scope(struct sockaddr_storage *addr, struct net_device *ndev)
 		in6->sin6_scope_id = ndev->ifindex;
 }
 
-/* A request between AF_IB addresses, or one whose header we do not know. */
+/* A request between IP addresses: who calls whom, and in which namespace. */
+static int cma_request_read_ip(struct cma_request *req)
+{
+	int err;
+
+	if (cma_hdr_unpack(req->event->private_data, req->service_id,
+			   &req->hdr))
+		return -EPROTONOSUPPORT;
+	err = cma_request_netdev(req);
+	if (err)
+		return err;
+	if (!cma_source_ok(&req->hdr, req->net, req->ndev, req->cm_id))
+		return -EHOSTUNREACH;
+	cma_scope(&req->hdr.src, req->ndev);
+	cma_scope(&req->hdr.dst, req->ndev);
+	return 0;
+}
+
+/* A request between AF_IB addresses, whose private data is the consumer's. */
 static int cma_request_read_ib(struct cma_request *req)
 {
 	struct sockaddr_ib *src = (struct sockaddr_ib *)&req->hdr.src;
@@ -151,26 +169,6 @@ static int cma_request_read_ib(struct cma_request *req)
 	return 0;
 }
 
-/* Who calls whom, and in which namespace. */
-static int cma_request_resolve(struct cma_request *req)
-{
-	int err;
-
-	if (cma_sid_ps(req->service_id) == RDMA_PS_IB ||
-	    cma_hdr_unpack(req->event->private_data, req->service_id,
-			   &req->hdr))
-		return cma_request_read_ib(req);
-
-	err = cma_request_netdev(req);
-	if (err)
-		return err;
-	if (!cma_source_ok(&req->hdr, req->net, req->ndev, req->cm_id))
-		return -EHOSTUNREACH;
-	cma_scope(&req->hdr.src, req->ndev);
-	cma_scope(&req->hdr.dst, req->ndev);
-	return 0;
-}
-
 static bool cma_listener_wants(struct cma_id *listener,
 			       const struct cma_request *req)
 {
@@ -184,7 +182,7 @@ static bool cma_listener_wants(struct cma_id *listener,
 	return !listener->id.qp_type || listener->id.qp_type == req->qp_type;
 }
 
-/* With a reference, or NULL. */
+/* With a reference, or an error. */
 static struct cma_id *cma_request_listener(const struct cma_request *req)
 {
 	struct cma_id *listener;
@@ -194,9 +192,33 @@ static struct cma_id *cma_request_listener(const struct cma_request *req)
 					  (void *)&req->hdr.dst);
 	if (listener && !cma_listener_wants(listener, req)) {
 		cma_id_put(listener);
-		return NULL;
+		listener = NULL;
 	}
-	return listener;
+	return listener ?: ERR_PTR(-ECONNREFUSED);
+}
+
+/*
+ * Whom the request is for, with a reference, or an error.
+ *
+ * RDMA_PS_IB is the port space of both kinds of addresses, and between AF_IB ones
+ * private data may look like a header: only who listens can tell.
+ */
+static struct cma_id *cma_request_find(struct cma_request *req)
+{
+	struct cma_id *listener;
+	int err;
+
+	err = cma_request_read_ip(req);
+	listener = err ? ERR_PTR(err) : cma_request_listener(req);
+	if (!IS_ERR(listener) ||
+	    (err != -EPROTONOSUPPORT &&
+	     cma_sid_ps(req->service_id) != RDMA_PS_IB))
+		return listener;
+
+	cma_request_put(req);
+	if (cma_request_read_ib(req))
+		return listener;
+	return cma_request_listener(req);
 }
 
 static int cma_child_set_paths(struct cma_id *idp,
@@ -374,29 +396,22 @@ static int cma_request_handle(struct cma_request *req)
 	struct cma_id *listener, *idp;
 	int err;
 
-	err = cma_request_resolve(req);
-	if (err)
-		goto refuse;
-	listener = cma_request_listener(req);
-	if (!listener) {
-		err = -ECONNREFUSED;
-		goto refuse;
+	listener = cma_request_find(req);
+	if (IS_ERR(listener)) {
+		cma_request_refuse(req, PTR_ERR(listener));
+		return PTR_ERR(listener);
 	}
 
 	trace_cm_req_handler(listener, req->event->event);
 	idp = cma_child_create(listener, req);
 	if (IS_ERR(idp)) {
 		err = PTR_ERR(idp);
-		cma_id_put(listener);
-		goto refuse;
+		cma_request_refuse(req, err);
+	} else {
+		err = cma_request_deliver(idp, req);
 	}
-	err = cma_request_deliver(idp, req);
 	/* The consumer's context was the listener's until now. */
 	cma_id_put(listener);
-	return err;
-
-refuse:
-	cma_request_refuse(req, err);
 	return err;
 }
 

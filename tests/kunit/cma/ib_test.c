@@ -316,6 +316,48 @@ static void between_ib_addresses(struct kunit *test)
 	}
 }
 
+/*
+ * In this port space requests of both kinds meet: what looks like a header is one
+ * if somebody listens there, else it is the consumer's data.
+ */
+static void data_that_look_like_a_header(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+	struct sockaddr *peer;
+	u8 data[92] = { [1] = 0x40 };
+	int ip;
+
+	memcpy(data + 16, &pair.client.ip4, 4);
+	memcpy(data + 32, &pair.server.ip4, 4);
+	data[36] = 'x';
+	for (ip = 0; ip < 2; ip++) {
+		if (ip)
+			KUNIT_ASSERT_EQ(test,
+					cma_listen_at(&pair.server, RDMA_PS_IB,
+						      cma_sin(&addr, pair.server.ip4,
+							      TEST_PORT)), 0);
+		else
+			listen_ib(test, NULL, RDMA_PS_IB);
+		resolve_ib(test, RDMA_PS_IB);
+		pair.client.param.private_data = data;
+		pair.client.param.private_data_len = sizeof(data);
+		KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "QE"));
+		peer = (struct sockaddr *)&pair.server.id->route.addr.dst_addr;
+		KUNIT_EXPECT_EQ(test, peer->sa_family, ip ? AF_INET : AF_IB);
+		KUNIT_EXPECT_MEMEQ(test, pair.server.private_data, data + (ip ? 36 : 0),
+				   ip ? 56 : 92);
+		cma_drop_listener(&pair.server);
+		cma_drop_id(&pair.client);
+		cma_settle(&pair);
+		cma_drop_id(&pair.server);
+		cma_settle(&pair);
+		cma_forget(&pair.client);
+		cma_forget(&pair.server);
+	}
+}
+
 static void datagrams_between_ib_addresses(struct kunit *test)
 {
 	pair.client.qp_type = IB_QPT_UD;
@@ -422,6 +464,7 @@ static struct kunit_case ib_cases[] = {
 	KUNIT_CASE(the_netdev_is_of_the_connections_partition),
 	KUNIT_CASE(a_partition_the_port_is_not_in),
 	KUNIT_CASE(between_ib_addresses),
+	KUNIT_CASE(data_that_look_like_a_header),
 	KUNIT_CASE(datagrams_between_ib_addresses),
 	KUNIT_CASE(an_ib_address_of_nobody),
 	KUNIT_CASE(the_nearest_port_is_taken),

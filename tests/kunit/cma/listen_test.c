@@ -225,6 +225,24 @@ static void the_listeners_device_goes(struct kunit *test)
 	pair.server.listener = NULL;
 }
 
+/* The port space says nothing of the kind of addresses. */
+static void in_the_port_space_of_infiniband(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, RDMA_PS_IB,
+					    cma_sin(&addr, pair.server.ip4, TEST_PORT)),
+			0);
+	pair.client.param.private_data = "ib";
+	pair.client.param.private_data_len = 3;
+	cma_resolve_to(test, &pair.client, RDMA_PS_IB,
+		       cma_sin(&addr, pair.server.ip4, TEST_PORT));
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "E"));
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
+	KUNIT_EXPECT_STREQ(test, pair.server.private_data, "ib");
+}
+
 /* Whoever listens for datagrams is not there for connections. */
 static void of_the_wrong_type(struct kunit *test)
 {
@@ -324,6 +342,7 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(a_device_comes_later),
 	KUNIT_CASE(a_device_goes),
 	KUNIT_CASE(the_listeners_device_goes),
+	KUNIT_CASE(in_the_port_space_of_infiniband),
 	KUNIT_CASE(of_the_wrong_type),
 	KUNIT_CASE(requests_are_handled_in_parallel),
 	KUNIT_CASE(destruction_waits_for_requests),
