@@ -329,6 +329,22 @@ static int ibcm_id_do(struct ibcm_id *id, enum ibcm_pending why)
 	return 0;
 }
 
+/*
+ * The consumer had no memory for a request: nothing answers it, so that the peer
+ * sends it again, for which a new id is made.
+ */
+static void ibcm_request_unheard(struct ibcm_id *id)
+{
+	struct ibcm_todo todo;
+
+	spin_lock_irq(&id->lock);
+	if (id->id.state == IB_CM_REQ_RCVD)
+		ibcm_step(id, IBCM_TX_REJ, &todo);
+	else if (id->id.state == IB_CM_SIDR_REQ_RCVD)
+		ibcm_step(id, IBCM_TX_SIDR_REP, &todo);
+	spin_unlock_irq(&id->lock);
+}
+
 static void ibcm_id_work(struct work_struct *work)
 {
 	struct ibcm_id *id = container_of(work, struct ibcm_id, work);
@@ -346,8 +362,11 @@ static void ibcm_id_work(struct work_struct *work)
 		}
 	}
 	/* A handler that destroyed the id itself must not have it done twice. */
-	if (ret && !READ_ONCE(id->dying))
+	if (ret && !READ_ONCE(id->dying)) {
+		if (ret == -ENOMEM)
+			ibcm_request_unheard(id);
 		ibcm_id_destroy(id);
+	}
 	WRITE_ONCE(id->runner, NULL);
 	ibcm_id_put(id);
 }
@@ -524,7 +543,8 @@ void ibcm_ids_drain(void)
  * ib_create_cm_id - allocate a communication identifier
  * @device: Device that all communication of the id goes through.
  * @cm_handler: Called with each event of the id, one at a time, in process
- *	context.  A non-zero answer destroys the id.
+ *	context.  A non-zero answer destroys the id, and rejects a request that
+ *	was not answered, but for -ENOMEM: then the peer sends it again.
  * @context: The consumer's, in cm_id->context.
  *
  * Context: May sleep.  The caller is a client of @device that has not returned

@@ -370,25 +370,18 @@ static int cma_request_deliver(struct cma_id *idp,
 	return 0;
 }
 
-/* Says why, where it is the CMA that refuses, not the consumer. */
+/*
+ * Says why, where it is the CMA that refuses, not the consumer.  Of a lack of
+ * memory nothing is said: the peer sends the request again, and there may be some.
+ */
 static void cma_request_refuse(const struct cma_request *req, int err)
 {
-	enum ib_cm_rej_reason reason;
-
-	if (req->sidr)
+	if (req->sidr || err == -ENOMEM)
 		return;
-	switch (err) {
-	case -ENOMEM:
-		reason = IB_CM_REJ_NO_RESOURCES;
-		break;
-	case -EHOSTUNREACH:
-		reason = IB_CM_REJ_INVALID_GID;
-		break;
-	default:
-		reason = IB_CM_REJ_INVALID_SERVICE_ID;
-		break;
-	}
-	ib_send_cm_rej(req->cm_id, reason, NULL, 0, NULL, 0);
+	ib_send_cm_rej(req->cm_id,
+		       err == -EHOSTUNREACH ? IB_CM_REJ_INVALID_GID :
+					      IB_CM_REJ_INVALID_SERVICE_ID,
+		       NULL, 0, NULL, 0);
 }
 
 static int cma_request_handle(struct cma_request *req)
