@@ -50,6 +50,17 @@ static void cma_default_afonly(struct cma_id *idp)
 #endif
 }
 
+/* To the device that has the address; of a loopback address, any will do. */
+static int cma_bind_local(struct cma_id *idp, const struct sockaddr *addr)
+{
+	int err;
+
+	if (cma_addr_loopback(addr))
+		return cma_bind_loopback(idp);
+	err = cma_translate(idp, addr);
+	return err ?: cma_bind_device(idp);
+}
+
 /* The id is in ADDR_BOUND, by our step; on failure it stays as it was. */
 static int cma_bind_src(struct cma_id *idp, const struct sockaddr *addr)
 {
@@ -62,9 +73,7 @@ static int cma_bind_src(struct cma_id *idp, const struct sockaddr *addr)
 		goto unset;
 
 	if (!cma_addr_any(addr)) {
-		err = cma_translate(idp, addr);
-		if (!err)
-			err = cma_bind_device(idp);
+		err = cma_bind_local(idp, addr);
 		if (err)
 			goto put_port;
 	}
@@ -85,13 +94,15 @@ unset:
  * rdma_bind_addr() - give an id a local address and port
  * @id: an id without an address
  * @addr: AF_INET, AF_INET6 or AF_IB; any address, or one of this host, which
- *	binds the id to its device; port 0 takes a free one.  Network byte order.
+ *	binds the id to its device; a loopback address, which needs not be a
+ *	device's, to one with a port that is up; port 0 takes a free one.  Network
+ *	byte order.
  *
  * Address and port are then in route.addr.src_addr.
  *
  * Context: may sleep.
  * Return: 0; -EAFNOSUPPORT; -EINVAL if @id has an address or @addr is
- * link-local without a scope; -ENODEV if no RDMA device has @addr;
+ * link-local without a scope; -ENODEV if no RDMA device has @addr or can be it;
  * -EADDRNOTAVAIL if no interface has it or no port is free; -EADDRINUSE;
  * -EACCES; -ENOMEM.
  */
@@ -147,40 +158,6 @@ static void cma_addr_done(int status, struct sockaddr *src_addr,
 	cma_id_post(idp, CMA_POST_ADDR);
 }
 
-/* The peer is this host, by whichever device. */
-static int cma_resolve_loopback(struct cma_id *idp)
-{
-	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
-	struct sockaddr_storage dst = idp->id.route.addr.dst_addr;
-	int err = 0;
-
-	if (!idp->dev) {
-		err = cma_bind_loopback(idp);
-	} else {
-		/* Our own address, but the port that was asked for. */
-		memcpy(cma_dst(idp), cma_src(idp), sizeof(dst));
-		switch (cma_family(idp)) {
-		case AF_INET:
-			((struct sockaddr_in *)cma_dst(idp))->sin_port =
-				((struct sockaddr_in *)&dst)->sin_port;
-			break;
-		case AF_INET6:
-			((struct sockaddr_in6 *)cma_dst(idp))->sin6_port =
-				((struct sockaddr_in6 *)&dst)->sin6_port;
-			break;
-		case AF_IB:
-			((struct sockaddr_ib *)cma_dst(idp))->sib_sid =
-				((struct sockaddr_ib *)&dst)->sib_sid;
-			break;
-		}
-		memcpy(dev_addr->dst_dev_addr, dev_addr->src_dev_addr,
-		       sizeof(dev_addr->dst_dev_addr));
-	}
-	if (!err)
-		cma_addr_key_init(&idp->resolved, cma_src(idp));
-	return err;
-}
-
 static int cma_resolve_ib(struct cma_id *idp)
 {
 	struct sockaddr_ib *dst = (struct sockaddr_ib *)cma_dst(idp);
@@ -221,7 +198,7 @@ static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
 	if (idp->addr_asked)
 		rdma_addr_cancel(dev_addr);
 
-	if (cma_addr_any(cma_dst(idp))) {
+	if (cma_is_this_host(cma_dst(idp))) {
 		err = cma_resolve_loopback(idp);
 	} else if (cma_family(idp) == AF_IB) {
 		err = cma_resolve_ib(idp);
@@ -243,7 +220,8 @@ static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
  * @id: an id without a connection; bound, or not yet
  * @src_addr: where to bind @id if it is not bound; NULL: wherever the route to
  *	@dst_addr leads from.  Not looked at if @id is bound.
- * @dst_addr: the peer and its port; the wildcard address means this host
+ * @dst_addr: the peer and its port; wildcard and loopback addresses mean this
+ *	host, by any device with a port that is up
  * @timeout_ms: how long the neighbour may take to answer
  *
  * Ends with RDMA_CM_EVENT_ADDR_RESOLVED, and @id bound to a device, or with

@@ -45,6 +45,22 @@ bool cma_addr_any(const struct sockaddr *addr)
 	return !memchr_inv(&key.addr, 0, sizeof(key.addr));
 }
 
+/* 127.0.0.0/8, ::1 */
+bool cma_addr_loopback(const struct sockaddr *addr)
+{
+	const struct sockaddr_in6 *in6 = (const void *)addr;
+	const struct sockaddr_in *in = (const void *)addr;
+
+	switch (addr->sa_family) {
+	case AF_INET:
+		return ipv4_is_loopback(in->sin_addr.s_addr);
+	case AF_INET6:
+		return ipv6_addr_loopback(&in6->sin6_addr);
+	default:
+		return false;
+	}
+}
+
 /* Of an AF_IB address, the port is what its service id says under its mask. */
 __be16 cma_addr_port(const struct sockaddr *addr)
 {

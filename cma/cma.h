@@ -89,11 +89,18 @@ int cma_id_attach(struct cma_id *idp, struct cma_binding *binding);
 void cma_id_detach(struct cma_id *idp);
 
 /* ---- bind.c: which device and port an address belongs to ---- */
-/* All three set id.device, id.port_num and the SGID, or return -ENODEV. */
+/* All set id.device, id.port_num and the SGID, or return -ENODEV. */
 int cma_bind_device(struct cma_id *idp);	/* by src_addr and dev_addr */
 int cma_bind_iwarp(struct cma_id *idp, struct cma_dev *dev);
 int cma_bind_device_ib(struct cma_id *idp);	/* AF_IB: by the DGID's subnet */
-int cma_bind_loopback(struct cma_id *idp);	/* any, dst_addr is set to it */
+bool cma_port_active(struct ib_device *device, u32 port);
+
+/* ---- loopback.c: this host as its own peer ---- */
+bool cma_is_this_host(const struct sockaddr *addr);
+int cma_bind_loopback(struct cma_id *idp);	/* as those of bind.c; to any */
+int cma_resolve_loopback(struct cma_id *idp);
+int cma_roce_gid(struct cma_id *idp, struct sockaddr *addr,
+		 union ib_gid *gid);
 
 /* ---- gid_hint.c: the last device that answered to an address ---- */
 struct cma_gid_key {
@@ -122,6 +129,7 @@ struct cma_addr_key {
 bool cma_addr_family_ok(const struct sockaddr *addr);
 void cma_addr_key_init(struct cma_addr_key *key, const struct sockaddr *addr);
 bool cma_addr_any(const struct sockaddr *addr);
+bool cma_addr_loopback(const struct sockaddr *addr);
 __be16 cma_addr_port(const struct sockaddr *addr);
 void cma_addr_set_any(struct sockaddr *addr, sa_family_t family);
 

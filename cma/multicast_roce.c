@@ -97,7 +97,7 @@ static int cma_mcast_roce_rec(struct cma_id *idp, struct cma_mcast *mc,
 	err = cma_mcast_roce_mgid((struct sockaddr *)&mc->addr, type,
 				  &rec->mgid);
 	if (!err)
-		err = rdma_ip2gid(cma_src(idp), &rec->port_gid);
+		err = cma_roce_gid(idp, cma_src(idp), &rec->port_gid);
 	if (!err)
 		err = cma_set_qkey(idp, 0);
 	if (err)

@@ -147,9 +147,9 @@ void rdma_read_gids(struct rdma_cm_id *cm_id, union ib_gid *sgid,
 
 	if (rdma_protocol_roce(cm_id->device, cm_id->port_num)) {
 		if (sgid)
-			rdma_ip2gid(cma_src(idp), sgid);
+			cma_roce_gid(idp, cma_src(idp), sgid);
 		if (dgid)
-			rdma_ip2gid(cma_dst(idp), dgid);
+			cma_roce_gid(idp, cma_dst(idp), dgid);
 		return;
 	}
 	if (sgid)

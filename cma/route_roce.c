@@ -99,8 +99,8 @@ static int cma_roce_fill(struct cma_id *idp, struct sa_path_rec *path,
 	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
 	int err;
 
-	if (rdma_ip2gid(cma_src(idp), &path->sgid) ||
-	    rdma_ip2gid(cma_dst(idp), &path->dgid))
+	if (cma_roce_gid(idp, cma_src(idp), &path->sgid) ||
+	    cma_roce_gid(idp, cma_dst(idp), &path->dgid))
 		return -EINVAL;
 	err = cma_roce_fill_l2(idp, path, ndev);
 	if (err)

@@ -17,6 +17,14 @@ wait_for 10 grep -q "fd00:0000:0000:0000:0000:0000:0000:0001" -r \
 	/sys/class/infiniband/rxe_a/ports/1/gids || fail "no GID of $A6"
 cm "rping, IPv6" "rping -s -a $A6 -p @ -C 10 -v -V" "rping -c -a $A6 -I $B6 -p @ -C 10 -v -V"
 [ "$(grep -c '^ping data: rdma-ping-' /tmp/client)" = 10 ] || pair_failed "not 10 pings"
+if [ "$IBEX_MODE" != stock ]; then
+	for a in 127.0.0.1 ::1; do
+		cm "rping, to $a" "rping -s -a $a -p @ -C 10 -v -V" \
+			"rping -c -a $a -p @ -C 10 -v -V"
+		[ "$(grep -c '^ping data: rdma-ping-' /tmp/client)" = 10 ] ||
+			pair_failed "not 10 pings"
+	done
+fi
 cm "ucmatose, 20 connections" "ucmatose -b $A -p @ -c 20 -C 5 -S 512" \
 	"ucmatose -s $A -b $B -p @ -c 20 -C 5 -S 512"
 pair_says client "return status 0"

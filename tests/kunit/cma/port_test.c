@@ -253,8 +253,6 @@ static void addresses_that_cannot_be_bound(struct kunit *test)
 			-EAFNOSUPPORT);
 	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, cma_sin(&addr, htonl(0x0a4d4d4d), 5003)),
 			-EADDRNOTAVAIL);
-	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, cma_sin(&addr, htonl(INADDR_LOOPBACK),
-							 5003)), -ENODEV);
 	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, cma_sin6(&addr, &linklocal, 5003)),
 			-EINVAL);
 	((struct sockaddr_in6 *)&addr)->sin6_scope_id = 0x7777;
