@@ -62,13 +62,14 @@ static int cma_bind_local(struct cma_id *idp, const struct sockaddr *addr)
 }
 
 /* The id is in ADDR_BOUND, by our step; on failure it stays as it was. */
-static int cma_bind_src(struct cma_id *idp, const struct sockaddr *addr)
+static int cma_bind_src(struct cma_id *idp, const struct sockaddr *addr,
+			const struct sockaddr *dst)
 {
 	int err;
 
 	memcpy(cma_src(idp), addr, rdma_addr_size(addr));
 	cma_default_afonly(idp);
-	err = cma_port_get(idp);
+	err = cma_port_get(idp, dst);
 	if (err)
 		goto unset;
 
@@ -90,6 +91,22 @@ unset:
 	return err;
 }
 
+/* @dst: what it will connect to, or NULL */
+static int cma_bind(struct cma_id *idp, const struct sockaddr *addr,
+		    const struct sockaddr *dst)
+{
+	int err;
+
+	if (!cma_addr_family_ok(addr))
+		return -EAFNOSUPPORT;
+	if (cma_id_step(idp, CMA_T_BIND))
+		return -EINVAL;
+	err = cma_bind_src(idp, addr, dst);
+	if (err)
+		cma_id_step(idp, CMA_T_UNBIND);
+	return err;
+}
+
 /**
  * rdma_bind_addr() - give an id a local address and port
  * @id: an id without an address
@@ -108,17 +125,7 @@ unset:
  */
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
-	struct cma_id *idp = to_cma(id);
-	int err;
-
-	if (!cma_addr_family_ok(addr))
-		return -EAFNOSUPPORT;
-	if (cma_id_step(idp, CMA_T_BIND))
-		return -EINVAL;
-	err = cma_bind_src(idp, addr);
-	if (err)
-		cma_id_step(idp, CMA_T_UNBIND);
-	return err;
+	return cma_bind(to_cma(id), addr, NULL);
 }
 EXPORT_SYMBOL(rdma_bind_addr);
 
@@ -131,7 +138,7 @@ static int cma_bind_for_dst(struct cma_id *idp, struct sockaddr *src,
 	const struct sockaddr_ib *dst_ib = (const void *)dst;
 
 	if (src && src->sa_family)
-		return rdma_bind_addr(&idp->id, src);
+		return cma_bind(idp, src, dst);
 
 	if (cma_is_linklocal(dst)) {
 		((struct sockaddr_in6 *)&any)->sin6_scope_id =
@@ -143,7 +150,7 @@ static int cma_bind_for_dst(struct cma_id *idp, struct sockaddr *src,
 		((struct sockaddr_ib *)&any)->sib_sid =
 			dst_ib->sib_sid & cpu_to_be64(RDMA_IB_IP_PS_MASK);
 	}
-	return rdma_bind_addr(&idp->id, (struct sockaddr *)&any);
+	return cma_bind(idp, (struct sockaddr *)&any, dst);
 }
 
 /* Runs in the resolver's context; see event.c. */
@@ -231,7 +238,8 @@ static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
  * Context: may sleep.  A callback of @id may call it.
  * Return: 0 if an event will come; else, and none comes: -EAFNOSUPPORT;
  * -EINVAL if @id is in the wrong state or the families differ; an error of
- * rdma_bind_addr(); -ENODEV or an error of the routing tables.
+ * rdma_bind_addr(); -EADDRINUSE if @id shares the port it was given with one that
+ * connects to @dst_addr; -ENODEV or an error of the routing tables.
  */
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 		      const struct sockaddr *dst_addr, unsigned long timeout_ms)
@@ -252,7 +260,9 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 		return -EINVAL;
 
 	memcpy(cma_dst(idp), dst_addr, rdma_addr_size(dst_addr));
-	err = cma_resolve_start(idp, timeout_ms);
+	err = cma_port_set_dst(idp, dst_addr);
+	if (!err)
+		err = cma_resolve_start(idp, timeout_ms);
 	if (err)
 		cma_id_step(idp, CMA_T_ADDR_FAILED);
 	return err;

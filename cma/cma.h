@@ -218,6 +218,8 @@ struct cma_id {
 	struct cma_bucket *bucket;	/* the port; NULL: none */
 	u16 port_ps;			/* whose port space it is in */
 	struct cma_addr_key claim_key;	/* protected by bucket->lock */
+	struct list_head dst_node;	/* in bucket->dsts, if claim_dst */
+	u64 claim_dst;			/* where it connects to; by bucket->lock */
 	struct rhash_head listen_node;	/* in the table of listeners */
 	bool listen_hashed;		/* protected by bucket->lock */
 	struct rcu_head rcu;
@@ -319,12 +321,12 @@ int cma_addr_event(struct cma_id *idp);
 /* ---- port_space.c: ports, who uses them, who listens on them ---- */
 struct cma_port_space {
 	struct xarray buckets;		/* struct cma_bucket by port */
-	u32 next;			/* where the next search starts */
 };
 
 int cma_port_space_init(void);
 void cma_port_space_exit(void);
-int cma_port_get(struct cma_id *idp);
+int cma_port_get(struct cma_id *idp, const struct sockaddr *dst);
+int cma_port_set_dst(struct cma_id *idp, const struct sockaddr *dst);
 void cma_port_put(struct cma_id *idp);
 void cma_port_rebind(struct cma_id *idp, const struct cma_addr_key *key);
 int cma_port_set_sharing(struct cma_id *idp, bool *field, bool value);

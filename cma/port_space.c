@@ -13,6 +13,10 @@
  * RDMA_OPTION_ID_REUSEADDR, or it listens.  A newcomer that asks to share
  * conflicts with hard users alone, any other with all of them.
  *
+ * When no port is free, who connects to a destination that is known is given one
+ * that is used for other destinations alone.  To all others such users are as
+ * any.
+ *
  * Listeners are also in one hash table over (namespace, port space, port,
  * address), read under RCU for every request that comes in.
  */
@@ -20,6 +24,7 @@
 #include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/rhashtable.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <net/ip.h>
 #include <net/net_namespace.h>
@@ -49,6 +54,8 @@ struct cma_bucket {
 	struct cma_count any[CMA_NR_FAMS];	/* users of any address */
 	struct cma_count all[CMA_NR_FAMS];	/* these and of each address */
 	struct list_head claims;	/* cma_claim.node: one a local address */
+	struct list_head dsts;		/* cma_id.dst_node: users that connect */
+	unsigned int nr_dsts;		/* how many of users these are */
 	struct rcu_head rcu;
 };
 
@@ -248,7 +255,52 @@ static struct cma_bucket *cma_bucket_alloc(struct cma_port_space *space)
 	b->users = 1;
 	spin_lock_init(&b->lock);
 	INIT_LIST_HEAD(&b->claims);
+	INIT_LIST_HEAD(&b->dsts);
 	return b;
+}
+
+/*
+ * What stands for a destination, never 0.  Two that are alike by chance cannot
+ * share a port, which harms nobody.
+ */
+static u64 cma_dst_hash(const struct sockaddr *dst)
+{
+	struct cma_addr_key key;
+	u32 port = (__force u16)cma_addr_port(dst);
+	const u32 *words = (const u32 *)&key;
+	u64 hash;
+
+	cma_addr_key_init(&key, dst);
+	hash = jhash2(words, sizeof(key) / sizeof(u32), port);
+	hash |= (u64)jhash2(words, sizeof(key) / sizeof(u32), ~port) << 32;
+	return hash ?: 1;
+}
+
+static void cma_bucket_set_dst(struct cma_bucket *b, struct cma_id *idp,
+			       u64 dst)
+{
+	lockdep_assert_held(&b->lock);
+	if (!idp->claim_dst && dst) {
+		list_add(&idp->dst_node, &b->dsts);
+		b->nr_dsts++;
+	} else if (idp->claim_dst && !dst) {
+		list_del(&idp->dst_node);
+		b->nr_dsts--;
+	}
+	idp->claim_dst = dst;
+}
+
+/* Whether someone else connects to @dst by this port. */
+static bool cma_dst_taken(struct cma_bucket *b, u64 dst,
+			  const struct cma_id *self)
+{
+	struct cma_id *idp;
+
+	lockdep_assert_held(&b->lock);
+	list_for_each_entry(idp, &b->dsts, dst_node)
+		if (idp != self && idp->claim_dst == dst)
+			return true;
+	return false;
 }
 
 /* One attempt to claim a port, with the memory that it may need. */
@@ -256,9 +308,22 @@ struct cma_port_claim {
 	struct cma_port_space *space;
 	struct cma_id *idp;
 	struct cma_addr_key key;
+	u64 dst;			/* cma_dst_hash(); 0: not known */
 	struct cma_bucket *fresh;	/* NULL once it is in the space */
 	struct cma_claim *spare;	/* NULL once it is in a bucket */
 };
+
+static bool cma_claim_blocked(struct cma_bucket *b,
+			      const struct cma_port_claim *c)
+{
+	const struct cma_id *idp = c->idp;
+
+	if (c->dst)
+		return b->nr_dsts != b->users ||
+		       cma_dst_taken(b, c->dst, idp);
+	return cma_bucket_blocks(b, &c->key, cma_key_dual(&c->key, idp->afonly),
+				 idp->reuseaddr);
+}
 
 /* Joins the bucket of @port.  -ENOENT: there is none. */
 static int cma_bucket_join(struct cma_port_claim *c, u16 port)
@@ -275,12 +340,11 @@ static int cma_bucket_join(struct cma_port_claim *c, u16 port)
 	spin_lock(&b->lock);
 	if (b->dead) {
 		err = -ENOENT;
-	} else if (cma_bucket_blocks(b, &c->key,
-				     cma_key_dual(&c->key, idp->afonly),
-				     idp->reuseaddr)) {
+	} else if (cma_claim_blocked(b, c)) {
 		err = -EADDRINUSE;
 	} else {
 		cma_bucket_add(b, idp, &c->key, &c->spare);
+		cma_bucket_set_dst(b, idp, c->dst);
 		b->users++;
 		idp->bucket = b;
 		err = 0;
@@ -296,6 +360,7 @@ static void cma_fresh_fill(struct cma_port_claim *c)
 {
 	spin_lock(&c->fresh->lock);
 	cma_bucket_add(c->fresh, c->idp, &c->key, &c->spare);
+	cma_bucket_set_dst(c->fresh, c->idp, c->dst);
 	spin_unlock(&c->fresh->lock);
 }
 
@@ -304,6 +369,7 @@ static void cma_fresh_drain(struct cma_port_claim *c)
 	struct cma_claim *claim;
 
 	spin_lock(&c->fresh->lock);
+	cma_bucket_set_dst(c->fresh, c->idp, 0);
 	claim = cma_bucket_remove(c->fresh, c->idp);
 	spin_unlock(&c->fresh->lock);
 	if (claim) {
@@ -344,22 +410,45 @@ static int cma_port_get_fixed(struct cma_port_claim *c, u16 port)
 	return err;
 }
 
+/* A port that is used for other destinations, from @start on, round the range. */
+static int cma_port_get_shared(struct cma_port_claim *c, u16 *port, int low,
+			       int high, int start)
+{
+	int i, n = high - low + 1;
+	u16 at;
+
+	for (i = 0; i < n; i++) {
+		at = low + (start - low + i) % n;
+		if (!cma_bucket_join(c, at)) {
+			*port = at;
+			return 0;
+		}
+		cond_resched();
+	}
+	return -EADDRNOTAVAIL;
+}
+
+/* The first that is free, from somewhere in the range on. */
 static int cma_port_get_free(struct cma_port_claim *c, u16 *port)
 {
-	int low, high, err;
+	int low, high, start, err;
 	u32 index;
 
 	inet_get_local_port_range(cma_net(c->idp), &low, &high);
-	if (!READ_ONCE(c->space->next))
-		WRITE_ONCE(c->space->next,
-			   low + get_random_u32_below(high - low + 1));
+	start = low + get_random_u32_below(high - low + 1);
 
 	cma_fresh_fill(c);
-	err = xa_alloc_cyclic(&c->space->buckets, &index, c->fresh,
-			      XA_LIMIT(low, high), &c->space->next, GFP_KERNEL);
-	if (err < 0) {
+	err = xa_alloc(&c->space->buckets, &index, c->fresh,
+		       XA_LIMIT(start, high), GFP_KERNEL);
+	if (err == -EBUSY && start > low)
+		err = xa_alloc(&c->space->buckets, &index, c->fresh,
+			       XA_LIMIT(low, start - 1), GFP_KERNEL);
+	if (err) {
 		cma_fresh_drain(c);
-		return err == -EBUSY ? -EADDRNOTAVAIL : err;
+		if (err != -EBUSY)
+			return err;
+		return c->dst ? cma_port_get_shared(c, port, low, high, start) :
+				-EADDRNOTAVAIL;
 	}
 	c->fresh->port = index;
 	*port = index;
@@ -414,16 +503,18 @@ static void cma_port_set(struct cma_id *idp, enum rdma_ucm_port_space ps,
 
 /*
  * cma_port_get() - claim the port of an id's source address
+ * @dst: what it will connect to, or NULL
  *
- * Port 0 claims a free one of the namespace's ephemeral range, and is replaced
- * by it.  Address, afonly and reuseaddr of @idp stay as they are from here on,
- * but for cma_port_rebind() and cma_port_set_sharing().
+ * Port 0 claims a free one of the namespace's ephemeral range, or, to connect,
+ * one that nobody uses to connect to @dst, and is replaced by it.  Address,
+ * afonly and reuseaddr of @idp stay as they are from here on, but for
+ * cma_port_rebind() and cma_port_set_sharing().
  *
  * Return: 0; -EADDRINUSE if a user conflicts; -EADDRNOTAVAIL if no port is
  * free; -EACCES for a privileged port; -EPROTONOSUPPORT for an unknown port
  * space; -ENOMEM.
  */
-int cma_port_get(struct cma_id *idp)
+int cma_port_get(struct cma_id *idp, const struct sockaddr *dst)
 {
 	u16 port = be16_to_cpu(cma_addr_port(cma_src(idp)));
 	enum rdma_ucm_port_space ps = cma_port_ps(idp);
@@ -437,6 +528,8 @@ int cma_port_get(struct cma_id *idp)
 		return -EPROTONOSUPPORT;
 
 	cma_addr_key_init(&c.key, cma_src(idp));
+	if (dst && !port)
+		c.dst = cma_dst_hash(dst);
 	c.fresh = cma_bucket_alloc(c.space);
 	c.spare = kzalloc(sizeof(*c.spare), GFP_KERNEL);
 	if (c.fresh && c.spare)
@@ -462,6 +555,7 @@ void cma_port_put(struct cma_id *idp)
 		return;
 
 	spin_lock(&b->lock);
+	cma_bucket_set_dst(b, idp, 0);
 	claim = cma_bucket_remove(b, idp);
 	last = !--b->users;
 	if (last) {
@@ -475,6 +569,30 @@ void cma_port_put(struct cma_id *idp)
 	kfree(claim);
 	if (last)
 		kfree_rcu(b, rcu);
+}
+
+/*
+ * cma_port_set_dst() - connect by the port an id has to another destination
+ *
+ * Return: 0, or -EADDRINUSE if the id shares its port with one that does.
+ */
+int cma_port_set_dst(struct cma_id *idp, const struct sockaddr *dst)
+{
+	u64 hash = cma_dst_hash(dst);
+	struct cma_bucket *b = idp->bucket;
+	int err = 0;
+
+	if (!b)
+		return 0;
+	spin_lock(&b->lock);
+	if (idp->claim_dst) {
+		if (cma_dst_taken(b, hash, idp))
+			err = -EADDRINUSE;
+		else
+			cma_bucket_set_dst(b, idp, hash);
+	}
+	spin_unlock(&b->lock);
+	return err;
 }
 
 /*
@@ -557,6 +675,9 @@ static int cma_claim_listen(struct cma_id *idp, bool listen)
 		err = -EADDRINUSE;
 	else
 		idp->listen_hashed = listen;
+	/* It does not connect any more: its port is nobody else's. */
+	if (idp->listen_hashed)
+		cma_bucket_set_dst(b, idp, 0);
 	cma_claim_refresh(idp);
 	cma_bucket_count(b, idp, 1);
 	spin_unlock(&b->lock);

@@ -218,6 +218,117 @@ static void a_free_port_is_found(struct kunit *test)
 			rdma_destroy_id(id[i]);
 }
 
+/* An id with a port that was found for it, on its way to a port of the server. */
+static struct rdma_cm_id *call(u16 port)
+{
+	struct rdma_cm_id *id = cma_new_id(&pair.client, RDMA_PS_UDP, IB_QPT_UD);
+	struct sockaddr_storage dst;
+	int ret;
+
+	if (IS_ERR(id))
+		return id;
+	cma_forget(&pair.client);
+	ret = rdma_resolve_addr(id, NULL, cma_sin(&dst, pair.server.ip4, port),
+				TEST_TIMEOUT);
+	if (!ret && cma_wait(&pair.client, "A"))
+		return id;
+	rdma_destroy_id(id);
+	return ERR_PTR(ret ?: -EPROTO);
+}
+
+static void drop_all(struct rdma_cm_id **id, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (!IS_ERR_OR_NULL(id[i]))
+			rdma_destroy_id(id[i]);
+}
+
+/* Connections to one place need a port each, those to another may have the same. */
+static void share_two_ports(struct kunit *test)
+{
+	struct rdma_cm_id *id[6];
+	int i, failed = 0;
+	u16 port;
+
+	for (i = 0; i < 6; i++) {
+		id[i] = call(1 + i / 2);
+		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(id[i]), 0, "%d", i);
+		failed += IS_ERR(id[i]);
+	}
+	if (failed)
+		goto out;
+	for (i = 0; i < 6; i += 2)
+		KUNIT_EXPECT_NE(test, port_of(id[i]), port_of(id[i + 1]));
+	for (i = 1; i <= 3; i++)
+		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(call(i)), -EADDRNOTAVAIL);
+	/* Who says no destination, or asks for the port, shares none of them. */
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(use(ANY4, 0, RDMA_PS_UDP, 0)),
+			-EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(use(ANY4, 50000, RDMA_PS_UDP, 0)),
+			-EADDRINUSE);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(use(ANY4, 50001, RDMA_PS_UDP, SHARE)),
+			-EADDRINUSE);
+	/* One that is given up may be had again, for that destination. */
+	port = port_of(id[3]);
+	rdma_destroy_id(id[3]);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(call(1)), -EADDRNOTAVAIL);
+	id[3] = call(2);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(id[3]), 0);
+	if (!IS_ERR(id[3]))
+		KUNIT_EXPECT_EQ(test, port_of(id[3]), port);
+out:
+	drop_all(id, 6);
+}
+
+/* Who was bound before it connects shares its port with nobody. */
+static void share_none(struct kunit *test)
+{
+	struct rdma_cm_id *id[2] = {
+		use(ANY4, 0, RDMA_PS_UDP, 0), use(ANY4, 0, RDMA_PS_UDP, 0)
+	};
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(call(1)), -EADDRNOTAVAIL);
+	drop_all(id, 2);
+}
+
+/* Who shares, and then connects to another place, may be in somebody's way. */
+static void share_and_change(struct kunit *test)
+{
+	struct rdma_cm_id *id[2] = { call(1), call(1) };
+	struct sockaddr_storage dst;
+	struct rdma_cm_id *other;
+
+	other = cma_new_id(&pair.client, RDMA_PS_UDP, IB_QPT_UD);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(other, NULL,
+						cma_sin(&dst, htonl(0x0b010101), 1),
+						TEST_TIMEOUT), -ENETUNREACH);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(other, NULL,
+						cma_sin(&dst, pair.server.ip4, 1),
+						TEST_TIMEOUT), -EADDRINUSE);
+	KUNIT_EXPECT_EQ(test, cma_at(other), RDMA_CM_ADDR_BOUND);
+	KUNIT_EXPECT_EQ(test, rdma_listen(other, 1), -EADDRINUSE);
+	cma_forget(&pair.client);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(other, NULL,
+						cma_sin(&dst, pair.server.ip4, 2),
+						TEST_TIMEOUT), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "A"));
+	drop_all(id, 2);
+	rdma_destroy_id(other);
+}
+
+static void a_port_for_every_destination(struct kunit *test)
+{
+	u32 was = READ_ONCE(init_net.ipv4.ip_local_ports.range);
+
+	WRITE_ONCE(init_net.ipv4.ip_local_ports.range, 50001u << 16 | 50000);
+	share_two_ports(test);
+	share_none(test);
+	share_and_change(test);
+	WRITE_ONCE(init_net.ipv4.ip_local_ports.range, was);
+}
+
 static void privileged_ports(struct kunit *test)
 {
 	struct cred *cred = prepare_creds();
@@ -346,6 +457,7 @@ static struct kunit_case port_cases[] = {
 	KUNIT_CASE(port_spaces_are_apart),
 	KUNIT_CASE(the_service_id_says_the_port_space),
 	KUNIT_CASE(a_free_port_is_found),
+	KUNIT_CASE(a_port_for_every_destination),
 	KUNIT_CASE(privileged_ports),
 	KUNIT_CASE(addresses_that_cannot_be_bound),
 	KUNIT_CASE(a_linklocal_address_with_its_scope),
