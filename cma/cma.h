@@ -318,13 +318,20 @@ void cma_event_work(struct work_struct *work);
 /* ---- addr.c ---- */
 int cma_addr_event(struct cma_id *idp);
 
-/* ---- port_space.c: ports, who uses them, who listens on them ---- */
+/* ---- listeners.c: who listens where ---- */
+int cma_listeners_init(void);
+void cma_listeners_exit(void);
+int cma_listeners_add(struct cma_id *idp);
+void cma_listeners_del(struct cma_id *idp);
+struct cma_id *cma_port_find_listener(struct net *net,
+				      enum rdma_ucm_port_space ps, __be16 port,
+				      const struct sockaddr *addr);
+
+/* ---- port_space.c: ports and who uses them ---- */
 struct cma_port_space {
 	struct xarray buckets;		/* struct cma_bucket by port */
 };
 
-int cma_port_space_init(void);
-void cma_port_space_exit(void);
 int cma_port_get(struct cma_id *idp, const struct sockaddr *dst);
 int cma_port_set_dst(struct cma_id *idp, const struct sockaddr *dst);
 void cma_port_put(struct cma_id *idp);
@@ -332,9 +339,6 @@ void cma_port_rebind(struct cma_id *idp, const struct cma_addr_key *key);
 int cma_port_set_sharing(struct cma_id *idp, bool *field, bool value);
 int cma_port_listen(struct cma_id *idp);
 void cma_port_unlisten(struct cma_id *idp);
-struct cma_id *cma_port_find_listener(struct net *net,
-				      enum rdma_ucm_port_space ps, __be16 port,
-				      const struct sockaddr *addr);
 
 /* ---- main.c: namespaces ---- */
 enum {

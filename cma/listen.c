@@ -3,7 +3,7 @@
  * Listeners: one CM listener (struct cma_listen) for each device that an id
  * listens on, that of its address, or all there are.
  *
- * Requests find the id by port and address (port_space.c), not through the
+ * Requests find the id by port and address (listeners.c), not through the
  * cma_listen, but those on iWARP, whose provider demultiplexes.
  *
  * cma_topology keeps devices and listeners on any address from missing one

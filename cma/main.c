@@ -103,7 +103,7 @@ static const struct {
 	void (*exit)(void);
 } cma_parts[] = {
 	{ cma_wq_init, cma_wq_exit },
-	{ cma_port_space_init, cma_port_space_exit },
+	{ cma_listeners_init, cma_listeners_exit },
 	{ cma_gid_hint_init, cma_gid_hint_exit },
 	{ cma_pernet_init, cma_pernet_exit },
 	{ cma_sa_init, cma_sa_exit },
