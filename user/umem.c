@@ -16,8 +16,28 @@
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <kunit/visibility.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_umem_odp.h>
+
+#include "uverbs.h"
+
+struct umem_pinned {
+	struct ib_umem umem;
+	unsigned long dma_attrs;	/* of its mapping, also for its end */
+};
+
+static struct umem_pinned *to_umem_pinned(struct ib_umem *umem)
+{
+	return container_of(umem, struct umem_pinned, umem);
+}
+
+/* Of a pinned region. */
+VISIBLE_IF_KUNIT unsigned long umem_dma_attrs(struct ib_umem *umem)
+{
+	return to_umem_pinned(umem)->dma_attrs;
+}
+EXPORT_SYMBOL_IF_KUNIT(umem_dma_attrs);
 
 /* Pages pinned by one call: one page of pointers. */
 #define UMEM_BATCH (PAGE_SIZE / sizeof(struct page *))
@@ -121,7 +141,6 @@ static int umem_pin(struct ib_umem *umem, unsigned long npages,
 static int umem_populate(struct ib_umem *umem, int access)
 {
 	unsigned long npages = umem_memory_pages(umem);
-	unsigned long attrs = 0;
 	struct page **batch;
 	int ret;
 
@@ -135,12 +154,13 @@ static int umem_populate(struct ib_umem *umem, int access)
 		goto free_batch;
 
 	if (access & IB_ACCESS_RELAXED_ORDERING)
-		attrs = DMA_ATTR_WEAK_ORDERING;
+		to_umem_pinned(umem)->dma_attrs = DMA_ATTR_WEAK_ORDERING;
 	ret = umem_pin(umem, npages, batch);
 	if (!ret)
 		ret = ib_dma_map_sgtable_attrs(umem->ibdev,
 					       &umem->sgt_append.sgt,
-					       DMA_BIDIRECTIONAL, attrs);
+					       DMA_BIDIRECTIONAL,
+					       umem_dma_attrs(umem));
 	if (ret) {
 		umem_unpin(umem, false);
 		atomic64_sub(npages, &umem->owning_mm->pinned_vm);
@@ -167,14 +187,16 @@ free_batch:
 struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
 			    size_t size, int access)
 {
+	struct umem_pinned *pinned;
 	struct ib_umem *umem;
 	int ret;
 
 	if (access & IB_ACCESS_ON_DEMAND)
 		return ERR_PTR(-EOPNOTSUPP);
-	umem = kzalloc(sizeof(*umem), GFP_KERNEL);
-	if (!umem)
+	pinned = kzalloc(sizeof(*pinned), GFP_KERNEL);
+	if (!pinned)
 		return ERR_PTR(-ENOMEM);
+	umem = &pinned->umem;
 	ret = umem_init(umem, device, addr, size, access);
 	if (ret)
 		goto free_umem;
@@ -186,7 +208,7 @@ struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
 drop_mm:
 	mmdrop(umem->owning_mm);
 free_umem:
-	kfree(umem);
+	kfree(pinned);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL(ib_umem_get);
@@ -194,11 +216,11 @@ EXPORT_SYMBOL(ib_umem_get);
 static void umem_release_pinned(struct ib_umem *umem)
 {
 	ib_dma_unmap_sgtable_attrs(umem->ibdev, &umem->sgt_append.sgt,
-				   DMA_BIDIRECTIONAL, 0);
+				   DMA_BIDIRECTIONAL, umem_dma_attrs(umem));
 	umem_unpin(umem, umem->writable);
 	atomic64_sub(umem_memory_pages(umem), &umem->owning_mm->pinned_vm);
 	mmdrop(umem->owning_mm);
-	kfree(umem);
+	kfree(to_umem_pinned(umem));
 }
 
 /**

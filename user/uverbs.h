@@ -293,6 +293,11 @@ struct uverbs_event *uverbs_event_take(struct uverbs_event_queue *queue, void *d
 void uverbs_event_untake(struct uverbs_event_queue *queue, struct uverbs_event *event);
 #endif
 
+/* ---- umem.c: pinned memory regions ---- */
+#if IS_ENABLED(CONFIG_KUNIT)
+unsigned long umem_dma_attrs(struct ib_umem *umem);
+#endif
+
 /* ---- async.c: asynchronous events ---- */
 /* One of a kind, however often it happened; protected by the queue's lock. */
 struct uverbs_async_event {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Pinned regions of a process's memory: what they pin, charge and give back. */
+#include <linux/dma-mapping.h>
 #include <linux/resource.h>
 #include <linux/sched/signal.h>
 #include <rdma/ib_umem.h>
@@ -103,6 +104,22 @@ static void a_thread_without_memory_is_refused(struct kunit *test)
 	/* No mapping was made: the case is a kernel thread. */
 	KUNIT_ASSERT_NULL(test, current->mm);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(PAGE_SIZE, PAGE_SIZE, 0)), -EINVAL);
+}
+
+/* A mapping ends with the attributes that it began with. */
+static void a_region_remembers_how_it_was_mapped(struct kunit *test)
+{
+	unsigned long addr = user_pages(test, 1, TEST_RW);
+	struct ib_umem *umem;
+
+	umem = get(addr, PAGE_SIZE, IB_ACCESS_LOCAL_WRITE);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(umem));
+	KUNIT_EXPECT_EQ(test, umem_dma_attrs(umem), 0ul);
+	ib_umem_release(umem);
+	umem = get(addr, PAGE_SIZE, IB_ACCESS_LOCAL_WRITE | IB_ACCESS_RELAXED_ORDERING);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(umem));
+	KUNIT_EXPECT_EQ(test, umem_dma_attrs(umem), DMA_ATTR_WEAK_ORDERING);
+	ib_umem_release(umem);
 }
 
 /* The hole is behind one batch that was pinned and part of another. */
@@ -295,6 +312,7 @@ static struct kunit_case umem_cases[] = {
 	KUNIT_CASE(a_region_pins_and_charges_each_page_it_touches),
 	KUNIT_CASE(a_range_that_is_no_range_is_refused),
 	KUNIT_CASE(a_thread_without_memory_is_refused),
+	KUNIT_CASE(a_region_remembers_how_it_was_mapped),
 	KUNIT_CASE(a_hole_in_the_range_leaves_nothing_pinned),
 	KUNIT_CASE(the_memlock_limit_holds_over_all_regions),
 	KUNIT_CASE(a_changed_iova_does_not_change_the_charge),
