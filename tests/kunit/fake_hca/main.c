@@ -256,7 +256,8 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	hca = ib_alloc_device(fake_hca, ibdev);
 	if (!hca)
 		return NULL;
-	hca->wq = alloc_ordered_workqueue("fake_hca", 0);
+	/* QPs are destroyed in reclaim paths, which waits for it. */
+	hca->wq = alloc_ordered_workqueue("fake_hca", WQ_MEM_RECLAIM);
 	if (!hca->wq) {
 		ib_dealloc_device(&hca->ibdev);
 		return NULL;

@@ -550,6 +550,8 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 		wc.byte_len += hca->quirks.byte_len_extra;
 		if (packet->dst_qpn && hca->quirks.byte_len_without_grh)
 			wc.byte_len -= sizeof(struct ib_grh);
+		if (packet->dst_qpn && hca->quirks.no_src_qp)
+			wc.src_qp = 0;
 	}
 	kfree(recv);
 	atomic_inc(&hca->delivered);

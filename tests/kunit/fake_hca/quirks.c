@@ -144,6 +144,7 @@ static const struct fake_hca_quirks providers[] = {
 		.provider = "qedr",
 		.recv_from_rtr = true,
 		.byte_len_without_grh = true,
+		.no_src_qp = true,
 		.joint_poll = true,
 		.qp1_state_is_a_note = true,
 		.qp1_reports_rts = true,

@@ -16,6 +16,7 @@ struct fake_hca_quirks {
 	/* Special QPs */
 	bool recv_from_rtr;		/* QP1 takes receives from RTR on only */
 	bool byte_len_without_grh;	/* of receives on QP1 */
+	bool no_src_qp;			/* of receives on QP1: 0 */
 	u8 byte_len_extra;		/* bytes that the provider put behind the MAD */
 	bool joint_poll;		/* both queues of QP1 are polled by its receive CQ */
 	bool reset_keeps_sends;		/* ERR and RESET of QP1 are those of receives alone */
