@@ -175,7 +175,7 @@ struct ibmad_agent *ibmad_agent_create(struct ibmad_qp *mqp,
 	if (IS_ERR(agent))
 		return agent;
 	agent->pub.device = port->device;
-	agent->pub.qp = mqp->qp;
+	agent->pub.qp = &mqp->pub;
 	agent->pub.port_num = port->port_num;
 	agent->pub.send_handler = send_handler;
 	agent->pub.recv_handler = recv_handler;
@@ -254,7 +254,7 @@ struct ib_mad_agent *ib_register_mad_agent(struct ib_device *device,
 	if (!port)
 		return ERR_PTR(-ENODEV);
 	mqp = &port->qp[qp_type == IB_QPT_GSI];
-	if (!mqp->qp) {
+	if (!ibmad_qp_exists(mqp)) {
 		ret = -EPROTONOSUPPORT;
 		goto err_port;
 	}

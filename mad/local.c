@@ -298,7 +298,7 @@ static void local_fill_wc(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	recv->wc = (struct ib_wc) {
 		.status = IB_WC_SUCCESS,
 		.opcode = IB_WC_RECV,
-		.qp = mqp->qp,
+		.qp = &mqp->pub,
 		.byte_len = send->length + sizeof(struct ib_grh),
 		.slid = be16_to_cpu(IB_LID_PERMISSIVE),
 		.pkey_index = send->pkey_index,

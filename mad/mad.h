@@ -221,7 +221,7 @@ void ibmad_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 /* Posts every slot that is not; opens the queue.  The QP is in RTS. */
 int ibmad_recvq_open(struct ibmad_qp *mqp);
 void ibmad_recvq_close(struct ibmad_qp *mqp);
-/* Takes back the buffers that the provider never completed (QP in RESET). */
+/* Takes back the buffers that the provider never completed (QP gone or in RESET). */
 void ibmad_recvq_reclaim(struct ibmad_qp *mqp);
 /* Hands a MAD that has passed validation to its agent; consumes @recv. */
 void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv);
@@ -434,6 +434,7 @@ struct ibmad_send_slot {
 	struct ib_cqe cqe;
 	struct ibmad_qp *mqp;
 	struct ibmad_send *send;	/* NULL unless posted; send_lock */
+	unsigned int opening;		/* of the queue, that it was posted in */
 };
 
 int ibmad_sendq_post(struct ibmad_send *send);
@@ -458,13 +459,20 @@ enum ibmad_qp_state {
 
 struct ibmad_qp {
 	struct ibmad_port *port;
-	struct ib_qp *qp;		/* NULL where the port has no such QP */
-	struct ib_cq *cq;		/* of both its queues */
+	/* Made anew by recovery; reset_mutex, and while posting is open its lock. */
+	struct ib_qp *qp;
+	struct ib_cq *cq;		/* of both its queues; reset_mutex */
+	/*
+	 * What clients see in its stead (agent->pub.qp, wc.qp), for device, PD, port,
+	 * type and number: it lives as long as the port.  No verb takes it.
+	 */
+	struct ib_qp pub;
 	struct ibmad_pool *pool;
 	wait_queue_head_t idle;		/* inflight, recv_posted or replies fell to 0 */
 
 	spinlock_t send_lock;		/* see lock order */
 	enum ibmad_qp_state state;	/* protected by send_lock */
+	unsigned int opening;		/* how often it became live; send_lock */
 	unsigned int inflight;		/* slots in use; send_lock */
 	unsigned int next_slot;		/* to use, if it is free; send_lock */
 	unsigned int oldest_slot;	/* posted first, if any is; send_lock */
@@ -486,7 +494,7 @@ struct ibmad_qp {
 
 	struct mutex reset_mutex;	/* one recovery at a time */
 	bool gone;			/* protected by reset_mutex */
-	unsigned long flags;		/* IBMAD_QP_FATAL */
+	unsigned long flags;		/* IBMAD_QP_FATAL, IBMAD_QP_SICK */
 	struct work_struct recover_work;
 
 	struct llist_head local;	/* sends of IBMAD_LOCAL */
@@ -498,6 +506,13 @@ struct ibmad_qp {
 };
 
 #define IBMAD_QP_FATAL	0		/* bit: hand everything back on recovery */
+#define IBMAD_QP_SICK	1		/* bit: flushes what was posted in RTS */
+
+/* Whether the port has such a QP. */
+static inline bool ibmad_qp_exists(const struct ibmad_qp *mqp)
+{
+	return mqp->pub.device;
+}
 
 int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 		    enum ib_qp_type type);

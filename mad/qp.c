@@ -7,7 +7,17 @@
  * RTS: through ERR, RESET, INIT and RTR to RTS.  What was flushed is posted again
  * unless the error was fatal (an asynchronous QP error, or a recovery that
  * failed): then everything queued is handed back to its agents.
+ *
+ * Not every QP is as new after RESET.  The GSI QP of mlx5 is one QP that receives and
+ * some that send, and its state is that of the first: the others keep their work
+ * requests, and their errors.  That of qedr cannot be reset while receives are posted,
+ * which it does not flush.  So a QP that cannot be reset, or that has not completed
+ * its sends in ERR, or that flushes what was posted while it is said to be in RTS, is
+ * destroyed and made again (not every other, for ocrdma makes a GSI QP but once); and
+ * with it its CQ, for qedr makes that unfit for another QP.  Clients see none of that:
+ * they are shown a QP that is always there.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "mad.h"
 
@@ -38,7 +48,7 @@ static int qp_to_state(struct ibmad_qp *mqp, enum ib_qp_state state)
 	return ib_modify_qp(mqp->qp, &attr, mask);
 }
 
-/* RESET to RTS, receives posted, sends going. */
+/* From as it was made to RTS, receives posted, sends going. */
 static int qp_start(struct ibmad_qp *mqp)
 {
 	int ret;
@@ -56,11 +66,6 @@ static int qp_start(struct ibmad_qp *mqp)
 	return ret;
 }
 
-static bool qp_is_idle(struct ibmad_qp *mqp)
-{
-	return !READ_ONCE(mqp->inflight) && !READ_ONCE(mqp->recv_posted);
-}
-
 /* Sees what is in the CQ and arms it, whether an event told of it or was lost. */
 static void qp_poll(struct ibmad_qp *mqp)
 {
@@ -68,37 +73,64 @@ static void qp_poll(struct ibmad_qp *mqp)
 	flush_work(&mqp->cq->work);
 }
 
-/*
- * Stops the QP.  On return the provider touches no buffer of ours, and no work
- * request is outstanding in our books: those whose completions did not come
- * within IBMAD_FLUSH_MS are taken back.  RESET discards what the provider still
- * had; polling the CQ sees off the completions that it had queued, so that none
- * is taken for one of what is posted to their slots next.
- * Sends are handed back if the QP is dead or its error fatal, else redone.
- */
-static void qp_stop(struct ibmad_qp *mqp)
+/* Providers call this from any context, hard interrupt included. */
+static void qp_event(struct ib_event *event, void *context)
 {
-	bool fatal;
-	int ret;
+	struct ibmad_qp *mqp = context;
 
-	lockdep_assert_held(&mqp->reset_mutex);
-	ibmad_sendq_hold(mqp);
-	ibmad_recvq_close(mqp);
-	ret = qp_to_state(mqp, IB_QPS_ERR);
-	qp_poll(mqp);
-	if (!ret)
-		wait_event_timeout(mqp->idle, qp_is_idle(mqp),
-				   msecs_to_jiffies(IBMAD_FLUSH_MS));
-	if (qp_to_state(mqp, IB_QPS_RESET))
-		dev_warn_ratelimited(&mqp->port->device->dev,
-				     "port %u: QP%td cannot be reset\n",
-				     mqp->port->port_num, mqp - mqp->port->qp);
-	qp_poll(mqp);
-	ibmad_recvq_reclaim(mqp);
-	/* An event from here on is one of the QP's next life. */
-	fatal = test_and_clear_bit(IBMAD_QP_FATAL, &mqp->flags);
-	ibmad_sendq_reclaim(mqp, fatal ||
-			    READ_ONCE(mqp->state) == IBMAD_QP_DEAD);
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+		set_bit(IBMAD_QP_FATAL, &mqp->flags);
+		ibmad_qp_recover(mqp);
+		break;
+	default:
+		break;
+	}
+}
+
+static int qp_make(struct ibmad_qp *mqp)
+{
+	struct ibmad_port *port = mqp->port;
+	struct ib_qp_init_attr attr = {
+		.event_handler = qp_event,
+		.qp_context = mqp,
+		.qp_type = mqp->pub.qp_type,
+		.sq_sig_type = IB_SIGNAL_ALL_WR,
+		.port_num = port->port_num,
+		.cap = {
+			.max_send_wr = ibmad_send_depth,
+			.max_recv_wr = ibmad_recv_depth,
+			.max_send_sge = IBMAD_SEND_SGE,
+			.max_recv_sge = 1,
+		},
+	};
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+
+	/*
+	 * Work, not softirq, since process_mad may sleep; on any CPU, since what
+	 * waits behind the interrupts of one may be what keeps the port up; see
+	 * also ibmad_init().  One CQ for both queues: qedr polls those of its GSI
+	 * QP together, with no lock that two pollers would share.  Each QP has its
+	 * own, so that SMPs do not wait for what comes by QP1.
+	 */
+	cq = ib_alloc_cq(port->device, mqp, ibmad_send_depth + ibmad_recv_depth,
+			 0, IB_POLL_UNBOUND_WORKQUEUE);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	qp = ib_create_qp(port->pd, &attr);
+	if (IS_ERR(qp)) {
+		ib_free_cq(cq);
+		return PTR_ERR(qp);
+	}
+	mqp->cq = cq;
+	mqp->qp = qp;
+	mqp->pub.qp_num = qp->qp_num;
+	return 0;
 }
 
 static void qp_kill(struct ibmad_qp *mqp)
@@ -108,16 +140,106 @@ static void qp_kill(struct ibmad_qp *mqp)
 	spin_unlock_irq(&mqp->send_lock);
 }
 
-static void qp_restart(struct ibmad_qp *mqp)
+/*
+ * The end of the QP and its CQ; of work that they caused only recovery may still
+ * run.  Should the provider refuse, they stay, and the QP is of no use any more.
+ */
+static void qp_unmake(struct ibmad_qp *mqp)
+{
+	int ret = ib_destroy_qp(mqp->qp);
+
+	if (ret) {
+		dev_err(&mqp->port->device->dev, "port %u: QP%td stays: %d\n",
+			mqp->port->port_num, mqp - mqp->port->qp, ret);
+		/* None of its completions finds a slot that has been freed. */
+		disable_work_sync(&mqp->cq->work);
+		qp_kill(mqp);
+		return;
+	}
+	mqp->qp = NULL;
+	ib_free_cq(mqp->cq);
+	mqp->cq = NULL;
+}
+
+static bool qp_is_dead(const struct ibmad_qp *mqp)
+{
+	return READ_ONCE(mqp->state) == IBMAD_QP_DEAD;
+}
+
+/* Nothing is left that its end, or RESET, would not take with it. */
+static bool qp_is_idle(const struct ibmad_qp *mqp)
+{
+	return !READ_ONCE(mqp->inflight) &&
+	       (!READ_ONCE(mqp->recv_posted) || qp_is_dead(mqp));
+}
+
+/* Whether the QP is as it was when made, and the CQ empty. */
+static bool qp_reset(struct ibmad_qp *mqp)
+{
+	if (READ_ONCE(mqp->inflight) || qp_to_state(mqp, IB_QPS_RESET))
+		return false;
+	qp_poll(mqp);
+	return true;
+}
+
+/*
+ * Stops the QP, and ends it if it is dead, or @sick, or RESET would not do.  On
+ * return the provider touches no buffer of ours, and no work request is outstanding
+ * in our books: those whose completions did not come within IBMAD_FLUSH_MS are taken
+ * back.  Polling the CQ after RESET sees off the completions that were on their way,
+ * so that none is taken for one of what is posted to their slots next.
+ * Sends are handed back if the QP is dead or its error fatal, else redone.
+ */
+static void qp_stop(struct ibmad_qp *mqp, bool sick)
+{
+	bool fatal;
+	int ret;
+
+	lockdep_assert_held(&mqp->reset_mutex);
+	ibmad_sendq_hold(mqp);
+	ibmad_recvq_close(mqp);
+	if (mqp->qp) {
+		ret = qp_to_state(mqp, IB_QPS_ERR);
+		qp_poll(mqp);
+		if (!ret)
+			wait_event_timeout(mqp->idle, qp_is_idle(mqp),
+					   msecs_to_jiffies(IBMAD_FLUSH_MS));
+		if (qp_is_dead(mqp) || sick || !qp_reset(mqp))
+			qp_unmake(mqp);
+	}
+	ibmad_recvq_reclaim(mqp);
+	/* An event from here on is one of the QP's next life. */
+	clear_bit(IBMAD_QP_SICK, &mqp->flags);
+	fatal = test_and_clear_bit(IBMAD_QP_FATAL, &mqp->flags);
+	ibmad_sendq_reclaim(mqp, fatal || qp_is_dead(mqp));
+}
+
+/* Does not wait for I/O: that may need the connections that need this QP. */
+static int qp_revive(struct ibmad_qp *mqp)
+{
+	unsigned int noio = memalloc_noio_save();
+	int ret = 0;
+
+	if (qp_is_dead(mqp))
+		ret = -EIO;
+	else if (!mqp->qp)
+		ret = qp_make(mqp);
+	if (!ret)
+		ret = qp_start(mqp);
+	memalloc_noio_restore(noio);
+	return ret;
+}
+
+static void qp_restart(struct ibmad_qp *mqp, bool sick)
 {
 	int ret;
 
 	lockdep_assert_held(&mqp->reset_mutex);
-	if (READ_ONCE(mqp->state) == IBMAD_QP_DEAD)
+	if (qp_is_dead(mqp))
 		return;
 	ibmad_count(mqp->port, IBMAD_QP_RESETS);
-	qp_stop(mqp);
-	ret = qp_start(mqp);
+	qp_stop(mqp, sick);
+	ret = qp_revive(mqp);
 	if (!ret)
 		return;
 
@@ -125,7 +247,7 @@ static void qp_restart(struct ibmad_qp *mqp)
 		  "port %u: QP%td lost, no MADs until the device returns: %d\n",
 		  mqp->port->port_num, mqp - mqp->port->qp, ret);
 	qp_kill(mqp);
-	qp_stop(mqp);
+	qp_stop(mqp, false);
 }
 
 /* A failed send took the send queue to SQE; nothing else is wrong. */
@@ -143,18 +265,23 @@ static void qp_recover_locked(struct ibmad_qp *mqp)
 {
 	struct ib_qp_init_attr init_attr;
 	struct ib_qp_attr attr;
+	bool sick;
 
+	if (qp_is_dead(mqp))
+		return;
+	sick = test_and_clear_bit(IBMAD_QP_SICK, &mqp->flags);
 	if (test_bit(IBMAD_QP_FATAL, &mqp->flags) ||
 	    ib_query_qp(mqp->qp, &attr, IB_QP_STATE, &init_attr)) {
-		qp_restart(mqp);
+		qp_restart(mqp, false);
 		return;
 	}
-	if ((attr.qp_state == IB_QPS_RTS ||
+	sick = sick && attr.qp_state == IB_QPS_RTS;
+	if (((attr.qp_state == IB_QPS_RTS && !sick) ||
 	     (attr.qp_state == IB_QPS_SQE && qp_recover_sqe(mqp))) &&
 	    !ibmad_recvq_open(mqp))
 		ibmad_sendq_open(mqp);
 	else
-		qp_restart(mqp);
+		qp_restart(mqp, sick);
 }
 
 static void qp_recover_work(struct work_struct *work)
@@ -178,26 +305,9 @@ void ibmad_qp_reset(struct ibmad_qp *mqp)
 	mutex_lock(&mqp->reset_mutex);
 	if (!mqp->gone) {
 		set_bit(IBMAD_QP_FATAL, &mqp->flags);
-		qp_restart(mqp);
+		qp_restart(mqp, false);
 	}
 	mutex_unlock(&mqp->reset_mutex);
-}
-
-/* Providers call this from any context, hard interrupt included. */
-static void qp_event(struct ib_event *event, void *context)
-{
-	struct ibmad_qp *mqp = context;
-
-	switch (event->event) {
-	case IB_EVENT_QP_FATAL:
-	case IB_EVENT_QP_REQ_ERR:
-	case IB_EVENT_QP_ACCESS_ERR:
-		set_bit(IBMAD_QP_FATAL, &mqp->flags);
-		ibmad_qp_recover(mqp);
-		break;
-	default:
-		break;
-	}
 }
 
 static int qp_alloc_slots(struct ibmad_qp *mqp)
@@ -238,51 +348,15 @@ static void qp_free_slots(struct ibmad_qp *mqp)
 	kfree(mqp->send_slots);
 }
 
-static int qp_create_verbs(struct ibmad_qp *mqp, enum ib_qp_type type)
-{
-	struct ibmad_port *port = mqp->port;
-	struct ib_qp_init_attr attr = {
-		.event_handler = qp_event,
-		.qp_context = mqp,
-		.qp_type = type,
-		.sq_sig_type = IB_SIGNAL_ALL_WR,
-		.port_num = port->port_num,
-		.cap = {
-			.max_send_wr = ibmad_send_depth,
-			.max_recv_wr = ibmad_recv_depth,
-			.max_send_sge = IBMAD_SEND_SGE,
-			.max_recv_sge = 1,
-		},
-	};
-	int ret;
-
-	/*
-	 * Work, not softirq, since process_mad may sleep; on any CPU, since what
-	 * waits behind the interrupts of one may be what keeps the port up; see
-	 * also ibmad_init().  One CQ for both queues: qedr polls those of its GSI
-	 * QP together, with no lock that two pollers would share.  Each QP has its
-	 * own, so that SMPs do not wait for what comes by QP1.
-	 */
-	mqp->cq = ib_alloc_cq(port->device, mqp, ibmad_send_depth + ibmad_recv_depth,
-			      0, IB_POLL_UNBOUND_WORKQUEUE);
-	if (IS_ERR(mqp->cq))
-		return PTR_ERR(mqp->cq);
-	attr.send_cq = mqp->cq;
-	attr.recv_cq = mqp->cq;
-	mqp->qp = ib_create_qp(port->pd, &attr);
-	if (IS_ERR(mqp->qp)) {
-		ret = PTR_ERR(mqp->qp);
-		mqp->qp = NULL;
-		ib_free_cq(mqp->cq);
-		return ret;
-	}
-	return 0;
-}
-
-static void qp_init(struct ibmad_qp *mqp)
+static void qp_init(struct ibmad_qp *mqp, enum ib_qp_type type)
 {
 	int i;
 
+	mqp->pub.device = mqp->port->device;
+	mqp->pub.pd = mqp->port->pd;
+	mqp->pub.port = mqp->port->port_num;
+	mqp->pub.qp_type = type;
+	mqp->pub.real_qp = &mqp->pub;
 	init_waitqueue_head(&mqp->idle);
 	spin_lock_init(&mqp->send_lock);
 	spin_lock_init(&mqp->recv_lock);
@@ -302,11 +376,11 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 	int ret;
 
 	mqp->port = port;
-	qp_init(mqp);
+	qp_init(mqp, type);
 	ret = qp_alloc_slots(mqp);
 	if (ret)
 		goto err_slots;
-	ret = qp_create_verbs(mqp, type);
+	ret = qp_make(mqp);
 	if (ret)
 		goto err_slots;
 	ret = ibmad_local_init(mqp);
@@ -322,16 +396,17 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 
 err_slots:
 	qp_free_slots(mqp);
+	mqp->pub.device = NULL;
 	return ret;
 }
 
 /*
  * Why nothing of the QP's runs afterwards:
- * (1) gone and IBMAD_QP_DEAD keep recovery from starting it again and sends from
+ * (1) gone and IBMAD_QP_DEAD keep recovery from making it again and sends from
  *     being queued; qp_stop() has flushed or taken back all work requests and
  *     completed all queued sends.
- * (2) Once the QP is destroyed it raises no event and no completion; ib_free_cq()
- *     ends the CQ's work, which ran the receive path, process_mad included.
+ * (2) It has destroyed the QP, which raises no event and no completion then, and
+ *     freed the CQ, whose work ran the receive path, process_mad included.
  * (3) Recovery and stall work re-arm themselves only while the QP is not dead;
  *     cancelled now.
  * (4) No local send is outstanding, since each holds a reference on its agent and
@@ -341,22 +416,20 @@ err_slots:
  */
 void ibmad_qp_destroy(struct ibmad_qp *mqp)
 {
-	if (!mqp->qp)
+	if (!ibmad_qp_exists(mqp))
 		return;
 
 	mutex_lock(&mqp->reset_mutex);
 	mqp->gone = true;
 	qp_kill(mqp);
-	qp_stop(mqp);
+	qp_stop(mqp, false);
 	mutex_unlock(&mqp->reset_mutex);
 
-	ib_destroy_qp(mqp->qp);
-	mqp->qp = NULL;
-	ib_free_cq(mqp->cq);
 	cancel_work_sync(&mqp->recover_work);
 	cancel_delayed_work_sync(&mqp->stall_work);
 	flush_work(&mqp->local_work);
 	ibmad_local_exit(mqp);
 	qp_free_slots(mqp);
 	mutex_destroy(&mqp->reset_mutex);
+	mqp->pub.device = NULL;
 }

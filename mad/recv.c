@@ -329,6 +329,7 @@ static void recv_process(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 
 	recv->wc = *wc;
 	recv->wc.wr_id = 0;
+	recv->wc.qp = &mqp->pub;
 	recv->wc.byte_len = len + sizeof(struct ib_grh);
 	if (!ibmad_recv_valid(mqp, recv, len)) {
 		ibmad_count(mqp->port, IBMAD_RECV_MALFORMED);

@@ -4,7 +4,7 @@
  * lanes for what finds no slot.
  *
  * A work request names its slot, never its send: slots live as long as the QP,
- * so a completion that comes twice, or after the QP was reset, finds an empty
+ * so a completion that comes twice, or after its send was taken back, finds an empty
  * slot and is counted instead of followed.  Slots are taken in turn: work requests
  * complete in the order of posting, so the next is the one that has rested longest
  * (the surer is a stray seen).  One whose completion has gone astray is passed
@@ -109,6 +109,7 @@ static void sendq_occupy(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
 			 struct ibmad_send *send)
 {
 	slot->send = send;
+	slot->opening = mqp->opening;
 	send->posted = true;
 	if (!mqp->inflight++) {
 		mqp->oldest_slot = mqp->next_slot;
@@ -282,6 +283,20 @@ static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
 	return send;
 }
 
+/*
+ * Nothing more is posted until recovery has had a look.  Behind a send that fails all
+ * are flushed, which tells nothing more.  But a QP that is said to be well does not
+ * begin with that.
+ */
+static void sendq_broke(struct ibmad_qp *mqp, const struct ibmad_send_slot *slot,
+			bool flushed)
+{
+	lockdep_assert_held(&mqp->send_lock);
+	mqp->state = IBMAD_QP_HELD;
+	if (flushed && slot->opening == mqp->opening)
+		set_bit(IBMAD_QP_SICK, &mqp->flags);
+}
+
 /* A work request's completion: the slot is free, the next may go. */
 void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -299,9 +314,8 @@ void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc)
 		ibmad_count(mqp->port, IBMAD_STRAY_WC);
 	} else {
 		trace_ib_mad_send_done_handler(slot->send, wc);
-		/* Nothing more is posted until recovery has had a look. */
 		if (wc->status && mqp->state == IBMAD_QP_LIVE) {
-			mqp->state = IBMAD_QP_HELD;
+			sendq_broke(mqp, slot, flushed);
 			broken = true;
 		}
 		send = sendq_take(mqp, slot, flushed);
@@ -337,8 +351,10 @@ void ibmad_sendq_open(struct ibmad_qp *mqp)
 	LIST_HEAD(failed);
 
 	spin_lock_irq(&mqp->send_lock);
-	if (mqp->state == IBMAD_QP_HELD)
+	if (mqp->state == IBMAD_QP_HELD) {
 		mqp->state = IBMAD_QP_LIVE;
+		mqp->opening++;
+	}
 	sendq_pump(mqp, &failed);
 	spin_unlock_irq(&mqp->send_lock);
 	sendq_complete_all(&failed, IB_WC_LOC_QP_OP_ERR);

@@ -4,7 +4,7 @@
 
 static struct mad_pair pair;
 
-static void up(struct kunit *test, const struct fake_hca_quirks *quirks)
+static void pair_up(struct kunit *test, const struct fake_hca_quirks *quirks)
 {
 	KUNIT_ASSERT_EQ(test, mad_pair_init_quirks(test, &pair, IB_LINK_LAYER_INFINIBAND,
 						   quirks), 0);
@@ -34,7 +34,7 @@ static void receives_from_rtr_on(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .recv_from_rtr = true };
 
-	up(test, &quirks);
+	pair_up(test, &quirks);
 	expect_service(test);
 }
 
@@ -42,7 +42,16 @@ static void the_receive_cq_polls_both_queues(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .joint_poll = true };
 
-	up(test, &quirks);
+	pair_up(test, &quirks);
+	expect_service(test);
+}
+
+/* The answers go to a QP1. */
+static void senders_that_are_not_told(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .no_src_qp = true };
+
+	pair_up(test, &quirks);
 	expect_service(test);
 }
 
@@ -53,7 +62,7 @@ static void one_cq_for_each_qp_bound_to_no_cpu(struct kunit *test)
 	struct ib_qp *qp;
 	int i;
 
-	up(test, fake_hca_quirks_default());
+	pair_up(test, fake_hca_quirks_default());
 	for (i = 0; i < 2; i++) {
 		qp = pair.asker.hca->special[1][i];
 		KUNIT_ASSERT_NOT_NULL(test, qp);
@@ -74,7 +83,7 @@ static void each_stock_provider(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		quirks = fake_hca_quirks_of(names[i]);
 		KUNIT_ASSERT_NOT_NULL(test, quirks);
-		up(test, quirks);
+		pair_up(test, quirks);
 		expect_service(test);
 		mad_pair_exit(&pair);
 	}
@@ -110,6 +119,72 @@ static void a_port_that_is_an_smi_alone(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
+/* ---- QPs that are not as new after RESET ---- */
+
+/* What the QPs that send still have is read when they send it. */
+static void a_reset_that_keeps_sends(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
+	struct ib_qp *shown;
+
+	pair_up(test, &quirks);
+	shown = pair.asker.agent->qp;
+	pair.asker.hca->hold_send_completions = true;
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
+	fake_hca_qp_event(pair.asker.hca->special[1][1], IB_EVENT_QP_FATAL);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 1));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
+	mad_settle(&pair);
+	fake_hca_release_completions(pair.asker.hca);
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), 0);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 1);
+	/* Its clients do not see that it is another. */
+	KUNIT_EXPECT_PTR_EQ(test, pair.asker.agent->qp, shown);
+	KUNIT_EXPECT_PTR_EQ(test, shown->device, &pair.asker.hca->ibdev);
+	KUNIT_EXPECT_EQ(test, shown->qp_num, 1u);
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 2), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 2));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
+}
+
+/* One of the QPs that send is in error, which the state does not tell. */
+static void an_error_that_a_reset_keeps(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
+
+	pair_up(test, &quirks);
+	fake_hca_qp_error(pair.asker.hca->special[1][1], IB_QPS_SQE);
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 0), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 1);
+}
+
+/* Neither the CQ nor the QP, or the old one does not go: no worse than before. */
+static void a_qp_that_cannot_be_made_anew(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		pair_up(test, &quirks);
+		pair.asker.hca->hold_send_completions = true;
+		KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
+		if (i < 2)
+			atomic_set(&pair.asker.hca->fail_create[i ? FAKE_QP : FAKE_CQ], 1);
+		else
+			atomic_set(&pair.asker.hca->fail_destroy[FAKE_QP], 1);
+		fake_hca_qp_event(pair.asker.hca->special[1][1], IB_EVENT_QP_FATAL);
+		KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 1));
+		mad_settle(&pair);
+		KUNIT_EXPECT_EQ_MSG(test, mad_post(&pair.asker, 1000, 0), -ENODEV,
+				    "failure %d", i);
+		pair.asker.hca->hold_send_completions = false;
+		mad_pair_exit(&pair);
+	}
+}
+
 /* ---- lengths ---- */
 
 static u8 last[IB_MGMT_MAD_SIZE];
@@ -126,7 +201,7 @@ static void keep_last(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
 	ib_free_recv_mad(wc);
 }
 
-static struct ib_mad_agent *listen(struct kunit *test)
+static struct ib_mad_agent *hear(struct kunit *test)
 {
 	struct ib_mad_reg_req req = {
 		.mgmt_class = TEST_CLASS, .mgmt_class_version = 1,
@@ -183,9 +258,9 @@ static void lengths_without_the_grh(struct kunit *test)
 	const struct fake_hca_quirks quirks = { .byte_len_without_grh = true };
 	struct ib_mad_agent *agent;
 
-	up(test, &quirks);
+	pair_up(test, &quirks);
 	expect_service(test);
-	agent = listen(test);
+	agent = hear(test);
 	expect_mad(test, IB_MGMT_MAD_SIZE);
 	expect_no_mad(test, IB_MGMT_MAD_SIZE - 1);
 	expect_no_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh));
@@ -197,9 +272,9 @@ static void lengths_with_something_more(struct kunit *test)
 	const struct fake_hca_quirks quirks = { .byte_len_extra = 64 };
 	struct ib_mad_agent *agent;
 
-	up(test, &quirks);
+	pair_up(test, &quirks);
 	expect_service(test);
-	agent = listen(test);
+	agent = hear(test);
 	expect_mad(test, IB_MGMT_MAD_SIZE);
 	expect_no_mad(test, IB_MGMT_MAD_SIZE - 65);
 	ib_unregister_mad_agent(agent);
@@ -214,8 +289,8 @@ static void lengths_before_the_first_mad(struct kunit *test)
 	const struct fake_hca_quirks obliging = {};
 	struct ib_mad_agent *agent;
 
-	up(test, &obliging);
-	agent = listen(test);
+	pair_up(test, &obliging);
+	agent = hear(test);
 	expect_mad(test, IB_MGMT_MAD_SIZE - 1);
 	expect_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh));
 	expect_no_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh) - 1);
@@ -228,9 +303,13 @@ static void lengths_before_the_first_mad(struct kunit *test)
 static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(receives_from_rtr_on),
 	KUNIT_CASE(the_receive_cq_polls_both_queues),
+	KUNIT_CASE(senders_that_are_not_told),
 	KUNIT_CASE(one_cq_for_each_qp_bound_to_no_cpu),
 	KUNIT_CASE(each_stock_provider),
 	KUNIT_CASE(a_port_that_is_an_smi_alone),
+	KUNIT_CASE(a_reset_that_keeps_sends),
+	KUNIT_CASE(an_error_that_a_reset_keeps),
+	KUNIT_CASE(a_qp_that_cannot_be_made_anew),
 	KUNIT_CASE(lengths_without_the_grh),
 	KUNIT_CASE(lengths_with_something_more),
 	KUNIT_CASE(lengths_before_the_first_mad),

@@ -394,12 +394,12 @@ static void a_completion_that_comes_late(struct kunit *test)
 		{ deregistered,	 0, 1, 1, IBMAD_IDLE, NOWHERE, 0, 1, FLUSHED },
 		{}
 	};
-	struct ib_qp *qp = refs.hca->special[1][1];
-	struct ib_wc wc = { .status = IB_WC_SUCCESS, .qp = qp };
+	struct ib_wc wc = { .status = IB_WC_SUCCESS };
 
 	refs_run(test, steps);
+	wc.qp = refs.hca->special[1][1];
 	wc.wr_cqe = last_cqe;
-	fake_hca_complete(qp->send_cq, &wc);
+	fake_hca_complete(wc.qp->send_cq, &wc);
 	msleep(20);
 	KUNIT_EXPECT_EQ(test, refcount_read(&refs.memory->refs), 0u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&refs.told), 1);
