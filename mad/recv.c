@@ -331,6 +331,9 @@ static void recv_process(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	recv->wc.wr_id = 0;
 	recv->wc.qp = &mqp->pub;
 	recv->wc.byte_len = len + sizeof(struct ib_grh);
+	/* qedr does not tell; and QP0 has nothing to say to a QP1 (C13-10). */
+	if (!recv->wc.src_qp && mqp == &mqp->port->qp[1])
+		recv->wc.src_qp = 1;
 	if (!ibmad_recv_valid(mqp, recv, len)) {
 		ibmad_count(mqp->port, IBMAD_RECV_MALFORMED);
 		ibmad_recv_free(recv);
