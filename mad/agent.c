@@ -17,7 +17,8 @@ void ibmad_agent_release(struct kref *kref)
 {
 	struct ibmad_agent *agent = container_of(kref, struct ibmad_agent, kref);
 
-	WARN_ON(!list_empty(&agent->sends) || !llist_empty(&agent->inbox) ||
+	WARN_ON(!list_empty(&agent->sends) || !list_empty(&agent->controls) ||
+		!llist_empty(&agent->inbox) ||
 		!list_empty(&agent->port_link) || refcount_read(&agent->refs));
 	ibmad_port_put(agent->port);
 	kfree_rcu(agent, rcu);
@@ -100,6 +101,7 @@ static struct ibmad_agent *agent_alloc(struct ibmad_port *port,
 	INIT_WORK(&agent->deliver, ibmad_deliver_work);
 	INIT_LIST_HEAD(&agent->port_link);
 	INIT_LIST_HEAD(&agent->sends);
+	INIT_LIST_HEAD(&agent->controls);
 	spin_lock_init(&agent->lock);
 	return agent;
 
@@ -280,10 +282,11 @@ EXPORT_SYMBOL(ib_register_mad_agent);
  *     found it before either holds a reference (agent->refs) or gets none.
  * (2) closing is set under agent->lock, so nothing more is posted.
  * (3) ibmad_send_cancel_all() completes the sends that wait for a response, in a
- *     lane or for credit (none is started instead: flow.c); those on the QP
- *     complete with their work requests.
- * (4) RMPP reassemblies are gone, and with them their timer; a search for the way
- *     back that one of them waited for finds it gone, and ends.
+ *     lane or for credit (none is started instead: flow.c), an RMPP transfer with
+ *     its segments; those on the QP complete with their work requests.
+ * (4) RMPP reassemblies are gone, and with them their timer, and so are control MADs
+ *     in a lane; a search for the way back that one of them waited for finds it gone
+ *     or the agent closing, and ends.
  * (5) refs reaches 0 once all of those are in the inbox.  A provider that lost a
  *     completion keeps (5) from coming: after IBMAD_DRAIN_MS the QP is reset,
  *     which completes every work request whether the provider does or not.

@@ -37,9 +37,10 @@
  *  - A completed send and a received MAD go to the agent's inbox while a
  *    reference is held, so no reference means nothing more can enter the inbox.
  *  - Deregistration closes the agent to new sends, cancels those that wait for
- *    a response, in a lane or for credit, lets the posted ones finish (within
- *    IBMAD_DRAIN_MS; then the QP is reset, which completes them), waits until
- *    no reference remains and then until the inbox has been delivered.
+ *    a response, in a lane or for credit, takes back what RMPP has in a lane, lets
+ *    the posted ones finish (within IBMAD_DRAIN_MS; then the QP is reset, which
+ *    completes them), waits until no reference remains and then until the inbox
+ *    has been delivered.
  */
 #include <linux/completion.h>
 #include <linux/hashtable.h>
@@ -302,7 +303,8 @@ struct ibmad_send {
 	};
 	u64 dma_addr;			/* valid while posted */
 	unsigned long deadline;		/* jiffies; agent->lock */
-	struct list_head agent_link;	/* agent->sends; agent->lock */
+	/* agent->sends; of what RMPP sends, the transfer's or agent->controls. */
+	struct list_head agent_link;	/* agent->lock */
 	/* A lane: send_lock.  HELD: its flow's, agent->lock. */
 	struct list_head port_link;
 	struct timer_list timer;	/* armed and disarmed under agent->lock */
@@ -574,6 +576,7 @@ struct ibmad_agent {
 	struct ibmad_send *lone;	/* one more of those, or NULL; lock */
 	struct rhashtable flows;	/* by address handle; lock */
 	struct ibmad_flow *last_flow;	/* the one used last, or NULL; lock */
+	struct list_head controls;	/* RMPP's control MADs on the port; lock */
 
 	/* Agents of kernel RMPP alone; all protected by rmpp_mutex. */
 	struct mutex rmpp_mutex;

@@ -123,5 +123,6 @@ void ibmad_rmpp_send_abort(struct ibmad_agent *agent,
 			   const struct ibmad_recv *recv,
 			   struct ibmad_rmpp_ah *rah, u8 status);
 void ibmad_rmpp_control_done(struct ibmad_send *send);
+void ibmad_rmpp_control_cancel(struct ibmad_agent *agent);
 
 #endif

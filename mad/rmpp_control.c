@@ -88,6 +88,9 @@ void ibmad_rmpp_control_done(struct ibmad_send *send)
 {
 	struct ibmad_agent *agent = send_agent(send);
 
+	spin_lock_irq(&agent->lock);
+	list_del_init(&send->agent_link);
+	spin_unlock_irq(&agent->lock);
 	ibmad_rmpp_ah_put(send->buf.context[0]);
 	ibmad_send_put(send);
 	ibmad_agent_put(agent);
@@ -123,15 +126,41 @@ static struct ibmad_send *control_alloc(struct ibmad_agent *agent,
 	return send;
 }
 
-/* The caller holds a reference on the agent. */
+/*
+ * The caller holds a reference on the agent, and rmpp_mutex.  An agent that is being
+ * deregistered posts none: it has taken back those that were not on the QP.
+ */
 static void control_post(struct ibmad_agent *agent, struct ibmad_send *send,
 			 struct ibmad_rmpp_ah *rah)
 {
+	int ret = -ESHUTDOWN;
+
 	refcount_inc(&rah->refs);
 	send->buf.context[0] = rah;
 	send->buf.ah = rah->ah;
 	refcount_inc(&agent->refs);
-	if (ibmad_sendq_post(send))
+	spin_lock_irq(&agent->lock);
+	if (!agent->closing)
+		ret = ibmad_sendq_post(send);
+	if (!ret)
+		list_add_tail(&send->agent_link, &agent->controls);
+	spin_unlock_irq(&agent->lock);
+	if (ret)
+		ibmad_rmpp_control_done(send);
+}
+
+/* Takes back those that wait for the QP; no others follow.  May sleep. */
+void ibmad_rmpp_control_cancel(struct ibmad_agent *agent)
+{
+	struct ibmad_send *send, *next;
+	LIST_HEAD(recalled);
+
+	spin_lock_irq(&agent->lock);
+	list_for_each_entry_safe(send, next, &agent->controls, agent_link)
+		if (ibmad_sendq_withdraw(send))
+			list_move_tail(&send->agent_link, &recalled);
+	spin_unlock_irq(&agent->lock);
+	list_for_each_entry_safe(send, next, &recalled, agent_link)
 		ibmad_rmpp_control_done(send);
 }
 

@@ -218,6 +218,7 @@ void ibmad_rmpp_agent_exit(struct ibmad_agent *agent)
 		ibmad_reasm_destroy(rr);
 	mutex_unlock(&agent->rmpp_mutex);
 	cancel_delayed_work_sync(&agent->rmpp_reap);
+	ibmad_rmpp_control_cancel(agent);
 }
 
 /* No reference on the agent is left, so no receive path is in its table. */

@@ -19,9 +19,9 @@
  *
  * To the send's state machine a transfer is one work request: it completes with
  * the last ACK, or with the error that ended the transfer, but not before each
- * segment on the port has: those refer to the client's address handle, which is
- * the client's to destroy once its send is complete.  Everything here is protected
- * by agent->lock.
+ * segment on the QP has (those that still wait for it are taken back): those refer
+ * to the client's address handle, which is the client's to destroy once its send is
+ * complete.  Everything here is protected by agent->lock.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -42,6 +42,7 @@ struct ibmad_rmpp_send {
 	u32 stale_acks;		/* may repeat the last one without a further loss */
 	u16 retries_left;	/* without progress */
 	u8 inflight;		/* segments on the port */
+	struct list_head segs;	/* those, by agent_link */
 	u8 repeats;		/* of the missing segment, after the first */
 	bool active;
 	/* How it ended; valid while not active and segments are in flight. */
@@ -60,6 +61,7 @@ int ibmad_rmpp_send_init(struct ibmad_send *send, gfp_t gfp)
 	rmpp = kzalloc(sizeof(*rmpp), gfp);
 	if (!rmpp)
 		return -ENOMEM;
+	INIT_LIST_HEAD(&rmpp->segs);
 	rmpp->seg_count = max(1U, DIV_ROUND_UP((u32)buf->data_len,
 					       (u32)buf->seg_size));
 	rmpp->data = kvcalloc(rmpp->seg_count, buf->seg_size, gfp);
@@ -171,10 +173,35 @@ static int rmpp_post_segment(struct ibmad_agent *agent,
 		return ret;
 	}
 	parent->rmpp->inflight++;
+	list_add_tail(&seg->agent_link, &parent->rmpp->segs);
 	return 0;
 }
 
-/* A client that waits for its response without end does not do so for an ACK. */
+/*
+ * Takes back the segments that wait for the QP, perhaps behind what others have
+ * posted.  Returns the references on the agent to release after the lock.
+ */
+static unsigned int rmpp_recall(struct ibmad_agent *agent, struct ibmad_send *parent)
+{
+	struct ibmad_rmpp_send *rmpp = parent->rmpp;
+	struct ibmad_send *seg, *next;
+	unsigned int puts = 0;
+
+	lockdep_assert_held(&agent->lock);
+	list_for_each_entry_safe(seg, next, &rmpp->segs, agent_link) {
+		if (!ibmad_sendq_withdraw(seg))
+			continue;
+		list_del_init(&seg->agent_link);
+		rmpp->inflight--;
+		/* Neither is the last: the client has the transfer, it the agent. */
+		refcount_dec(&parent->refs);
+		ibmad_send_put(seg);
+		puts++;
+	}
+	return puts;
+}
+
+/* A client that waits long, or without end, for its response does not for an ACK. */
 static unsigned int rmpp_ack_timeout(const struct ibmad_send *send)
 {
 	return send->buf.timeout_ms > 0 ? send->buf.timeout_ms : IBMAD_RMPP_ACK_MS;
@@ -231,15 +258,17 @@ static unsigned int rmpp_stop(struct ibmad_agent *agent, struct ibmad_send *send
 			      enum ib_wc_status status, u32 vendor_err)
 {
 	struct ibmad_rmpp_send *rmpp = send->rmpp;
+	unsigned int puts;
 
 	lockdep_assert_held(&agent->lock);
 	rmpp->active = false;
 	rmpp->status = status;
 	rmpp->vendor_err = vendor_err;
 	ibmad_send_disarm(send);
+	puts = rmpp_recall(agent, send);
 	if (rmpp->inflight)
-		return 0;	/* the last of them ends it */
-	return ibmad_send_sent(agent, send, status, vendor_err);
+		return puts;	/* the last of them ends it */
+	return puts + ibmad_send_sent(agent, send, status, vendor_err);
 }
 
 /* Nobody wants the rest any more: the response is there, or it was cancelled. */
@@ -263,6 +292,7 @@ void ibmad_rmpp_segment_done(struct ibmad_send *seg, enum ib_wc_status status,
 	unsigned long flags;
 
 	spin_lock_irqsave(&agent->lock, flags);
+	list_del_init(&seg->agent_link);
 	rmpp->inflight--;
 	if (rmpp->active) {
 		if (status)

@@ -213,13 +213,12 @@ static void cancelled_amid_it(struct kunit *test)
 		{ send_freed,	 1, 1, 0, 0, NOWHERE, 0, 2, FLUSHED },
 		{}
 	};
-	/* In a lane a segment stays; it goes out and nothing follows. */
+	/* In a lane a segment is taken back. */
 	static const struct refs_step in_lane[] = {
 		{ queue_held,	 1, 1, 0, 0, NOWHERE, 0, 2, FLUSHED },
 		{ begun_three,	 4, 3, 2, IBMAD_SENDING, NOWHERE, 1, 2, FLUSHED },
-		{ cancelled,	 3, 3, 2, IBMAD_CANCELLED, NOWHERE, 1, 2, FLUSHED },
-		{ queue_opened,	 3, 3, 2, IBMAD_CANCELLED, NOWHERE, 1, 2, FLUSHED },
-		{ completed,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 3, FLUSHED },
+		{ cancelled,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 3, FLUSHED },
+		{ queue_opened,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 3, FLUSHED },
 		{}
 	};
 

@@ -206,6 +206,106 @@ static void silence_sends_all_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_TIMEOUTS), 1);
 }
 
+/* A client that waits long for its response has each ACK waited for as others do. */
+static void a_long_wait_has_many_tries(struct kunit *test)
+{
+	unsigned long start_time = jiffies;
+
+	start(test, 3, 5 * ACK_MS, 1);
+	msleep(ACK_MS + 400);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
+	expect_end(test, 1, IB_WC_RESP_TIMEOUT_ERR);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 9);
+	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - start_time), 10u * ACK_MS);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_TIMEOUTS), 1);
+}
+
+/* ---- behind what others have posted ---- */
+
+static atomic_t flood_sent;
+
+static void flood_done(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
+{
+	ib_free_send_mad(wc->send_buf);
+	atomic_inc(&flood_sent);
+}
+
+static struct ib_mad_agent *flood(struct kunit *test)
+{
+	struct ib_mad_agent *agent;
+	struct ib_mad_send_buf *buf;
+	int i;
+
+	agent = ib_register_mad_agent(&peer_hca->ibdev, 1, IB_QPT_GSI, NULL, 0,
+				      flood_done, NULL, NULL, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(agent));
+	atomic_set(&flood_sent, 0);
+	for (i = 0; i < SEND_DEPTH; i++) {
+		buf = ib_create_send_mad(agent, 1, 0, 0, IB_MGMT_MAD_HDR,
+					 IB_MGMT_MAD_DATA, GFP_KERNEL,
+					 IB_MGMT_BASE_VERSION);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+		((struct ib_mad_hdr *)buf->mad)->base_version = IB_MGMT_BASE_VERSION;
+		((struct ib_mad_hdr *)buf->mad)->mgmt_class = TEST_CLASS;
+		buf->ah = peer_ah;
+		KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	}
+	return agent;
+}
+
+/*
+ * Its segments and its ACKs wait for a QP that others keep busy: they are taken back,
+ * and nobody's QP is reset for them.
+ */
+static void deregister_behind_a_flood(struct kunit *test)
+{
+	struct ib_mad_agent *flooder;
+	unsigned long since;
+
+	start(test, 3, 0, 3);
+	peer_hca->hold_send_completions = true;
+	flooder = flood(test);
+	ack(1, 3);
+	peer_send(&(struct peer_mad){ .tid = 7, .seg = 1, .flags = FIRST | LAST,
+				      .paylen_newwin = PEER_CLASS_LEN + 10 });
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->mqp->backlog, 3u);
+	since = jiffies;
+	ib_unregister_mad_agent(peer_agent);
+	peer_agent = NULL;
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since), 1000u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 1);
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, to_agent(flooder)->mqp->backlog, 0u);
+	KUNIT_EXPECT_EQ(test, mad_counter(flooder, IBMAD_QP_RESETS), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&flood_sent), 0);
+	fake_hca_release_completions(peer_hca);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&flood_sent, SEND_DEPTH));
+	ib_unregister_mad_agent(flooder);
+}
+
+/* A transfer that is cancelled is over at once, if nothing of it is on the QP. */
+static void cancel_behind_a_flood(struct kunit *test)
+{
+	struct ib_mad_send_buf *buf;
+	struct ib_mad_agent *flooder;
+
+	peer_hca->hold_send_completions = true;
+	flooder = flood(test);
+	buf = peer_request(IB_MGMT_METHOD_SEND, 1, 3 * PEER_SEG_BYTES, 0, 3);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), 0);
+	expect_end(test, 1, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, atomic_read(&flood_sent), 0);
+	fake_hca_release_completions(peer_hca);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&flood_sent, SEND_DEPTH));
+	ib_unregister_mad_agent(flooder);
+}
+
+/* ---- ends ---- */
+
 /* An ACK came as its timer fired: it has the time that it takes to send the rest. */
 static void a_timer_that_fires_late(struct kunit *test)
 {
@@ -398,6 +498,10 @@ static void a_double_sided_transfer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 0u);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 1u);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_method, IB_SA_METHOD_GET_MULTI);
+	/* That was lost: the responder waits for it, and says again that it has all. */
+	peer_send(&mad);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 2);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 0u);
 	mad.type = IB_MGMT_RMPP_TYPE_DATA;
 	mad.seg = 1;
 	mad.flags = FIRST | LAST;
@@ -499,6 +603,9 @@ static struct kunit_case rmpp_send_cases[] = {
 	KUNIT_CASE(repeated_acks_of_no_loss),
 	KUNIT_CASE(acks_faster_than_the_port),
 	KUNIT_CASE(silence_sends_all_again),
+	KUNIT_CASE(a_long_wait_has_many_tries),
+	KUNIT_CASE(deregister_behind_a_flood),
+	KUNIT_CASE(cancel_behind_a_flood),
 	KUNIT_CASE(a_timer_that_fires_late),
 	KUNIT_CASE(the_receiver_ends_it),
 	KUNIT_CASE(segments_outlive_no_transfer),
