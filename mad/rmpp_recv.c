@@ -18,7 +18,7 @@
 #define IBMAD_RMPP_WINDOW	64	/* segments granted beyond the last ACKed */
 #define IBMAD_RMPP_RESERVE	32	/* left of a window when the next is granted */
 #define IBMAD_RMPP_GAP_EARLY	3	/* early ones between two ACKs of one gap */
-#define IBMAD_RMPP_MAX_SEGS	32768	/* segments of a transfer: 6 MiB */
+#define IBMAD_RMPP_MAX_SEGS	(1U << 20) /* of a transfer, whose length is an int */
 #define FATE_OPEN		IBMAD_NR_COUNTERS /* of a MAD that is held */
 
 /* ---- DATA ---- */
@@ -94,7 +94,11 @@ static bool rmpp_store(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 	return true;
 }
 
-/* mad_len: the headers once, and the data of all segments; 0 if it cannot be. */
+/*
+ * mad_len: the headers once, and the data of all segments.  A PayLength of the last
+ * one that cannot be is not worth the transfer: some leave it zero, or tell the
+ * length of the whole.  Then it is taken to be full.
+ */
 static int rmpp_total_len(const struct ibmad_rmpp_recv *rr)
 {
 	struct ibmad_recv *tail = list_last_entry(&rr->first->recv_wc.rmpp_list,
@@ -107,7 +111,7 @@ static int rmpp_total_len(const struct ibmad_rmpp_recv *rr)
 	u32 paylen = be32_to_cpu(mad->rmpp_hdr.paylen_newwin);
 
 	if (paylen < class_len || paylen > class_len + seg_size)
-		return 0;
+		paylen = class_len + seg_size;
 	return hdr_len + (rr->last - 1) * seg_size + paylen - class_len;
 }
 
@@ -116,18 +120,11 @@ static enum ibmad_counter rmpp_finish(struct ibmad_rmpp_recv *rr)
 {
 	struct ibmad_recv *first = rr->first;
 	struct ibmad_agent *agent = rr->agent;
-	int len = rmpp_total_len(rr);
 	bool delivered;
 
-	if (!len) {
-		ibmad_rmpp_send_abort(agent, first, rr->rah,
-				      IB_MGMT_RMPP_STATUS_BAD_LEN);
-		ibmad_reasm_destroy(rr);
-		return IBMAD_RMPP_DROPPED;
-	}
 	ibmad_rmpp_send_ack(agent, first, rr->rah, rr->last, rr->last);
 	ibmad_count(agent->port, IBMAD_RMPP_RECEIVED);
-	first->recv_wc.mad_len = len;
+	first->recv_wc.mad_len = rmpp_total_len(rr);
 	first->rmpp_bytes = rr->bytes;
 
 	rr->first = NULL;

@@ -7,7 +7,7 @@
  * them, and as many that go again, are on the port at a time.  The window starts
  * at one segment and is what the receiver's ACKs make it.  Once all of a window
  * is out, the send's timer runs; when it fires, everything after the last ACK
- * goes again, as often as the client's retries allow without progress.
+ * goes again, for as long as the client's tries would take without progress.
  *
  * Most losses are mended without that timer, as TCP does (RFC 5681, 6582).  An ACK
  * that repeats the last one while segments are out beyond the next says that the next
@@ -29,7 +29,7 @@
 
 #define IBMAD_RMPP_INFLIGHT	8
 #define IBMAD_RMPP_REPEATS	8	/* of the missing segment, until the timer fires */
-#define IBMAD_RMPP_ACK_MS	2000	/* to wait for an ACK, if the client sets none */
+#define IBMAD_RMPP_ACK_MS	2000	/* to wait for an ACK, if the client sets no less */
 
 struct ibmad_rmpp_send {
 	u8 *data;		/* seg_count * seg_size bytes */
@@ -204,7 +204,23 @@ static unsigned int rmpp_recall(struct ibmad_agent *agent, struct ibmad_send *pa
 /* A client that waits long, or without end, for its response does not for an ACK. */
 static unsigned int rmpp_ack_timeout(const struct ibmad_send *send)
 {
-	return send->buf.timeout_ms > 0 ? send->buf.timeout_ms : IBMAD_RMPP_ACK_MS;
+	return send->buf.timeout_ms > 0 ?
+	       min(send->buf.timeout_ms, IBMAD_RMPP_ACK_MS) : IBMAD_RMPP_ACK_MS;
+}
+
+/* So often does it go again without progress: for as long as the client would wait. */
+static u16 rmpp_retries(const struct ibmad_send *send)
+{
+	u32 waits = DIV_ROUND_UP(max(send->buf.timeout_ms, 1), IBMAD_RMPP_ACK_MS);
+
+	return min_t(u64, (1ULL + send->retries_left) * waits - 1, U16_MAX);
+}
+
+static bool rmpp_is_double_sided(const struct ibmad_send *send)
+{
+	const struct ib_mad_hdr *sent = send->buf.mad;
+
+	return send->expects && sent->method == IBMAD_SA_GET_MULTI;
 }
 
 /*
@@ -247,7 +263,7 @@ int ibmad_rmpp_send_start(struct ibmad_send *send)
 	rmpp->acked = 0;
 	rmpp->recover = 0;
 	rmpp->window = 1;
-	rmpp->retries_left = send->retries_left;
+	rmpp->retries_left = rmpp_retries(send);
 	rmpp->active = true;
 	rmpp_pump(agent, send);
 	return 0;
@@ -419,15 +435,18 @@ u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
 			 const struct ib_rmpp_hdr *hdr, unsigned int *puts,
 			 bool *turn)
 {
-	const struct ib_mad_hdr *sent = send->buf.mad;
 	struct ibmad_rmpp_send *rmpp = send->rmpp;
 	u32 seg = be32_to_cpu(hdr->seg_num);
 	u32 missing;
 	u8 why;
 
 	lockdep_assert_held(&agent->lock);
-	if (!rmpp->active)
+	if (!rmpp->active) {
+		/* Said again for want of what is to turn the direction around. */
+		*turn = send->state == IBMAD_WAITING && seg == rmpp->seg_count &&
+			rmpp_is_double_sided(send);
 		return IB_MGMT_RMPP_STATUS_SUCCESS;
+	}
 	why = rmpp_check_ack(rmpp, hdr);
 	if (why) {
 		*puts += ibmad_rmpp_send_end(agent, send, IB_WC_REM_ABORT_ERR,
@@ -438,10 +457,10 @@ u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
 		return IB_MGMT_RMPP_STATUS_SUCCESS;	/* overtaken */
 	if (seg > rmpp->acked)
 		ibmad_send_disarm(send);	/* progress: the wait starts anew */
-	missing = rmpp_note_ack(rmpp, seg, send->retries_left);
+	missing = rmpp_note_ack(rmpp, seg, rmpp_retries(send));
 	rmpp->window = max(rmpp->window, be32_to_cpu(hdr->paylen_newwin));
 	if (seg == rmpp->seg_count) {
-		*turn = send->expects && sent->method == IBMAD_SA_GET_MULTI;
+		*turn = rmpp_is_double_sided(send);
 		*puts += ibmad_rmpp_send_end(agent, send, IB_WC_SUCCESS, 0);
 	} else {
 		/* ACKs can come faster than the port sends what they ask for. */

@@ -174,7 +174,7 @@ static const struct bad_segment bad_segments[] = {
 	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
 	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(1, 0, 0),
 	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
-	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(40000, 0, 0),
+	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG((1 << 20) + 1, 0, 0),
 	  .status = IB_MGMT_RMPP_STATUS_RESX },
 	{ .before = { SEG(1, FIRST, 0), SEG(2, 0, 0) },
 	  .bad = { .tid = 1, .seg = 3, .type = 7 },
@@ -193,14 +193,6 @@ static const struct bad_segment bad_segments[] = {
 	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
 	{ .before = { SEG(1, FIRST, 0), SEG(2, 0, 0), SEG(3, 0, 0) },
 	  .bad = SEG(2, LAST, FULL), .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
-	/* Lengths that the last segment cannot have */
-	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(2, LAST, PEER_CLASS_LEN - 1),
-	  .status = IB_MGMT_RMPP_STATUS_BAD_LEN },
-	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(2, LAST, FULL + 1),
-	  .status = IB_MGMT_RMPP_STATUS_BAD_LEN },
-	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(2, LAST, 0xffffffff),
-	  .status = IB_MGMT_RMPP_STATUS_BAD_LEN },
-	{ .bad = SEG(1, FIRST | LAST, 0), .status = IB_MGMT_RMPP_STATUS_BAD_LEN },
 };
 
 static void segments_that_cannot_be_true(struct kunit *test)
@@ -244,6 +236,46 @@ static void lengths_of_the_last_segment(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, peer_client.mad_len,
 				IB_MGMT_VENDOR_HDR + PEER_SEG_BYTES + len);
 	}
+}
+
+/* One that the last segment cannot have does not cost the transfer: it is full. */
+static void odd_lengths_of_the_last_segment(struct kunit *test)
+{
+	static const u32 odd[] = { 0, PEER_CLASS_LEN - 1, FULL + 1, 2 * FULL, 0xffffffff };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(odd); i++) {
+		peer_send(&(struct peer_mad){ .tid = 10 + i, .seg = 1, .flags = FIRST });
+		peer_send(&(struct peer_mad){ .tid = 10 + i, .seg = 2, .flags = LAST,
+					      .paylen_newwin = odd[i] });
+		KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), i + 1);
+		KUNIT_EXPECT_EQ(test, peer_client.mad_len,
+				IB_MGMT_VENDOR_HDR + 2 * PEER_SEG_BYTES);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+}
+
+/* As an SA of a large subnet answers. */
+static void more_segments_than_32768(struct kunit *test)
+{
+	unsigned long usual = ibmad_rmpp_max_bytes;
+	u32 seg, n = 33000;
+
+	ibmad_rmpp_max_bytes = 32 << 20;
+	for (seg = 1; seg <= n; seg++) {
+		peer_push(&(struct peer_mad){ .tid = 1, .seg = seg,
+					      .flags = seg == 1 ? FIRST : seg == n ? LAST : 0,
+					      .paylen_newwin = seg == n ? FULL : 0 });
+		/* The first grants a window, and each window is worth two rounds. */
+		if (seg == 1 || seg % 32 == 0)
+			peer_settle();
+	}
+	peer_settle();
+	ibmad_rmpp_max_bytes = usual;
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.stops), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	KUNIT_EXPECT_EQ(test, peer_client.segments, n);
+	KUNIT_EXPECT_EQ(test, peer_client.mad_len, IB_MGMT_VENDOR_HDR + n * PEER_SEG_BYTES);
 }
 
 static void the_sender_gives_up(struct kunit *test)
@@ -503,6 +535,8 @@ static struct kunit_case rmpp_recv_cases[] = {
 	KUNIT_CASE(beyond_the_window),
 	KUNIT_CASE(segments_that_cannot_be_true),
 	KUNIT_CASE(lengths_of_the_last_segment),
+	KUNIT_CASE(odd_lengths_of_the_last_segment),
+	KUNIT_CASE(more_segments_than_32768),
 	KUNIT_CASE(the_sender_gives_up),
 	KUNIT_CASE(control_mads_of_no_transfer),
 	KUNIT_CASE(a_request_that_is_repeated),
