@@ -155,8 +155,8 @@ EXPORT_SYMBOL_IF_KUNIT(ibmad_smi_receive);
 /*
  * What becomes of a directed-route SMP that this node sends: requests of an SM
  * here, responses of the SMA.  A request whose first part is LID routed (DrSLID
- * names a LID), or a response whose route ends here but whose SM is at a LID,
- * leaves as it is.
+ * names a LID), a response whose first part is (DrDLID names one), or whose route
+ * ends here but whose SM is at a LID, leaves as it is.
  */
 enum ibmad_smi_verdict
 ibmad_smi_originate(void *smp, bool opa, const struct ibmad_smi_node *node,
@@ -178,6 +178,9 @@ ibmad_smi_originate(void *smp, bool opa, const struct ibmad_smi_node *node,
 			return IBMAD_SMI_SEND;
 		return smi_outbound(&route, node, false, out_port);
 	}
+	/* The request came by a LID from where its directed part ended. */
+	if (!route.to_local_lid && *route.hop_ptr == route.hop_cnt + 1)
+		return IBMAD_SMI_SEND;
 	if (*route.hop_ptr == 1 && !route.from_local_lid) {
 		*route.hop_ptr = 0;
 		return IBMAD_SMI_SEND;

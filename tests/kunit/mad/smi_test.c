@@ -76,7 +76,10 @@ static const struct smi_case smi_cases[] = {
 	/* 14.2.2.4, C14-13: 1, the responder's node */
 	{ CA,	  SENT,	    BACK, BOTH,	  4, 1,  2,  SEND, 4, 1, 0 },
 	{ CA,	  SENT,	    BACK, BOTH,	  3, 2,  3,  SEND, 3, 2, 0 },
-	{ CA,	  SENT,	    BACK, NEITHER, 3, 2, 3,  SEND, 3, 2, 0 },
+	/* whom a LID led from the end of the directed part, and leads back there */
+	{ CA,	  SENT,	    BACK, NEITHER, 3, 2, 3,  SEND, 3, 3, 0 },
+	{ CA,	  SENT,	    BACK, SLID,	  1, 2,  3,  SEND, 1, 3, 0 },
+	{ CA,	  SENT,	    BACK, SLID,	  1, 1,  2,  SEND, 1, 2, 0 },
 	{ CA,	  SENT,	    BACK, BOTH,	  1, 2,  3,  DISCARD, 0, 2, 0 },
 	{ SWITCH, SENT,	    BACK, BOTH,	  0, 3,  4,  SEND, 2, 3, 0 },
 	{ CA,	  RECEIVED, BACK, BOTH,	  4, 1,  2,  DISCARD, 0, 2, 0 },
