@@ -11,6 +11,8 @@
 #include <rdma/opa_addr.h>
 #include "mad.h"
 
+#define MATCH_MAX_LMC	7	/* a port has 128 LIDs at most (IBA 4.1.3) */
+
 /*
  * TIDs are mostly counted up, which a multiplication spreads best.  Who chooses them
  * to make its chains long waits for those itself: a table is one agent's.
@@ -51,6 +53,20 @@ static bool match_is_port_gid(const union ib_gid *dgid)
 }
 
 /*
+ * Whether @slid is @dlid, or can be the base LID of its port: one that has many (by
+ * its LMC, of which nobody here knows) may answer from that.
+ */
+static bool match_is_base_lid(u32 slid, u32 dlid)
+{
+	unsigned int lmc;
+
+	for (lmc = 0; lmc <= MATCH_MAX_LMC; lmc++)
+		if (slid == (dlid & ~(BIT(lmc) - 1)))
+			return true;
+	return false;
+}
+
+/*
  * Whether @recv comes from where @send went (IBA 13.5.4: a response goes back
  * along the path of its request).
  */
@@ -74,7 +90,8 @@ static bool match_from_peer(const struct ibmad_send *send,
 		       !memcmp(&sgid, &rdma_ah_read_grh(&attr)->dgid,
 			       sizeof(sgid));
 	dlid = rdma_ah_get_dlid(&attr);
-	return dlid == be16_to_cpu(IB_LID_PERMISSIVE) || dlid == recv->wc.slid;
+	return dlid == be16_to_cpu(IB_LID_PERMISSIVE) ||
+	       match_is_base_lid(recv->wc.slid, dlid);
 }
 
 /* Whether @a and @b go to the same QP, as far as the provider can tell. */

@@ -79,6 +79,35 @@ static void an_answer_comes_from_where_the_request_went(struct kunit *test)
 	expect_answered(test, 1);
 }
 
+/* A port of many LIDs may answer from the first of them, whichever was asked. */
+static void an_answer_from_the_base_lid(struct kunit *test)
+{
+	static const u16 bases[] = { 0x10c5, 0x10c4, 0x10c0, 0x1080 };
+	static const u16 others[] = { 0x10c6, 0x10c1, 0x10c8, 0x1040, 0x1000 };
+	struct rdma_ah_attr attr = {
+		.type = RDMA_AH_ATTR_TYPE_IB, .port_num = 1,
+	};
+	struct ib_ah *ah;
+	__be64 tid;
+	int i;
+
+	rdma_ah_set_dlid(&attr, bases[0]);
+	ah = rdma_create_ah(pair.asker.agent->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		tid = ask(test, ah);
+		answer_from(bases[i], NULL, TEST_CLASS, tid);
+		expect_answered(test, i + 1);
+	}
+	tid = ask(test, ah);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		answer_from(others[i], NULL, TEST_CLASS, tid);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), ARRAY_SIZE(bases));
+	answer_from(bases[0], NULL, TEST_CLASS, tid);
+	expect_answered(test, ARRAY_SIZE(bases) + 1);
+	rdma_destroy_ah(ah, 0);
+}
+
 /* An agent hears by its own port alone, whatever TID another's hears of. */
 static void an_answer_at_another_port(struct kunit *test)
 {
@@ -199,6 +228,7 @@ static void counters_in_sysfs(struct kunit *test)
 
 static struct kunit_case match_cases[] = {
 	KUNIT_CASE(an_answer_comes_from_where_the_request_went),
+	KUNIT_CASE(an_answer_from_the_base_lid),
 	KUNIT_CASE(an_answer_at_another_port),
 	KUNIT_CASE(an_answer_to_a_request_with_a_grh),
 	KUNIT_CASE(an_answer_of_whoever_has_the_well_known_guid),
