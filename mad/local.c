@@ -329,8 +329,10 @@ static bool local_turn_around(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	size_t len = send->length;
 	u16 pkey_index;
 
+	/* A TrapRepress, too, which is sent as a request but matched as a response. */
 	if (mqp->port->device->ops.process_mad &&
-	    !ib_response_mad(send->buf.mad))
+	    !(((const struct ib_mad_hdr *)send->buf.mad)->method &
+	      IB_MGMT_METHOD_RESP))
 		result = local_process(mqp, recv, send->buf.mad, recv->mad,
 				       &len, &pkey_index);
 	if (!(result & IB_MAD_RESULT_SUCCESS) ||

@@ -23,6 +23,21 @@ static void a_local_smp_is_answered_by_the_adapter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
 }
 
+/* It is matched as a response is, but the adapter's agents wait for it. */
+static void a_local_trap_repress_reaches_the_adapter(struct kunit *test)
+{
+	struct ib_smp smp = local_route(0, 0);
+
+	smp.method = IB_MGMT_METHOD_TRAP_REPRESS;
+	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_CONSUMED;
+	KUNIT_ASSERT_EQ(test, local_post(&smp, 0), 0);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&local.seen.sent, 1));
+	KUNIT_EXPECT_EQ(test, local.seen.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&local.agent.calls), 1);
+	KUNIT_EXPECT_EQ(test, local.agent.method, IB_MGMT_METHOD_TRAP_REPRESS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
+}
+
 /* Several at once: each is answered, in the order they were sent. */
 static void local_smps_keep_their_order(struct kunit *test)
 {
@@ -171,6 +186,7 @@ static void a_local_smp_without_memory(struct kunit *test)
 
 static struct kunit_case local_cases[] = {
 	KUNIT_CASE(a_local_smp_is_answered_by_the_adapter),
+	KUNIT_CASE(a_local_trap_repress_reaches_the_adapter),
 	KUNIT_CASE(local_smps_keep_their_order),
 	KUNIT_CASE(a_local_smp_that_nobody_answers),
 	KUNIT_CASE(what_the_adapter_leaves_goes_to_an_agent),
