@@ -40,7 +40,8 @@ struct sa_group {
 	refcount_t ref;
 	struct work_struct work;
 	spinlock_t lock;		/* what says so below; irq safe */
-	struct ib_sa_mcmember_rec rec;	/* of the group; valid while joined; lock */
+	struct ib_sa_mcmember_rec rec;	/* of the group; valid while known; lock */
+	bool known;			/* joined, or was until a reset; lock */
 	u16 pkey_index;			/* of rec.pkey when it was joined; lock */
 	u8 joined;			/* states joined with the SA; lock */
 	u8 asked;			/* states in the request on its way; lock */
@@ -184,6 +185,7 @@ static void group_joined(struct sa_group *group, const struct ib_sa_mad *mad)
 	ibmad_sa_mcrec_unpack((const void *)mad->data, &group->rec);
 	group->pkey_index = group_find_pkey(group);
 	group->joined |= group->asked;
+	group->known = true;
 }
 
 /* The request that was on its way has ended; group->busy is cleared. */
@@ -196,10 +198,12 @@ static void group_ended(struct sa_group *group, int status,
 	 * older than a reset counts for nothing, as it is asked again; with nobody
 	 * left to ask, the group that was joined is to be left.
 	 */
-	if (group->leaving)
+	if (group->leaving) {
 		group->joined &= ~group->asked;
-	else if (!status && (!group->stale || list_empty(&group->pending)))
+		group->known = group->joined;
+	} else if (!status && (!group->stale || list_empty(&group->pending))) {
 		group_joined(group, mad);
+	}
 	if (group->joining && status && !group->stale) {
 		group->joining->answered = true;
 		group->joining->result = status;
@@ -525,6 +529,9 @@ EXPORT_SYMBOL(ib_sa_free_multicast);
  * @mgid: the group's MGID
  * @rec: set to its record
  *
+ * A group that subnet administration may have forgotten keeps its record as long as
+ * it has members, who join again: others ask for it meanwhile.
+ *
  * Context: any.
  * Return: 0; -ENODEV: the port has no subnet administration; -EADDRNOTAVAIL: it
  * has not joined such a group.
@@ -545,7 +552,7 @@ int ib_sa_get_mcmember_rec(struct ib_device *device, u32 port_num,
 	if (!group)
 		return ret;
 	spin_lock_irqsave(&group->lock, flags);
-	if (group->joined) {
+	if (group->known) {
 		*rec = group->rec;
 		ret = 0;
 	}

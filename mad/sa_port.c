@@ -152,8 +152,13 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 	port = sa_find_port(sa, event->element.port_num);
 	if (!port)
 		return;
-	/* The subnet manager forgot the memberships, or may have moved. */
-	if (event->event != IB_EVENT_PORT_ACTIVE)
+	/*
+	 * The memberships may be lost.  Not when another subnet manager takes over:
+	 * it knows them, or asks for all of them again (CLIENT_REREGISTER).  IPoIB
+	 * does not join again for anything else.
+	 */
+	if (event->event != IB_EVENT_PORT_ACTIVE &&
+	    event->event != IB_EVENT_SM_CHANGE)
 		ibmad_sa_mcast_reset(port, event->event == IB_EVENT_PKEY_CHANGE);
 	sa_sm_ah_replace(port, NULL);
 	mod_delayed_work(ibmad_lookup_wq, &port->update, 0);
