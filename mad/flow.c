@@ -2,22 +2,31 @@
 /*
  * Flow control for solicited MADs.  Datagrams have none: a receive queue that
  * overflows, here or at the peer, loses MADs without a word.  So an agent has at
- * most ibmad_request_window requests out to one address handle; those behind them
+ * most ibmad_request_window requests out to one destination; those behind them
  * are HELD, in the order in which they were posted, and each goes when one of the
  * same flow is done.  A client that asks for thousands of records at once gets them
  * as fast as the peer gives them, not as fast as its retries come round.
  *
- * A flow is an address handle with requests out; the last one used is kept, so an
- * agent with one peer allocates nothing.  A HELD send's flow always has requests
- * out, hence it cannot be forgotten, except while the agent is closing: then no
- * credit is handed out any more, since all that is held is about to be cancelled.
- * Everything here is protected by agent->lock.
+ * A flow is a destination with requests out, not an address handle, for userspace
+ * has one of those made for each MAD; directed-route SMPs share one.  The last one
+ * used is kept, so an agent with one peer allocates nothing.  A HELD send's flow
+ * always has requests out, hence it cannot be forgotten, except while the agent is
+ * closing: then no credit is handed out any more, since all that is held is about to
+ * be cancelled.  Everything here is protected by agent->lock.
  */
 #include <linux/slab.h>
 #include "mad.h"
 
+/* All of its bytes count; a handle where the provider cannot tell where it leads. */
+struct flow_key {
+	union ib_gid dgid;
+	u32 dlid;			/* 0 with a GID */
+	u32 qpn;
+	u64 handle;
+};
+
 struct ibmad_flow {
-	struct ib_ah *ah;		/* key; never followed */
+	struct flow_key key;
 	unsigned int outstanding;	/* requests that have credit */
 	bool pumping;			/* flow_pump() is at work on it */
 	struct list_head held;		/* HELD sends, by port_link */
@@ -25,8 +34,8 @@ struct ibmad_flow {
 };
 
 static const struct rhashtable_params flow_params = {
-	.key_len = sizeof_field(struct ibmad_flow, ah),
-	.key_offset = offsetof(struct ibmad_flow, ah),
+	.key_len = sizeof_field(struct ibmad_flow, key),
+	.key_offset = offsetof(struct ibmad_flow, key),
 	.head_offset = offsetof(struct ibmad_flow, node),
 	.nelem_hint = 3,
 	.automatic_shrinking = true,
@@ -66,14 +75,28 @@ static void flow_forget(struct ibmad_agent *agent, struct ibmad_flow *flow)
 	kfree(flow);
 }
 
-static struct ibmad_flow *flow_new(struct ibmad_agent *agent, struct ib_ah *ah)
+static void flow_get_key(const struct ibmad_send *send, struct flow_key *key)
+{
+	struct rdma_ah_attr attr = {};
+
+	*key = (struct flow_key){ .qpn = send->remote_qpn };
+	if (rdma_query_ah(send->buf.ah, &attr))
+		key->handle = (unsigned long)send->buf.ah;
+	else if (rdma_ah_get_ah_flags(&attr) & IB_AH_GRH)
+		key->dgid = rdma_ah_read_grh(&attr)->dgid;
+	else
+		key->dlid = rdma_ah_get_dlid(&attr);
+}
+
+static struct ibmad_flow *flow_new(struct ibmad_agent *agent,
+				   const struct flow_key *key)
 {
 	struct ibmad_flow *flow;
 
 	flow = kzalloc(sizeof(*flow), GFP_ATOMIC | __GFP_NOWARN);
 	if (!flow)
 		return NULL;
-	flow->ah = ah;
+	flow->key = *key;
 	INIT_LIST_HEAD(&flow->held);
 	if (rhashtable_insert_fast(&agent->flows, &flow->node, flow_params)) {
 		kfree(flow);
@@ -82,16 +105,19 @@ static struct ibmad_flow *flow_new(struct ibmad_agent *agent, struct ib_ah *ah)
 	return flow;
 }
 
-/* The flow to @ah, which becomes the last used; NULL for want of memory. */
-static struct ibmad_flow *flow_find(struct ibmad_agent *agent, struct ib_ah *ah)
+/* The flow of @send, which becomes the last used; NULL for want of memory. */
+static struct ibmad_flow *flow_find(struct ibmad_agent *agent,
+				    const struct ibmad_send *send)
 {
 	struct ibmad_flow *last = agent->last_flow, *flow;
+	struct flow_key key;
 
-	if (last && last->ah == ah)
+	flow_get_key(send, &key);
+	if (last && !memcmp(&last->key, &key, sizeof(key)))
 		return last;
-	flow = rhashtable_lookup_fast(&agent->flows, &ah, flow_params);
+	flow = rhashtable_lookup_fast(&agent->flows, &key, flow_params);
 	if (!flow)
-		flow = flow_new(agent, ah);
+		flow = flow_new(agent, &key);
 	if (!flow)
 		return NULL;
 	agent->last_flow = flow;
@@ -133,7 +159,7 @@ bool ibmad_flow_admit(struct ibmad_agent *agent, struct ibmad_send *send)
 	lockdep_assert_held(&agent->lock);
 	if (!READ_ONCE(ibmad_request_window) || !flow_applies(send))
 		return true;
-	flow = flow_find(agent, send->buf.ah);
+	flow = flow_find(agent, send);
 	/* Better without credit than not at all. */
 	if (!flow)
 		return true;

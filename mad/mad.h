@@ -405,7 +405,7 @@ void ibmad_match_del(struct ibmad_agent *agent, struct ibmad_send *send);
 struct ibmad_send *ibmad_match_find(struct ibmad_agent *agent,
 				    const struct ibmad_recv *recv, bool control);
 
-/* ---- flow.c: how many requests an agent has out to one address handle ---- */
+/* ---- flow.c: how many requests an agent has out to one destination ---- */
 int ibmad_flow_init(struct ibmad_agent *agent);
 void ibmad_flow_exit(struct ibmad_agent *agent);	/* no send is left */
 /*
@@ -574,7 +574,7 @@ struct ibmad_agent {
 	struct list_head sends;		/* posted, not completed; lock */
 	struct rhltable by_tid;		/* those that expect a response; lock */
 	struct ibmad_send *lone;	/* one more of those, or NULL; lock */
-	struct rhashtable flows;	/* by address handle; lock */
+	struct rhashtable flows;	/* by destination; lock */
 	struct ibmad_flow *last_flow;	/* the one used last, or NULL; lock */
 	struct list_head controls;	/* RMPP's control MADs on the port; lock */
 

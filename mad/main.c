@@ -20,7 +20,7 @@ unsigned int ibmad_request_window = 256;
 EXPORT_SYMBOL_IF_KUNIT(ibmad_request_window);
 module_param_named(request_window, ibmad_request_window, uint, 0644);
 MODULE_PARM_DESC(request_window,
-		 "Requests that an agent has out to one address handle; 0: no limit");
+		 "Requests that an agent has out to one destination; 0: no limit");
 
 unsigned long ibmad_rmpp_max_bytes = 16 << 20;
 EXPORT_SYMBOL_IF_KUNIT(ibmad_rmpp_max_bytes);

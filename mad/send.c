@@ -593,7 +593,7 @@ static int send_post(struct ibmad_send *send)
  * retries holds the number of those that were used.  A negative timeout_ms waits
  * for ever.  IBA vol. 1, 13.4.6.3.
  *
- * At most ib_mad.request_window requests of an agent are out to one address handle;
+ * At most ib_mad.request_window requests of an agent are out to one destination;
  * further ones are kept until some of those are complete, in the order posted, but
  * no longer than timeout_ms * (1 + retries).  RMPP transfers and the connection
  * managers' messages are not counted.

@@ -24,7 +24,7 @@ struct flow_record {
 
 extern struct flow_record flow;
 
-/* With @window requests to an address handle. */
+/* With @window requests to a destination. */
 int flow_setup(struct kunit *test, unsigned int window);
 /* Undoes it all, and all tests' changes to the window. */
 void flow_teardown(void);
@@ -37,7 +37,7 @@ struct ib_mad_send_buf *flow_post_to(struct kunit *test, struct ib_ah *ah,
 void flow_post_many(struct kunit *test, int n, int timeout_ms, int retries);
 struct ib_ah *flow_ah(u16 dlid);
 
-/* The asker's sends in @state; the references on its agent; its address handles. */
+/* The asker's sends in @state; the references on its agent; its destinations. */
 int flow_in_state(enum ibmad_send_state state);
 unsigned int flow_refs(void);
 int flow_known(void);

@@ -141,7 +141,7 @@ static void a_lost_qp_fails_all_that_are_held(struct kunit *test)
 /* A flow that was not used last stays while what it holds is failing. */
 static void a_lost_qp_under_two_flows(struct kunit *test)
 {
-	struct ib_ah *other = flow_ah(flow.pair.server.hca->port[1].lid);
+	struct ib_ah *other = flow_ah(flow.pair.server.hca->port[1].lid + 1);
 	struct ib_mad_send_buf *first;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(other));

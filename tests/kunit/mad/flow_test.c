@@ -71,33 +71,54 @@ static void a_dead_peer_holds_up_no_other(struct kunit *test)
 	rdma_destroy_ah(dead, 0);
 }
 
-/* An address handle is known while it is in use, and the last one longer. */
-static void address_handles_come_and_go(struct kunit *test)
+/* A destination is known while requests are out to it, and the last one longer. */
+static void destinations_come_and_go(struct kunit *test)
+{
+	struct ib_ah *ah[20];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ah); i++) {
+		ah[i] = flow_ah(NOBODY + i);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(ah[i]));
+	}
+	for (i = 0; i < 5 * ARRAY_SIZE(ah); i++)
+		flow_post_to(test, ah[i % ARRAY_SIZE(ah)], 1000, 0);
+	KUNIT_EXPECT_EQ(test, flow_known(), ARRAY_SIZE(ah));
+	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), ARRAY_SIZE(ah));
+	flow_expect_all_done(test);
+	KUNIT_EXPECT_EQ(test, flow_known(), 1);
+	/* One after the other, each takes the place of the one before. */
+	for (i = 0; i < ARRAY_SIZE(ah); i++) {
+		flow_post_to(test, ah[i], 100, 0);
+		flow_expect_all_done(test);
+		KUNIT_EXPECT_EQ(test, flow_known(), 1);
+	}
+	for (i = 0; i < ARRAY_SIZE(ah); i++)
+		rdma_destroy_ah(ah[i], 0);
+}
+
+/* As userspace does, which has a handle made for each of its requests. */
+static void handles_to_one_destination_share_its_window(struct kunit *test)
 {
 	u16 lid = flow.pair.server.hca->port[1].lid;
 	struct ib_ah *ah[20];
 	int i;
 
+	flow.pair.hold_responses = true;
 	for (i = 0; i < ARRAY_SIZE(ah); i++) {
 		ah[i] = flow_ah(lid);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(ah[i]));
+		flow_post_to(test, ah[i], LONG_MS, 0);
 	}
-	flow.pair.hold_responses = true;
-	for (i = 0; i < 5 * ARRAY_SIZE(ah); i++)
-		flow_post_to(test, ah[i % ARRAY_SIZE(ah)], LONG_MS, 0);
-	KUNIT_EXPECT_EQ(test, flow_known(), ARRAY_SIZE(ah));
-	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), ARRAY_SIZE(ah));
 	mad_settle(&flow.pair);
+	KUNIT_EXPECT_STREQ(test, flow.wire, "abcd");
+	KUNIT_EXPECT_EQ(test, flow_known(), 1);
+	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), ARRAY_SIZE(ah) - 4);
 	flow.pair.hold_responses = false;
 	fake_hca_release_held(flow.pair.server.hca);
 	flow_expect_all_done(test);
-	KUNIT_EXPECT_EQ(test, flow_known(), 1);
-	/* One after the other, each takes the place of the one before. */
-	for (i = 0; i < ARRAY_SIZE(ah); i++) {
-		flow_post_to(test, ah[i], 2000, 0);
-		flow_expect_all_done(test);
-		KUNIT_EXPECT_EQ(test, flow_known(), 1);
-	}
+	KUNIT_EXPECT_EQ(test, flow.peak, 4);
+	KUNIT_EXPECT_FALSE(test, flow.disordered);
 	for (i = 0; i < ARRAY_SIZE(ah); i++)
 		rdma_destroy_ah(ah[i], 0);
 }
@@ -366,7 +387,8 @@ static struct kunit_case flow_cases[] = {
 	KUNIT_CASE(the_window_bounds_what_is_out),
 	KUNIT_CASE(all_are_answered_in_their_order),
 	KUNIT_CASE(a_dead_peer_holds_up_no_other),
-	KUNIT_CASE(address_handles_come_and_go),
+	KUNIT_CASE(destinations_come_and_go),
+	KUNIT_CASE(handles_to_one_destination_share_its_window),
 	KUNIT_CASE(cancel_what_is_held),
 	KUNIT_CASE(modify_what_is_held),
 	KUNIT_CASE(held_no_longer_than_it_could_have_waited),
