@@ -288,6 +288,7 @@ struct ibmad_send {
 	bool matchable;			/* by a response or an ACK; agent->lock */
 	bool queued;			/* in a lane; send_lock */
 	bool posted;			/* in a slot; send_lock */
+	bool mapped;			/* for who has it: see ibmad_send_map() */
 	u16 pkey_index;
 	u16 retries_left;		/* agent->lock */
 	u32 remote_qpn;
@@ -301,7 +302,7 @@ struct ibmad_send {
 			u32 vendor_err;
 		};
 	};
-	u64 dma_addr;			/* valid while posted */
+	u64 dma_addr;			/* valid while mapped */
 	unsigned long deadline;		/* jiffies; agent->lock */
 	/* agent->sends; of what RMPP sends, the transfer's or agent->controls. */
 	struct list_head agent_link;	/* agent->lock */
@@ -439,6 +440,9 @@ struct ibmad_send_slot {
 	unsigned int opening;		/* of the queue, that it was posted in */
 };
 
+/* -ENOMEM; does nothing if it is. */
+int ibmad_send_map(struct ibmad_send *send);
+void ibmad_send_unmap(struct ibmad_send *send);
 int ibmad_sendq_post(struct ibmad_send *send);
 /* Takes @send off its lane; false if its work request is on the QP already. */
 bool ibmad_sendq_withdraw(struct ibmad_send *send);
@@ -572,11 +576,11 @@ struct ibmad_agent {
 
 	spinlock_t lock;		/* see lock order */
 	struct list_head sends;		/* posted, not completed; lock */
+	struct list_head controls;	/* RMPP's control MADs on the port; lock */
 	struct rhltable by_tid;		/* those that expect a response; lock */
 	struct ibmad_send *lone;	/* one more of those, or NULL; lock */
 	struct rhashtable flows;	/* by destination; lock */
 	struct ibmad_flow *last_flow;	/* the one used last, or NULL; lock */
-	struct list_head controls;	/* RMPP's control MADs on the port; lock */
 
 	/* Agents of kernel RMPP alone; all protected by rmpp_mutex. */
 	struct mutex rmpp_mutex;

@@ -355,6 +355,7 @@ void ibmad_send_put(struct ibmad_send *send)
 	WARN_ON_ONCE(timer_pending(&send->timer) || send->matchable ||
 		     send->posted || !list_empty(&send->agent_link) ||
 		     !list_empty(&send->port_link));
+	ibmad_send_unmap(send);
 	ibmad_rmpp_send_free(send);
 	kfree(send);
 	kref_put(&agent->kref, ibmad_agent_release);
@@ -557,6 +558,11 @@ static int send_post(struct ibmad_send *send)
 	if (ret)
 		return ret;
 
+	/* The route has been looked at, and has changed an SMP's hop pointer. */
+	ret = send->route == IBMAD_WIRE ? ibmad_send_map(send) : 0;
+	if (ret)
+		return ret;
+
 	send->tid = ((struct ib_mad_hdr *)buf->mad)->tid;
 	send->expects = buf->timeout_ms;
 	send->retries_left = clamp(buf->retries, 0, U16_MAX);
@@ -577,6 +583,8 @@ static int send_post(struct ibmad_send *send)
 	if (ret)
 		buf->retries = send->retries_left;
 	spin_unlock_irqrestore(&agent->lock, flags);
+	if (ret)
+		ibmad_send_unmap(send);
 	return ret;
 }
 

@@ -53,10 +53,32 @@ static struct ibmad_send *sendq_next(struct ibmad_qp *mqp)
 	return list_first_entry(&lane[pick], struct ibmad_send, port_link);
 }
 
-static void sendq_unmap(struct ibmad_qp *mqp, struct ibmad_send *send)
+/*
+ * A mapping takes time, where there is an IOMMU or memory that is copied to: a client's
+ * send is mapped before any lock is taken and until its client is told, however often
+ * it goes; what this layer makes by itself when it goes, until it is freed.
+ */
+int ibmad_send_map(struct ibmad_send *send)
 {
-	ib_dma_unmap_single(mqp->port->device, send->dma_addr, send->length,
-			    DMA_TO_DEVICE);
+	struct ib_device *device = send_agent(send)->port->device;
+
+	if (send->mapped)
+		return 0;
+	send->dma_addr = ib_dma_map_single(device, send->buf.mad, send->length,
+					   DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(device, send->dma_addr))
+		return -ENOMEM;
+	send->mapped = true;
+	return 0;
+}
+
+void ibmad_send_unmap(struct ibmad_send *send)
+{
+	if (!send->mapped)
+		return;
+	send->mapped = false;
+	ib_dma_unmap_single(send_agent(send)->port->device, send->dma_addr,
+			    send->length, DMA_TO_DEVICE);
 }
 
 static int sendq_post_wr(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
@@ -122,22 +144,17 @@ static void sendq_occupy(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
 /* Moves @send to a free slot and the QP. */
 static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
 {
-	struct ib_device *device = mqp->port->device;
 	struct ibmad_send_slot *slot;
 	int ret;
 
 	lockdep_assert_held(&mqp->send_lock);
 	WARN_ON_ONCE(!list_empty(&send->port_link));
-	send->dma_addr = ib_dma_map_single(device, send->buf.mad, send->length,
-					   DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(device, send->dma_addr))
-		return -ENOMEM;
-
+	ret = ibmad_send_map(send);
+	if (ret)
+		return ret;
 	slot = sendq_slot(mqp);
 	ret = sendq_post_wr(mqp, slot, send);
-	if (ret)
-		sendq_unmap(mqp, send);
-	else
+	if (!ret)
 		sendq_occupy(mqp, slot, send);
 	return ret;
 }
@@ -274,7 +291,6 @@ static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
 	struct ibmad_send *send = slot->send;
 
 	lockdep_assert_held(&mqp->send_lock);
-	sendq_unmap(mqp, send);
 	sendq_vacate(mqp, slot);
 	if (flushed && sendq_wants_redo(mqp, send)) {
 		sendq_to_lane(mqp, send, IBMAD_LANE_REDO);
