@@ -213,7 +213,10 @@ static void cma_route_free(struct rdma_route *route)
  *     child's callback returns.  iw_destroy_cm_id() ends the iWARP ones.
  * (6) The CM's id: ib_destroy_cm_id() and iw_destroy_cm_id() return when no
  *     callback runs or will.  When we are called from such a callback, idp->cm
- *     was cleared, and the CM destroys its id after the callback.
+ *     was cleared, and the CM destroys its id after the callback.  A request that
+ *     may be this id's (source.c) has it looked at under the lock of the CM's id,
+ *     while that waits for an answer: no longer when its destruction has begun,
+ *     nor when it tells of an outcome.
  * (7) Multicast joins: ib_sa_free_multicast() waits for the callback.
  * (8) Neighbour notifications find the id through the table of peers, under
  *     RCU; it is taken out, and the memory goes by kfree_rcu().
