@@ -44,5 +44,6 @@ extern struct kunit_suite ibcore_nldev_linear_suite;
 extern struct kunit_suite ibcore_ls_suite;
 extern struct kunit_suite ibcore_addr_ls_suite;
 extern struct kunit_suite ibcore_name_suite;
+extern struct kunit_suite ibcore_provider_suite;
 
 #endif

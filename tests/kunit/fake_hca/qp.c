@@ -547,7 +547,8 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 	}
 	wc.status = wc.byte_len <= recv->length ? IB_WC_SUCCESS : IB_WC_LOC_LEN_ERR;
 	if (packet->dst_qpn < 2) {
-		wc.byte_len += hca->quirks.byte_len_extra;
+		if (packet->len >= IB_MGMT_MAD_SIZE)
+			wc.byte_len += hca->quirks.byte_len_extra;
 		if (packet->dst_qpn && hca->quirks.byte_len_without_grh)
 			wc.byte_len -= sizeof(struct ib_grh);
 		if (packet->dst_qpn && hca->quirks.no_src_qp)

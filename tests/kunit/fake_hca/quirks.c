@@ -226,6 +226,12 @@ const struct fake_hca_quirks *fake_hca_quirks_of(const char *name)
 }
 EXPORT_SYMBOL_GPL(fake_hca_quirks_of);
 
+const struct fake_hca_quirks *fake_hca_quirks_nth(unsigned int n)
+{
+	return n < ARRAY_SIZE(providers) ? &providers[n] : NULL;
+}
+EXPORT_SYMBOL_GPL(fake_hca_quirks_nth);
+
 const struct fake_hca_quirks *fake_hca_quirks_default(void)
 {
 	const struct fake_hca_quirks *quirks = fake_hca_quirks_of(provider);

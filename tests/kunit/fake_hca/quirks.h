@@ -72,6 +72,8 @@ struct fake_hca_quirks {
 
 /* The row of @provider, or NULL; "" and NULL name the obliging adapter. */
 const struct fake_hca_quirks *fake_hca_quirks_of(const char *provider);
+/* The n-th row, from 0, or NULL. */
+const struct fake_hca_quirks *fake_hca_quirks_nth(unsigned int n);
 /* The one that the module parameter names; never NULL. */
 const struct fake_hca_quirks *fake_hca_quirks_default(void);
 
