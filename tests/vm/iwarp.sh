@@ -8,6 +8,7 @@
 siw_add() {
 	rdma link add "$1" type siw netdev "$2"
 	wait_for 5 test -e "/sys/class/infiniband/$1/ports/1/state"
+	core_resources "$1"
 }
 
 # siw_up: both devices, IPv4 and IPv6, and what userspace speaks to

@@ -183,6 +183,15 @@ load() {
 rxe_add() {
 	rdma link add "$1" type rxe netdev "$2"
 	wait_for 5 test -e "/sys/class/infiniband/$1/ports/1/gids/1"
+	core_resources "$1"
+}
+
+# core_resources DEVICE: what the core itself holds, as rdma lists it before anybody
+# has used the first device; the others are like it
+core_resources() {
+	[ -s /run/core-resources ] ||
+		rdma res show "$1" >/run/core-resources || fail "rdma res show $1"
+	[ -s /run/core-resources ] || fail "rdma res show $1 says nothing"
 }
 
 rdma_up() {
@@ -198,18 +207,31 @@ wire_bytes() {
 	cat /sys/class/net/v[ab]/statistics/rx_bytes | busybox awk '{ s += $1 } END { print s }'
 }
 
-# no_resources: nothing but what the core itself holds (a PD, a CQ and QP1 of
-# MAD a port) is left on any device
+# no_resources: nothing but what the core itself holds (of MADs, a port: a PD, a CQ,
+# QP1; CQs of its pool) is left on any device
 no_resources() {
 	wait_for 20 only_core_resources && return 0
-	rdma res show
-	rdma res show cm_id
-	rdma res show qp
-	fail "resources left"
+	rdma res show || :
+	rdma res show cm_id || :
+	rdma res show qp || :
+	rdma res show cq || :
+	fail "resources left, or not to be listed; at first: $(cat /run/core-resources)"
 }
 
+# Lines of rdma res show: "0: rxe_a: pd 1 cq 1 qp 1 cm_id 0 mr 0 ctx 0 srq 0"; and of
+# its cq: "dev rxe_a cqn 1 cqe 16 users 0 poll-ctx SOFTIRQ comm [ib_core]"
 only_core_resources() {
-	! rdma res show | grep -Eq 'cm_id [1-9]|mr [1-9]|ctx [1-9]|srq [1-9]|qp ([2-9]|1[0-9])'
+	local dev
+	rdma res show >/run/resources || return 1
+	rdma res show cq >/run/cqs || return 1
+	for dev in /sys/class/infiniband/*; do
+		[ ! -e "$dev" ] || grep -q "^[0-9]*: ${dev##*/}: .*pd [0-9]" /run/resources || return 1
+	done
+	! grep -qvE 'comm \[(ib_core|ib_mad)\]' /run/cqs || return 1
+	awk '
+		FNR == NR { for (i = 3; i < NF; i += 2) held[$i] = $(i + 1); next }
+		{ for (i = 3; i < NF; i += 2) if ($i != "cq" && $(i + 1) > held[$i] + 0) more = 1 }
+		END { exit more }' /run/core-resources /run/resources
 }
 
 # --- the test ULP ------------------------------------------------------------
