@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # about: what the MAD layer costs, the in-tree core and ours by turns in one boot
 # timeout: 300
+# debug: off
 #
 # One line for each measurement (the columns are in head, below). Args: "full" for
 # all sizes and rxe; "cost" and "rate" for that part alone. Nothing timed is

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # about: figures of iWARP over siw: connects a second, slab of a connection, of a listener
 # timeout: 240
+# debug: off
 # image: siw
 #
 # The slab holds siw's share, the sockets' and the test ULP's besides the core's; they
