@@ -3,6 +3,7 @@
 # about: RMPP transfers both ways, one segment to 2 MiB, also over a lossy wire
 # timeout: 240
 # stock-fails: two transfers of 2 MiB each way at once are not over in a minute
+# stock-fails-with: FAIL: ibex_mad: 
 . /ibex/user.sh
 . /ibex/mad.sh
 get_multi=20

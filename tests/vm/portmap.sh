@@ -4,6 +4,7 @@
 # timeout: 180
 # image: siw
 # stock-fails: it tells a daemon that starts again of ports that were given back
+# stock-fails-with: FAIL: told anew: [0-9]+ ports mapped|^TIMEOUT after
 . /ibex/iwarp.sh
 
 LOG=/tmp/syslog

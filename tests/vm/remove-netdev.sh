@@ -3,6 +3,7 @@
 # about: the netdev deleted under a live NFS mount with I/O in flight
 # timeout: 150
 # stock-fails: the in-tree core loses the DISCONNECTED event when the DREQ cannot be sent
+# stock-fails-with: FAIL: 'ip link delete vb' still blocks|unregister_netdevice: waiting for v
 remove_begin
 say "deleting the netdev (both ends of the pair) under I/O"
 remove_while_busy "ip link delete vb" "rxe_a rxe_b"

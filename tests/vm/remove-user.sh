@@ -3,6 +3,7 @@
 # about: rdma link delete while processes hold the device: they are told, none hangs
 # timeout: 120
 # stock-fails: the in-tree core waits until every process has closed a device of rxe's
+# stock-fails-with: FAIL: (the removal waited until|no process was told)
 . /ibex/user.sh
 user_up
 gid_a=$(gid_index rxe_a $A) || fail "no GID of $A"

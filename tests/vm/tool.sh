@@ -3,6 +3,7 @@
 # about: every command of rdma(8), and by hand what it does not ask, on rxe
 # timeout: 150
 # stock-fails: it takes a device name with a slash, and one that is too long
+# stock-fails-with: FAIL: nldev.py malformed .*2 not refused
 #
 # Prints what each command says, without what differs from run to run, so that
 # two runs can be compared; what matters it asserts.
