@@ -31,6 +31,7 @@ help:
 	@echo "make model         the CM's state machine against a lossy network, with Spin"
 	@echo "make sparse lint   static checks"
 	@echo "make bench-mad     what the MAD layer costs, the in-tree core beside ours"
+	@echo "IBEX_CACHE         folder for what is kept between runs ($$(scripts/cache))"
 
 deps:
 	@scripts/install-deps
