@@ -130,7 +130,8 @@ static bool ah_attr_valid(struct ib_device *dev,
 
 /*
  * Checks @attr for @dev and has it own a reference on its source GID, found by
- * index if the caller did not give it.  On error @attr holds nothing new.
+ * index if the caller did not give it; -ENODEV if the one given has been taken
+ * from the hardware.  On error @attr holds nothing new.
  */
 int ibcore_ah_attr_pin(struct ib_device *dev, struct rdma_ah_attr *attr)
 {
@@ -144,6 +145,9 @@ int ibcore_ah_attr_pin(struct ib_device *dev, struct rdma_ah_attr *attr)
 		return 0;
 	}
 	if (attr->grh.sgid_attr) {
+		/* Of one that left, drivers may have freed what they kept. */
+		if (!ibcore_gid_in_hw(attr->grh.sgid_attr))
+			return -ENODEV;
 		ah_attr_hold(attr);
 		return 0;
 	}

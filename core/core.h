@@ -214,7 +214,7 @@ void ibcore_cache_event(const struct ib_event *event);
 /* ---- gid.c, gid_find.c: GID tables and references on their entries ---- */
 /*
  * One entry.  Its index is taken from the moment it is published until its last
- * reference is put: that is when the driver forgets it.
+ * reference is put; the driver knows it for as long as the table has it.
  */
 struct ibcore_gid_entry {
 	struct ib_gid_attr attr;	/* constant once published, save ndev */
@@ -223,7 +223,7 @@ struct ibcore_gid_entry {
 	struct hlist_node hash;		/* written under table->lock; RCU */
 	struct list_head link;		/* in table->entries; table->lock */
 	void *context;			/* the driver's; table->lock */
-	bool in_hw;			/* add_gid done; table->lock */
+	bool in_hw;			/* add_gid done; table->lock to write */
 	struct net_device *ndev;	/* what attr.ndev's reference is on */
 	netdevice_tracker tracker;
 	struct work_struct work;	/* release, queued by the last put */
@@ -269,6 +269,7 @@ int ibcore_gid_del_netdev(struct ib_device *dev, u32 port,
 			  struct net_device *ndev);
 bool ibcore_gid_has_netdev(struct ib_device *dev, u32 port,
 			   struct net_device *ndev);
+bool ibcore_gid_in_hw(const struct ib_gid_attr *attr);
 /* The port's table or NULL, also for a port that does not exist. */
 struct ib_gid_table *ibcore_gid_table(const struct ib_device *dev, u32 port);
 struct hlist_head *ibcore_gid_bucket(struct ib_gid_table *table,

@@ -8,12 +8,14 @@
  * The life of an entry:
  *	gid_insert	the driver learns it, then readers see it; one
  *			reference is the table's
- *	gid_remove	readers no longer find it; the net_device's reference
- *			goes after a grace period, with the table's
- *	gid_retire	no reference remains: the driver forgets it and, on a
- *			RoCE port, its index is free again
- * A removed entry that something still refers to so keeps its index and its
- * place in the hardware, but not its net_device.
+ *	gid_remove	readers no longer find it; the driver forgets it while
+ *			it still has its net_device, whose reference goes after
+ *			a grace period, with the table's
+ *	gid_retire	no reference remains: on a RoCE port its index is free
+ *			again
+ * A removed entry that something still refers to so keeps its index, but neither
+ * its place in the hardware nor its net_device: an address that is taken away
+ * stops working at once, and one that comes back finds no older self there.
  */
 #include <linux/bitmap.h>
 #include <linux/jhash.h>
@@ -68,10 +70,11 @@ static int gid_hw_add(struct ibcore_gid_entry *entry)
 			  entry->attr.port_num, entry->attr.gid.raw,
 			  entry->attr.index, ret);
 	else
-		entry->in_hw = true;
+		WRITE_ONCE(entry->in_hw, true);
 	return ret;
 }
 
+/* Drivers look at attr.ndev here as in add_gid: mlx5 finds MACsec rules by it. */
 static void gid_hw_del(struct ibcore_gid_entry *entry)
 {
 	struct ib_device *dev = entry->attr.device;
@@ -80,7 +83,7 @@ static void gid_hw_del(struct ibcore_gid_entry *entry)
 	lockdep_assert_held(&entry->table->lock);
 	if (!entry->in_hw)
 		return;
-	entry->in_hw = false;
+	WRITE_ONCE(entry->in_hw, false);
 	ret = dev->ops.del_gid(&entry->attr, &entry->context);
 	if (ret)
 		ibdev_warn(dev, "port %u: deleting GID index %u: %d\n",
@@ -111,7 +114,6 @@ static void gid_retire(struct ibcore_gid_entry *entry)
 	struct ib_gid_table *table = entry->table;
 
 	lockdep_assert_held(&table->lock);
-	gid_hw_del(entry);
 	list_del(&entry->link);
 	if (table->roce)
 		clear_bit(entry->attr.index, table->used);
@@ -140,8 +142,8 @@ static void gid_release_work(struct work_struct *work)
  * rdma_put_gid_attr - drop a reference on a GID table entry
  * @attr: from rdma_get_gid_attr(), rdma_find_gid() and the like
  *
- * An entry that has meanwhile left the table goes with its last reference; the
- * driver's del_gid is then called from a work item.
+ * An entry that has meanwhile left the table goes with its last reference, which
+ * frees its index.
  *
  * Context: any.
  */
@@ -187,8 +189,8 @@ static void gid_remove(struct ibcore_gid_entry *entry)
 	lockdep_assert_held(&table->lock);
 	hlist_del_rcu(&entry->hash);
 	RCU_INIT_POINTER(table->slot[entry->attr.index], NULL);
+	gid_hw_del(entry);
 	if (refcount_dec_if_one(&entry->ref)) {
-		/* The common case, in which del_gid still sees attr.ndev. */
 		gid_retire(entry);
 		call_rcu(&entry->rcu, gid_free_rcu);
 		return;
@@ -511,9 +513,6 @@ static bool gid_table_close(struct ib_gid_table *table)
 		if (entry)
 			gid_remove(entry);
 	}
-	/* Nobody uses the device any more: the driver need not wait for them */
-	list_for_each_entry(entry, &table->entries, link)
-		gid_hw_del(entry);
 	remain = !list_empty(&table->entries);
 	mutex_unlock(&table->lock);
 	return remain;
@@ -523,8 +522,7 @@ static bool gid_table_close(struct ib_gid_table *table)
  * Empties the tables.  When it returns, the driver is not called for a GID of
  * @dev any more:
  * (1) closed, set under the lock, lets no entry in;
- * (2) every entry, in the table or only referred to, has left the hardware,
- *     under the same lock that gid_release_work takes before it looks at in_hw.
+ * (2) every entry has left the hardware with the table, under the same lock.
  */
 void ibcore_gid_cleanup(struct ib_device *dev)
 {

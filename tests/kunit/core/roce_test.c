@@ -154,10 +154,11 @@ static void a_vlan_has_its_addresses_on_the_port(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
-/* An entry in use keeps its index and its place in the hardware. */
+/* An entry in use keeps its index, but not its place in the hardware. */
 static void a_held_index_is_not_given_away(struct kunit *test)
 {
 	struct in6_addr old = roce_v4(&roce, 1), new = roce_v4(&roce, 0x301);
+	struct in6_addr third = roce_v4(&roce, 0x302);
 	const struct ib_gid_attr *attr = roce_gid(&roce, &old);
 	int index;
 
@@ -165,7 +166,7 @@ static void a_held_index_is_not_given_away(struct kunit *test)
 	index = attr->index;
 	KUNIT_ASSERT_EQ(test, fake_netdev_del_ipv4(roce.ndev, old.s6_addr32[3], 24), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&old)));
-	KUNIT_EXPECT_TRUE(test, roce.hca->port[1].gid_used[index]);
+	KUNIT_EXPECT_TRUE(test, wait_until(!roce.hca->port[1].gid_used[index]));
 	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, new.s6_addr32[3], 24), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(has(&new)));
 	KUNIT_EXPECT_NE(test, index_of(&new, V1), index);
@@ -178,9 +179,12 @@ static void a_held_index_is_not_given_away(struct kunit *test)
 	rdma_hold_gid_attr(attr);
 	rdma_put_gid_attr(attr);
 	msleep(50);
-	KUNIT_EXPECT_TRUE(test, roce.hca->port[1].gid_used[index]);
+	KUNIT_EXPECT_FALSE(test, roce.hca->port[1].gid_used[index]);
 	rdma_put_gid_attr(attr);
-	KUNIT_EXPECT_TRUE(test, wait_until(!roce.hca->port[1].gid_used[index]));
+	msleep(50);
+	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, third.s6_addr32[3], 24), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(has(&third)));
+	KUNIT_EXPECT_EQ(test, index_of(&third, V1), index);
 }
 
 static void an_address_without_room_gets_the_next_free_place(struct kunit *test)

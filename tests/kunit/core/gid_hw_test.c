@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What a driver that keeps GIDs in its adapter is told of them, and when. */
+#include <rdma/ib_cache.h>
+#include "objects.h"
+#include "suites.h"
+
+#define GID_HW_NET	87
+#define V1		IB_GID_TYPE_ROCE
+#define V2		IB_GID_TYPE_ROCE_UDP_ENCAP
+
+static struct roce roce;
+
+/* An adapter as strict as the stock drivers together. */
+static struct fake_hca *strict_alloc(void)
+{
+	struct fake_hca_params params = {
+		.link_layer = IB_LINK_LAYER_ETHERNET, .ndev = roce.ndev,
+	};
+	struct fake_hca *hca = fake_hca_alloc(&params);
+
+	if (!hca)
+		return NULL;
+	hca->quirks.gid_has_smac = true;
+	hca->quirks.del_gid_needs_ndev = true;
+	hca->quirks.gids_unique = true;
+	hca->quirks.gid_ops_fail_detached = true;
+	return hca;
+}
+
+static int gid_hw_test_init(struct kunit *test)
+{
+	int ret = roce_get(&roce, GID_HW_NET);
+
+	if (ret)
+		return ret;
+	roce.ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+	fake_hca_destroy(roce.hca);
+	roce.hca = strict_alloc();
+	if (!roce.hca)
+		return -ENOMEM;
+	ret = fake_hca_register(roce.hca);
+	if (ret) {
+		fake_hca_free(roce.hca);
+		roce.hca = NULL;
+	}
+	return ret;
+}
+
+static void gid_hw_test_exit(struct kunit *test)
+{
+	roce_put(&roce);
+}
+
+static bool has(const struct in6_addr *ip)
+{
+	return roce_has_gid(roce.hca, ip, V1) && roce_has_gid(roce.hca, ip, V2);
+}
+
+static bool lacks(const struct in6_addr *ip)
+{
+	return !roce_has_gid(roce.hca, ip, V1) && !roce_has_gid(roce.hca, ip, V2);
+}
+
+/* How often the adapter has @ip as a GID of RoCE v2. */
+static int in_hw(const struct in6_addr *ip)
+{
+	const struct fake_hca_port *port = &roce.hca->port[1];
+	int i, n = 0;
+
+	for (i = 0; i < FAKE_HCA_GIDS; i++)
+		n += port->gid_used[i] && port->gid_type[i] == V2 &&
+		     !memcmp(&port->gids[i], ip, sizeof(*ip));
+	return n;
+}
+
+static int drop(const struct in6_addr *ip)
+{
+	return fake_netdev_del_ipv4(roce.ndev, ip->s6_addr32[3], 24);
+}
+
+static int take(const struct in6_addr *ip)
+{
+	return fake_netdev_add_ipv4(roce.ndev, ip->s6_addr32[3], 24);
+}
+
+/* Who still refers to it does not keep an address working that was taken away. */
+static void a_gid_in_use_leaves_the_adapter_at_once(struct kunit *test)
+{
+	struct in6_addr ip = roce_v4(&roce, 1);
+	const struct ib_gid_attr *attr = roce_gid(&roce, &ip), *again;
+	int alive = atomic_read(&roce.hca->alive[FAKE_GID]);
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	KUNIT_EXPECT_EQ(test, in_hw(&ip), 1);
+	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&ip)));
+	KUNIT_EXPECT_TRUE(test, wait_until(!in_hw(&ip)));
+	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->alive[FAKE_GID]), alive - 2);
+
+	/* Coming back, it is known once, at an index of its own. */
+	KUNIT_ASSERT_EQ(test, take(&ip), 0);
+	again = roce_gid(&roce, &ip);
+	KUNIT_EXPECT_NOT_NULL(test, again);
+	KUNIT_EXPECT_EQ(test, in_hw(&ip), 1);
+	if (again) {
+		KUNIT_EXPECT_NE(test, again->index, attr->index);
+		rdma_put_gid_attr(again);
+	}
+	rdma_put_gid_attr(attr);
+	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->alive[FAKE_GID]), alive);
+}
+
+static int create_ah(struct ib_pd *pd, const struct ib_gid_attr *sgid)
+{
+	struct rdma_ah_attr attr = { .type = RDMA_AH_ATTR_TYPE_ROCE, .port_num = 1 };
+	union ib_gid dgid = { .raw = { 0xfe, 0x80, [15] = 2 } };
+	struct ib_ah *ah;
+
+	rdma_ah_set_grh(&attr, &dgid, 0, sgid->index, 1, 0);
+	attr.grh.sgid_attr = sgid;
+	ah = rdma_create_ah(pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	if (!IS_ERR(ah))
+		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	return PTR_ERR_OR_ZERO(ah);
+}
+
+/* What bnxt_re keeps for a GID is freed by then, which create_ah would look at. */
+static void no_address_handle_comes_from_a_gid_that_left(struct kunit *test)
+{
+	struct in6_addr ip = roce_v4(&roce, 1);
+	const struct ib_gid_attr *attr = roce_gid(&roce, &ip);
+	struct ib_pd *pd = ib_alloc_pd(&roce.hca->ibdev, 0);
+	int refs;
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pd));
+	refs = gid_refs(attr);
+	KUNIT_EXPECT_EQ(test, create_ah(pd, attr), 0);
+	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&ip) && !in_hw(&ip)));
+	KUNIT_EXPECT_EQ(test, create_ah(pd, attr), -ENODEV);
+	/* The table's is gone. */
+	KUNIT_EXPECT_TRUE(test, wait_until(gid_refs(attr) == refs - 1));
+	rdma_put_gid_attr(attr);
+	ib_dealloc_pd(pd);
+}
+
+static int (*del_gid)(const struct ib_gid_attr *attr, void **context);
+static int deleted;
+
+static int del_gid_counted(const struct ib_gid_attr *attr, void **context)
+{
+	int ret = del_gid(attr, context);
+
+	deleted += !ret;
+	return ret;
+}
+
+static void a_device_that_goes_leaves_none_in_the_adapter(struct kunit *test)
+{
+	struct in6_addr ip = roce_v4(&roce, 1);
+	const struct ib_gid_attr *attr = roce_gid(&roce, &ip);
+	int alive = atomic_read(&roce.hca->alive[FAKE_GID]);
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	deleted = 0;
+	del_gid = roce.hca->ibdev.ops.del_gid;
+	roce.hca->ibdev.ops.del_gid = del_gid_counted;
+	fake_hca_destroy(roce.hca);
+	roce.hca = NULL;
+	KUNIT_EXPECT_EQ(test, deleted, alive);
+	rdma_put_gid_attr(attr);
+}
+
+static struct kunit_case gid_hw_cases[] = {
+	KUNIT_CASE(a_gid_in_use_leaves_the_adapter_at_once),
+	KUNIT_CASE(no_address_handle_comes_from_a_gid_that_left),
+	KUNIT_CASE(a_device_that_goes_leaves_none_in_the_adapter),
+	{}
+};
+
+struct kunit_suite ibcore_gid_hw_suite = {
+	.name = "ib_core_gid_hw",
+	.init = gid_hw_test_init,
+	.exit = gid_hw_test_exit,
+	.test_cases = gid_hw_cases,
+};
