@@ -427,7 +427,7 @@ static int pkey_setup(struct ib_device *dev)
  * ibcore_cache_setup - make and fill the caches of all ports of a device
  * @dev: a device with its port_data, on its way to be registered
  *
- * Context: may sleep; takes the rtnl when the device has RoCE ports.
+ * Context: may sleep.
  * Return: 0, -ENOMEM, or what the driver answers when asked; nothing is left
  * behind then.
  */

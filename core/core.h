@@ -18,7 +18,7 @@
  *	      ibcore_registry_rwsem	the sets of devices and clients (registry.c);
  *					taken on (un)registration only, innermost
  *	A sub device's unregistration_lock nests in its parent's.
- *	rtnl is taken outside of, never inside, any lock of the GID tables.
+ *	Nothing here waits for rtnl with a lock of the GID tables held.
  */
 #include <linux/netdevice.h>
 #include <net/net_namespace.h>
@@ -257,6 +257,15 @@ struct ibcore_gid_want {
 	netdevice_tracker tracker;
 };
 
+/* All that a port should have; n counts on when cap is reached. */
+struct ibcore_gid_wants {
+	struct ibcore_gid_want *want;
+	unsigned int n;
+	unsigned int cap;
+	unsigned long types;		/* of the port */
+	struct net_device *port_ndev;	/* held, or NULL */
+};
+
 int ibcore_gid_setup(struct ib_device *dev);	/* cache.c calls these three */
 void ibcore_gid_cleanup(struct ib_device *dev);
 void ibcore_gid_release(struct ib_device *dev);
@@ -283,6 +292,11 @@ int ibcore_roce_setup(struct ib_device *dev);
 void ibcore_roce_cleanup(struct ib_device *dev);
 /* Has @port's table computed again, soon; @dev is not dereferenced. */
 void ibcore_roce_kick(const struct ib_device *dev, u32 port);
+
+/* ---- roce_want.c: which GIDs a RoCE port should have ---- */
+int ibcore_gid_wants_get(struct ibcore_gid_wants *set, struct ib_device *dev,
+			 u32 port);
+void ibcore_gid_wants_put(struct ibcore_gid_wants *set);
 
 /* ---- addr.c: IP address to link address ---- */
 int ibcore_addr_init(void);

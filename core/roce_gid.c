@@ -9,37 +9,25 @@
  * marked ports should be and hands that to ibcore_gid_sync().  So events that
  * come together cost one computation, none is lost, their order does not matter,
  * and one that meets the registration of a device is seen by the first
- * computation or by the next.
- *
- * The GIDs of a port whose net_device is N:
- *	default	fe80::/64 with the EUI-64 of a MAC, one of each type the port
- *		supports: of N, or if N is a bond's slave, of the bond
- *	IP	each IPv4 (as ::ffff:a.b.c.d) and IPv6 address, in each type, of N
- *		and its VLANs, and of every other device on top of N
- * From the bond up, what is reached through it counts only while N may send for
- * it: not while another slave is the active one.
+ * computation or by the next.  roce_want.c computes, without the rtnl: GIDs do
+ * not wait for what else is being configured, and a configuration that is seen
+ * half done is followed by the event that completes it.
  *
  * An iWARP port's one GID is the device's, but its net_device is followed too.
  *
- * Lock order: roce_dev.lock > rtnl, and roce_dev.lock > ib_gid_table.lock; the
- * rtnl is never held with a table's lock.  event_lock and roce_devs' own are
- * innermost.  The work takes the rtnl by trylock only, so that unregistration,
- * which waits for the work, does not wait for the rtnl.
+ * Lock order: roce_dev.lock > ib_gid_table.lock.  event_lock and roce_devs' own
+ * are innermost.
  */
 #include <linux/hashtable.h>
 #include <linux/inetdevice.h>
-#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include <net/addrconf.h>
-#include <net/bonding.h>
 #include <net/if_inet6.h>
-#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include "core.h"
 
 #define ROCE_RETRY_DELAY	HZ	/* after memory ran out */
-#define ROCE_RTNL_DELAY		1	/* after the rtnl was taken */
 
 struct workqueue_struct *ibcore_gid_wq;
 
@@ -67,14 +55,6 @@ struct roce_event {
 static DEFINE_SPINLOCK(event_lock);
 static DEFINE_HASHTABLE(event_table, 6);	/* event_lock */
 static bool event_lost;				/* event_lock */
-
-/* The GIDs a port should have; counts on when cap is reached. */
-struct want_set {
-	struct ibcore_gid_want *want;
-	unsigned int n;
-	unsigned int cap;
-	unsigned long types;
-};
 
 /**
  * roce_gid_type_mask_support - the GID types a port supports
@@ -104,195 +84,12 @@ static bool roce_follows(const struct ib_device *dev, u32 port)
 	return rdma_protocol_roce(dev, port) || rdma_protocol_iwarp(dev, port);
 }
 
-/* ---- what the GIDs should be; under the rtnl ---- */
-
-static bool want_has_default(const struct want_set *set, const union ib_gid *gid,
-			     enum ib_gid_type type, const struct net_device *ndev)
-{
-	unsigned int i;
-
-	/* Defaults come first, and there is one a type at most. */
-	for (i = 0; i < min(set->n, set->cap); i++) {
-		if (!set->want[i].is_default)
-			break;
-		if (set->want[i].type == type && set->want[i].ndev == ndev &&
-		    !memcmp(&set->want[i].gid, gid, sizeof(*gid)))
-			return true;
-	}
-	return false;
-}
-
-static void want_add(struct want_set *set, const union ib_gid *gid,
-		     struct net_device *ndev, bool is_default)
-{
-	struct ibcore_gid_want *want;
-	unsigned long types = set->types;
-	unsigned int type;
-
-	for_each_set_bit(type, &types, IB_GID_TYPE_SIZE) {
-		if (!is_default && want_has_default(set, gid, type, ndev))
-			continue;
-		if (set->n++ >= set->cap)
-			continue;
-		want = &set->want[set->n - 1];
-		want->gid = *gid;
-		want->type = type;
-		want->is_default = is_default;
-		want->ndev = ndev;
-		netdev_hold(ndev, &want->tracker, GFP_ATOMIC);
-	}
-}
-
-static void want_drop(struct want_set *set)
-{
-	unsigned int i;
-
-	for (i = 0; i < min(set->n, set->cap); i++)
-		netdev_put(set->want[i].ndev, &set->want[i].tracker);
-	set->n = 0;
-}
-
-/* Under rcu_read_lock. */
-static void want_add_ipv4(struct want_set *set, struct net_device *ndev)
-{
-	struct in_device *in_dev = __in_dev_get_rcu(ndev);
-	struct in_ifaddr *ifa;
-	union ib_gid gid;
-
-	if (!in_dev)
-		return;
-	in_dev_for_each_ifa_rcu(ifa, in_dev) {
-		ipv6_addr_set_v4mapped(ifa->ifa_local, (struct in6_addr *)&gid);
-		want_add(set, &gid, ndev, false);
-	}
-}
-
-/* Under rcu_read_lock. */
-static void want_add_ipv6(struct want_set *set, struct net_device *ndev)
-{
-	struct inet6_dev *in6_dev = __in6_dev_get(ndev);
-	struct inet6_ifaddr *ifp;
-	union ib_gid gid;
-
-	if (!IS_ENABLED(CONFIG_IPV6) || !in6_dev)
-		return;
-	read_lock_bh(&in6_dev->lock);
-	list_for_each_entry(ifp, &in6_dev->addr_list, if_list) {
-		if (ifp->state == INET6_IFADDR_STATE_DEAD)
-			continue;
-		memcpy(gid.raw, &ifp->addr, sizeof(gid.raw));
-		want_add(set, &gid, ndev, false);
-	}
-	read_unlock_bh(&in6_dev->lock);
-}
-
-static void want_add_ips(struct want_set *set, struct net_device *ndev)
-{
-	if (ndev->reg_state != NETREG_REGISTERED)
-		return;
-	want_add_ipv4(set, ndev);
-	want_add_ipv6(set, ndev);
-}
-
-static void want_add_default(struct want_set *set, struct net_device *ndev)
-{
-	union ib_gid gid = {
-		.global.subnet_prefix = cpu_to_be64(0xfe80000000000000ULL),
-	};
-
-	if (ndev->reg_state == NETREG_REGISTERED &&
-	    !addrconf_ifid_eui48(&gid.raw[8], ndev))
-		want_add(set, &gid, ndev, true);
-}
-
-/* The bond above @ndev if it is a slave, or NULL.  Under rcu_read_lock. */
-static struct net_device *roce_bond_of(struct net_device *ndev)
-{
-	struct net_device *master;
-
-	if (!netif_is_bond_slave(ndev))
-		return NULL;
-	master = netdev_master_upper_dev_get_rcu(ndev);
-	return master && netif_is_bond_master(master) ? master : NULL;
-}
-
-/* Whether @bond may send through its slave @ndev.  Under rcu_read_lock. */
-static bool roce_bond_uses(struct net_device *bond, struct net_device *ndev)
-{
-	struct net_device *active;
-
-	active = bond_option_active_slave_get_rcu(netdev_priv(bond));
-	return !active || active == ndev;
-}
-
-struct upper_walk {
-	struct want_set *set;
-	struct net_device *idle_bond;	/* what is reached through it is out */
-};
-
-static int want_add_upper(struct net_device *upper,
-			  struct netdev_nested_priv *priv)
-{
-	struct upper_walk *walk = priv->data;
-
-	if (upper != walk->idle_bond &&
-	    !(walk->idle_bond &&
-	      netdev_has_upper_dev_all_rcu(walk->idle_bond, upper)))
-		want_add_ips(walk->set, upper);
-	return 0;
-}
-
-static void want_fill(struct want_set *set, struct net_device *ndev)
-{
-	struct upper_walk walk = { .set = set };
-	struct netdev_nested_priv priv = { .data = &walk };
-	struct net_device *bond;
-
-	ASSERT_RTNL();
-	rcu_read_lock();
-	bond = roce_bond_of(ndev);
-	if (!bond)
-		want_add_default(set, ndev);
-	else if (roce_bond_uses(bond, ndev))
-		want_add_default(set, bond);
-	else
-		walk.idle_bond = bond;
-	want_add_ips(set, ndev);
-	netdev_walk_all_upper_dev_rcu(ndev, want_add_upper, &priv);
-	rcu_read_unlock();
-}
-
-static int want_compute(struct want_set *set, struct net_device *ndev)
-{
-	unsigned int cap;
-
-	while (ndev) {
-		want_fill(set, ndev);
-		if (set->n <= set->cap)
-			break;
-		cap = set->n + 8;
-		want_drop(set);
-		set->cap = cap;
-		kvfree(set->want);
-		set->want = kvcalloc(set->cap, sizeof(*set->want), GFP_KERNEL);
-		if (!set->want) {
-			set->cap = 0;
-			return -ENOMEM;
-		}
-	}
-	return 0;
-}
-
 /* ---- bringing the tables there ---- */
 
-/* Returns -EAGAIN if that needs the rtnl, which @wait says not to wait for. */
-static int roce_sync_port(struct roce_dev *rd, u32 port, bool wait,
-			  bool *changed)
+/* Returns 0, or -ENOMEM when what is missing is to be tried again. */
+static int roce_sync_port(struct roce_dev *rd, u32 port, bool *changed)
 {
-	struct want_set set = {
-		.types = roce_gid_type_mask_support(rd->dev, port),
-	};
-	struct net_device *ndev;
+	struct ibcore_gid_wants wants = {};
 	int ret;
 
 	lockdep_assert_held(&rd->lock);
@@ -300,21 +97,11 @@ static int roce_sync_port(struct roce_dev *rd, u32 port, bool wait,
 		ibcore_gid_update_ib(rd->dev, port);
 		return 0;
 	}
-	/* Before the rtnl: the driver may take it, or locks outside of it. */
-	ndev = ib_device_get_netdev(rd->dev, port);
-	if (wait) {
-		rtnl_lock();
-	} else if (!rtnl_trylock()) {
-		dev_put(ndev);
-		return -EAGAIN;
-	}
-	ret = want_compute(&set, ndev);
-	rtnl_unlock();
+	ret = ibcore_gid_wants_get(&wants, rd->dev, port);
 	if (!ret)
-		ret = ibcore_gid_sync(rd->dev, port, set.want, set.n, changed);
-	want_drop(&set);
-	kvfree(set.want);
-	dev_put(ndev);
+		ret = ibcore_gid_sync(rd->dev, port, wants.want, wants.n,
+				      changed);
+	ibcore_gid_wants_put(&wants);
 	return ret;
 }
 
@@ -329,8 +116,11 @@ static void roce_announce(struct roce_dev *rd, u32 port)
 	ib_dispatch_event(&event);
 }
 
-/* Brings all marked ports up to date; one that fails stays marked. */
-static int roce_sync(struct roce_dev *rd, bool wait)
+/*
+ * Brings all marked ports up to date; one that fails stays marked.  That a mark
+ * is taken away comes before what the network looks like (roce_dispatch).
+ */
+static int roce_sync(struct roce_dev *rd)
 {
 	int ret, err = 0;
 	bool changed;
@@ -341,11 +131,10 @@ static int roce_sync(struct roce_dev *rd, bool wait)
 		if (!test_and_clear_bit(port, rd->dirty))
 			continue;
 		changed = false;
-		ret = roce_sync_port(rd, port, wait, &changed);
+		ret = roce_sync_port(rd, port, &changed);
 		if (ret) {
 			set_bit(port, rd->dirty);
-			if (err != -ENOMEM)
-				err = ret;
+			err = ret;
 		}
 		if (changed && rd->announce)
 			roce_announce(rd, port);
@@ -353,18 +142,21 @@ static int roce_sync(struct roce_dev *rd, bool wait)
 	return err;
 }
 
-static void roce_work(struct work_struct *work)
+/* An event that has queued the work meanwhile is not delayed by a failure. */
+static void roce_sync_or_retry(struct roce_dev *rd)
 {
-	struct roce_dev *rd = container_of(work, struct roce_dev, work.work);
 	int ret;
 
 	mutex_lock(&rd->lock);
-	ret = roce_sync(rd, false);
+	ret = roce_sync(rd);
 	mutex_unlock(&rd->lock);
 	if (ret)
-		queue_delayed_work(ibcore_gid_wq, &rd->work,
-				   ret == -EAGAIN ? ROCE_RTNL_DELAY :
-						    ROCE_RETRY_DELAY);
+		queue_delayed_work(ibcore_gid_wq, &rd->work, ROCE_RETRY_DELAY);
+}
+
+static void roce_work(struct work_struct *work)
+{
+	roce_sync_or_retry(container_of(work, struct roce_dev, work.work));
 }
 
 /* @rd referred to, so that roce_devs, or its cleanup, outlasts this. */
@@ -425,10 +217,7 @@ static void roce_rescan(struct roce_dev *rd, u32 first, u32 last)
 	for (port = first; port <= last; port++)
 		if (roce_follows(rd->dev, port))
 			set_bit(port, rd->dirty);
-	mutex_lock(&rd->lock);
-	if (roce_sync(rd, true))
-		mod_delayed_work(ibcore_gid_wq, &rd->work, ROCE_RETRY_DELAY);
-	mutex_unlock(&rd->lock);
+	roce_sync_or_retry(rd);
 }
 
 /**
@@ -437,7 +226,7 @@ static void roce_rescan(struct roce_dev *rd, u32 first, u32 last)
  *
  * For drivers that have changed what ib_device_get_netdev() answers.
  *
- * Context: may sleep; takes the rtnl.
+ * Context: may sleep.
  */
 void rdma_roce_rescan_device(struct ib_device *ib_dev)
 {
@@ -455,7 +244,7 @@ EXPORT_SYMBOL(rdma_roce_rescan_device);
  * @ib_dev: the device; nothing is done unless it is registered
  * @port: port of it, counted from 1
  *
- * Context: may sleep; takes the rtnl.
+ * Context: may sleep.
  */
 void rdma_roce_rescan_port(struct ib_device *ib_dev, u32 port)
 {
@@ -563,8 +352,9 @@ int ibcore_roce_setup(struct ib_device *dev)
 		return ret;
 	}
 
+	smp_mb();	/* Pairs with roce_note(). */
 	mutex_lock(&rd->lock);
-	ret = roce_sync(rd, true);
+	ret = roce_sync(rd);
 	rd->announce = true;
 	mutex_unlock(&rd->lock);
 	if (ret)
@@ -617,6 +407,11 @@ static void roce_dispatch(struct net_device *ndev)
 	unsigned long id;
 	u32 port;
 
+	/*
+	 * What happened comes before the look at marks and locks: pairs with
+	 * roce_sync().  A port that is found marked is computed after it.
+	 */
+	smp_mb();
 	for (id = 0; (rd = roce_dev_get(&id)); id++) {
 		rdma_for_each_port(rd->dev, port)
 			if (roce_follows(rd->dev, port) &&
@@ -675,6 +470,11 @@ static void roce_note(struct net_device *ndev)
 {
 	struct roce_event *event;
 
+	/*
+	 * What happened comes before the look at the devices: one that is not
+	 * among them yet will see it when it is set up.
+	 */
+	smp_mb();
 	if (xa_empty(&roce_devs))
 		return;
 	spin_lock_bh(&event_lock);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What a driver that keeps GIDs in its adapter is told of them, and when. */
+#include <linux/etherdevice.h>
+#include <linux/rtnetlink.h>
 #include <rdma/ib_cache.h>
 #include "objects.h"
 #include "suites.h"
@@ -172,10 +174,27 @@ static void a_device_that_goes_leaves_none_in_the_adapter(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
+/* Whoever configures the network for long does not hold up what is done already. */
+static void gids_do_not_wait_for_the_rtnl(struct kunit *test)
+{
+	const u8 mac[ETH_ALEN] = { 2, 0, 0, 0, 1, 4 };
+	struct sockaddr sa = { .sa_family = roce.ndev->type };
+	struct in6_addr ll;
+
+	ether_addr_copy(sa.sa_data, mac);
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, dev_set_mac_address(roce.ndev, &sa, NULL), 0);
+	ll = net_link_local(roce.ndev);
+	KUNIT_EXPECT_TRUE(test, wait_until(has(&ll)));
+	KUNIT_EXPECT_EQ(test, in_hw(&ll), 1);
+	rtnl_unlock();
+}
+
 static struct kunit_case gid_hw_cases[] = {
 	KUNIT_CASE(a_gid_in_use_leaves_the_adapter_at_once),
 	KUNIT_CASE(no_address_handle_comes_from_a_gid_that_left),
 	KUNIT_CASE(a_device_that_goes_leaves_none_in_the_adapter),
+	KUNIT_CASE(gids_do_not_wait_for_the_rtnl),
 	{}
 };
 
