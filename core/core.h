@@ -212,6 +212,12 @@ void ibcore_cache_release(struct ib_device *dev);	/* on the last put_device */
 void ibcore_cache_event(const struct ib_event *event);
 
 /* ---- gid.c, gid_find.c: GID tables and references on their entries ---- */
+/* The addresses by which drivers program an entry: mlx5 its own, bnxt_re the port's. */
+struct ibcore_gid_macs {
+	u8 ndev[ETH_ALEN];	/* of the entry's net_device */
+	u8 port[ETH_ALEN];	/* of the port's */
+};
+
 /*
  * One entry.  Its index is taken from the moment it is published until its last
  * reference is put; the driver knows it for as long as the table has it.
@@ -226,6 +232,7 @@ struct ibcore_gid_entry {
 	bool in_hw;			/* add_gid done; table->lock to write */
 	struct net_device *ndev;	/* what attr.ndev's reference is on */
 	netdevice_tracker tracker;
+	struct ibcore_gid_macs macs;	/* when it was added; table->lock */
 	struct work_struct work;	/* release, queued by the last put */
 	struct rcu_head rcu;		/* detaching ndev, then freeing */
 };
@@ -253,6 +260,7 @@ struct ibcore_gid_want {
 	enum ib_gid_type type;
 	bool is_default;		/* at the index reserved for its type */
 	bool present;			/* ibcore_gid_sync's own */
+	struct ibcore_gid_macs macs;
 	struct net_device *ndev;	/* held */
 	netdevice_tracker tracker;
 };

@@ -104,7 +104,7 @@ static void gid_free_rcu(struct rcu_head *rcu)
 
 /*
  * No reference remains on @entry, and none can be taken:
- * (1) the table's was put by gid_remove or gid_detach_rcu, after slot[] and the
+ * (1) the table's was put by gid_let_go or gid_detach_rcu, after slot[] and the
  *     hash had let go of it, and readers take one only if the count is not zero;
  * (2) the last put is what leads here, once, whether directly or by the work.
  * RCU readers may still look at it, so it is freed after a grace period.
@@ -182,14 +182,29 @@ static void gid_detach_rcu(struct rcu_head *rcu)
 	rdma_put_gid_attr(&entry->attr);
 }
 
-static void gid_remove(struct ibcore_gid_entry *entry)
+/* Readers find @entry, at an index that holds none. */
+static void gid_show(struct ibcore_gid_entry *entry)
+{
+	struct ib_gid_table *table = entry->table;
+
+	lockdep_assert_held(&table->lock);
+	hlist_add_head_rcu(&entry->hash,
+			   ibcore_gid_bucket(table, &entry->attr.gid));
+	rcu_assign_pointer(table->slot[entry->attr.index], entry);
+}
+
+static void gid_hide(struct ibcore_gid_entry *entry)
 {
 	struct ib_gid_table *table = entry->table;
 
 	lockdep_assert_held(&table->lock);
 	hlist_del_rcu(&entry->hash);
 	RCU_INIT_POINTER(table->slot[entry->attr.index], NULL);
-	gid_hw_del(entry);
+}
+
+/* The table's reference on @entry, which is hidden and not in the hardware. */
+static void gid_let_go(struct ibcore_gid_entry *entry)
+{
 	if (refcount_dec_if_one(&entry->ref)) {
 		gid_retire(entry);
 		call_rcu(&entry->rcu, gid_free_rcu);
@@ -199,24 +214,30 @@ static void gid_remove(struct ibcore_gid_entry *entry)
 	call_rcu(&entry->rcu, gid_detach_rcu);
 }
 
+static void gid_remove(struct ibcore_gid_entry *entry)
+{
+	gid_hide(entry);
+	gid_hw_del(entry);
+	gid_let_go(entry);
+}
+
 static struct ibcore_gid_entry *gid_alloc(struct ib_gid_table *table,
 					  unsigned int ix,
-					  const union ib_gid *gid,
-					  enum ib_gid_type type,
-					  struct net_device *ndev)
+					  const struct ibcore_gid_want *want)
 {
 	struct ibcore_gid_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
 
 	if (!entry)
 		return NULL;
 	entry->attr.device = table->dev;
-	entry->attr.gid = *gid;
-	entry->attr.gid_type = type;
+	entry->attr.gid = want->gid;
+	entry->attr.gid_type = want->type;
 	entry->attr.index = ix;
 	entry->attr.port_num = table->port;
-	entry->ndev = ndev;
-	netdev_hold(ndev, &entry->tracker, GFP_KERNEL);
-	RCU_INIT_POINTER(entry->attr.ndev, ndev);
+	entry->macs = want->macs;
+	entry->ndev = want->ndev;
+	netdev_hold(entry->ndev, &entry->tracker, GFP_KERNEL);
+	RCU_INIT_POINTER(entry->attr.ndev, entry->ndev);
 	refcount_inc(&table->ref);
 	entry->table = table;
 	refcount_set(&entry->ref, 1);
@@ -224,15 +245,25 @@ static struct ibcore_gid_entry *gid_alloc(struct ib_gid_table *table,
 	return entry;
 }
 
+static void gid_publish(struct ibcore_gid_entry *entry)
+{
+	struct ib_gid_table *table = entry->table;
+
+	lockdep_assert_held(&table->lock);
+	list_add_tail(&entry->link, &table->entries);
+	if (table->roce)
+		set_bit(entry->attr.index, table->used);
+	gid_show(entry);
+}
+
 static int gid_insert(struct ib_gid_table *table, unsigned int ix,
-		      const union ib_gid *gid, enum ib_gid_type type,
-		      struct net_device *ndev)
+		      const struct ibcore_gid_want *want)
 {
 	struct ibcore_gid_entry *entry;
 	int ret;
 
 	lockdep_assert_held(&table->lock);
-	entry = gid_alloc(table, ix, gid, type, ndev);
+	entry = gid_alloc(table, ix, want);
 	if (!entry)
 		return -ENOMEM;
 	ret = gid_hw_add(entry);
@@ -240,11 +271,7 @@ static int gid_insert(struct ib_gid_table *table, unsigned int ix,
 		gid_free(entry);
 		return ret;
 	}
-	list_add_tail(&entry->link, &table->entries);
-	if (table->roce)
-		set_bit(ix, table->used);
-	hlist_add_head_rcu(&entry->hash, ibcore_gid_bucket(table, gid));
-	rcu_assign_pointer(table->slot[ix], entry);
+	gid_publish(entry);
 	return 0;
 }
 
@@ -304,7 +331,33 @@ static int gid_install(struct ib_gid_table *table,
 		if (ix >= table->len)
 			return -ENOSPC;
 	}
-	return gid_insert(table, ix, &want->gid, want->type, want->ndev);
+	return gid_insert(table, ix, want);
+}
+
+/*
+ * Drivers program a MAC with the GID: an entry whose MAC is another one now is
+ * taken out of the hardware and added anew.  Who refers to it keeps it, and its
+ * index; if the driver refuses, it leaves the table.  Meanwhile it is hidden, as
+ * one that is new: mlx5 looks up in add_gid who else has the GID.
+ */
+static void gid_readdress(struct ib_gid_table *table,
+			  struct ibcore_gid_want *want, bool *changed)
+{
+	struct ibcore_gid_entry *entry = gid_match(table, want);
+
+	if (!entry->in_hw || !memcmp(&entry->macs, &want->macs,
+				     sizeof(want->macs)))
+		return;
+	*changed = true;
+	gid_hide(entry);
+	gid_hw_del(entry);
+	entry->macs = want->macs;
+	if (!gid_hw_add(entry)) {
+		gid_show(entry);
+		return;
+	}
+	gid_let_go(entry);
+	want->present = false;
 }
 
 static int gid_install_missing(struct ib_gid_table *table,
@@ -340,9 +393,10 @@ static int gid_install_missing(struct ib_gid_table *table,
  * @n: how many
  * @changed: set when an entry came or went
  *
- * Entries that are wanted stay untouched at their index.  A GID the driver
- * refuses is logged and left out; so is one that finds no free index, which is
- * tried again as soon as a removed entry's last reference is put.
+ * Entries that are wanted stay at their index, and are programmed again if a MAC
+ * has changed.  A GID the driver refuses is logged and left out until the port is
+ * looked at again; so is one that finds no free index, which is tried again as
+ * soon as a removed entry's last reference is put.
  *
  * Context: may sleep; the driver's add_gid and del_gid run under the table's
  * lock alone.
@@ -376,6 +430,9 @@ int ibcore_gid_sync(struct ib_device *dev, u32 port,
 		gid_remove(entry);
 		*changed = true;
 	}
+	for (i = 0; i < n; i++)
+		if (want[i].present)
+			gid_readdress(table, &want[i], changed);
 	ret = gid_install_missing(table, want, n, changed);
 out:
 	mutex_unlock(&table->lock);
@@ -407,19 +464,19 @@ int ibcore_gid_del_netdev(struct ib_device *dev, u32 port,
 }
 
 static int gid_set_index(struct ib_gid_table *table, unsigned int ix,
-			 const union ib_gid *gid, struct net_device *ndev)
+			 const struct ibcore_gid_want *want)
 {
 	struct ibcore_gid_entry *entry = gid_slot(table, ix);
 
 	if (entry) {
-		if (entry->ndev == ndev &&
-		    !memcmp(&entry->attr.gid, gid, sizeof(*gid)))
+		if (entry->ndev == want->ndev &&
+		    !memcmp(&entry->attr.gid, &want->gid, sizeof(want->gid)))
 			return 0;
 		gid_remove(entry);
 	}
-	if (rdma_is_zero_gid(gid))
+	if (rdma_is_zero_gid(&want->gid))
 		return 0;
-	return gid_insert(table, ix, gid, IB_GID_TYPE_IB, ndev);
+	return gid_insert(table, ix, want);
 }
 
 /**
@@ -436,8 +493,8 @@ static int gid_set_index(struct ib_gid_table *table, unsigned int ix,
 int ibcore_gid_update_ib(struct ib_device *dev, u32 port)
 {
 	struct ib_gid_table *table = ibcore_gid_table(dev, port);
-	struct net_device *ndev = NULL, *held = NULL;
-	union ib_gid gid;
+	struct ibcore_gid_want want = { .type = IB_GID_TYPE_IB };
+	struct net_device *held = NULL;
 	unsigned int i;
 	int ret = 0;
 
@@ -447,12 +504,12 @@ int ibcore_gid_update_ib(struct ib_device *dev, u32 port)
 		held = ib_device_get_netdev(dev, port);
 	/* The unregistration of a net_device must not wait for the table. */
 	if (held && READ_ONCE(held->reg_state) == NETREG_REGISTERED)
-		ndev = held;
+		want.ndev = held;
 	mutex_lock(&table->lock);
 	for (i = 0; i < table->len && !ret && !table->closed; i++) {
-		ret = dev->ops.query_gid(dev, port, i, &gid);
+		ret = dev->ops.query_gid(dev, port, i, &want.gid);
 		if (!ret)
-			ret = gid_set_index(table, i, &gid, ndev);
+			ret = gid_set_index(table, i, &want);
 	}
 	mutex_unlock(&table->lock);
 	dev_put(held);

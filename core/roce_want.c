@@ -12,6 +12,7 @@
  * changes, a MAC half written included, is notified afterwards, which has it
  * computed again (roce_gid.c).
  */
+#include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
@@ -55,6 +56,8 @@ static void want_add(struct ibcore_gid_wants *set, const union ib_gid *gid,
 		want->type = type;
 		want->is_default = is_default;
 		want->ndev = ndev;
+		ether_addr_copy(want->macs.ndev, ndev->dev_addr);
+		ether_addr_copy(want->macs.port, set->port_ndev->dev_addr);
 		netdev_hold(ndev, &want->tracker, GFP_ATOMIC);
 	}
 }

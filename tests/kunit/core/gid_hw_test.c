@@ -174,6 +174,128 @@ static void a_device_that_goes_leaves_none_in_the_adapter(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
+static int set_mac(struct net_device *ndev, u8 last)
+{
+	const u8 mac[ETH_ALEN] = { 2, 0, 0, 0, 1, last };
+	struct sockaddr sa = { .sa_family = ndev->type };
+	int ret;
+
+	ether_addr_copy(sa.sa_data, mac);
+	rtnl_lock();
+	ret = dev_set_mac_address(ndev, &sa, NULL);
+	rtnl_unlock();
+	return ret;
+}
+
+/* Whether each GID in the adapter goes with its net_device's MAC as it is now. */
+static bool macs_are(const u8 *mac)
+{
+	const struct fake_hca_port *port = &roce.hca->port[1];
+	int i;
+
+	for (i = 0; i < FAKE_HCA_GIDS; i++)
+		if (port->gid_used[i] &&
+		    !ether_addr_equal(port->gid_smac[i], mac))
+			return false;
+	return atomic_read(&roce.hca->alive[FAKE_GID]) >= 6;
+}
+
+/* Those who refer to an entry keep it, and those who know an index find it there. */
+static void another_mac_is_programmed_in_place(struct kunit *test)
+{
+	struct in6_addr v4 = roce_v4(&roce, 1), v6 = roce_v6(&roce, 1);
+	const struct ib_gid_attr *attr = roce_gid(&roce, &v4), *after;
+	u8 mac[ETH_ALEN];
+	int at;
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	after = roce_gid(&roce, &v6);
+	KUNIT_ASSERT_NOT_NULL(test, after);
+	at = after->index;
+	rdma_put_gid_attr(after);
+	KUNIT_EXPECT_TRUE(test, macs_are(roce.ndev->dev_addr));
+	KUNIT_ASSERT_EQ(test, set_mac(roce.ndev, 1), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(macs_are(roce.ndev->dev_addr)));
+
+	after = roce_gid(&roce, &v4);
+	KUNIT_EXPECT_PTR_EQ(test, after, attr);
+	if (after)
+		rdma_put_gid_attr(after);
+	KUNIT_EXPECT_EQ(test, rdma_read_gid_l2_fields(attr, NULL, mac), 0);
+	KUNIT_EXPECT_MEMEQ(test, mac, roce.ndev->dev_addr, ETH_ALEN);
+	after = roce_gid(&roce, &v6);
+	KUNIT_EXPECT_NOT_NULL(test, after);
+	if (after) {
+		KUNIT_EXPECT_EQ(test, after->index, at);
+		rdma_put_gid_attr(after);
+	}
+	rdma_put_gid_attr(attr);
+}
+
+static void a_mac_it_already_has_is_left_alone(struct kunit *test)
+{
+	struct in6_addr v4 = roce_v4(&roce, 1);
+
+	/* Were it added again, that would fail, and it would be gone for now. */
+	atomic_set(&roce.hca->fail_create[FAKE_GID], 1);
+	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->fail_create[FAKE_GID]), 1);
+	KUNIT_EXPECT_TRUE(test, has(&v4));
+}
+
+static int (*add_gid)(const struct ib_gid_attr *attr, void **context);
+static u8 port_mac[FAKE_HCA_GIDS][ETH_ALEN];
+
+/* As bnxt_re does it: the port's MAC, whichever net_device the GID is on. */
+static int add_gid_by_port(const struct ib_gid_attr *attr, void **context)
+{
+	ether_addr_copy(port_mac[attr->index], roce.ndev->dev_addr);
+	return add_gid(attr, context);
+}
+
+static void a_vlans_gid_follows_the_mac_of_the_port(struct kunit *test)
+{
+	struct in6_addr ip = roce_v4(&roce, 0x701);
+	const struct ib_gid_attr *attr;
+	struct net_device *vlan;
+
+	add_gid = roce.hca->ibdev.ops.add_gid;
+	roce.hca->ibdev.ops.add_gid = add_gid_by_port;
+	vlan = net_link("vlan", "fvlan7", roce.ndev, 7);
+	KUNIT_ASSERT_NOT_NULL(test, vlan);
+	KUNIT_EXPECT_EQ(test, set_mac(vlan, 0x77), 0);
+	KUNIT_EXPECT_EQ(test, fake_netdev_add_ipv4(vlan, ip.s6_addr32[3], 24), 0);
+	attr = roce_gid(&roce, &ip);
+	KUNIT_EXPECT_NOT_NULL(test, attr);
+	KUNIT_EXPECT_EQ(test, set_mac(roce.ndev, 2), 0);
+	KUNIT_EXPECT_FALSE(test, ether_addr_equal(vlan->dev_addr, roce.ndev->dev_addr));
+	if (attr) {
+		KUNIT_EXPECT_TRUE(test, wait_until(ether_addr_equal(port_mac[attr->index],
+								    roce.ndev->dev_addr)));
+		rdma_put_gid_attr(attr);
+	}
+	net_unlink(vlan);
+	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&ip)));
+	roce.hca->ibdev.ops.add_gid = add_gid;
+}
+
+/* What an adapter refuses while the link is down it is asked again when it is up. */
+static void a_refused_mac_is_tried_again(struct kunit *test)
+{
+	struct in6_addr v4 = roce_v4(&roce, 1);
+	const struct ib_gid_attr *attr = roce_gid(&roce, &v4);
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, false), 0);
+	KUNIT_ASSERT_EQ(test, set_mac(roce.ndev, 3), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&v4)));
+	KUNIT_EXPECT_TRUE(test, wait_until(!in_hw(&v4)));
+	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, true), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(has(&v4)));
+	KUNIT_EXPECT_EQ(test, in_hw(&v4), 1);
+	rdma_put_gid_attr(attr);
+}
+
 /* Whoever configures the network for long does not hold up what is done already. */
 static void gids_do_not_wait_for_the_rtnl(struct kunit *test)
 {
@@ -190,11 +312,59 @@ static void gids_do_not_wait_for_the_rtnl(struct kunit *test)
 	rtnl_unlock();
 }
 
+static struct completion in_add_gid, mac_set;
+
+static int add_gid_and_wait(const struct ib_gid_attr *attr, void **context)
+{
+	int ret = add_gid(attr, context);
+
+	if (!completion_done(&in_add_gid)) {
+		complete_all(&in_add_gid);
+		wait_for_completion_timeout(&mac_set, HZ);
+	}
+	return ret;
+}
+
+static void set_mac_fn(struct work_struct *work)
+{
+	wait_for_completion(&in_add_gid);
+	set_mac(roce.ndev, 5);
+	complete_all(&mac_set);
+}
+
+static DECLARE_WORK(set_mac_work, set_mac_fn);
+
+/* udev names and addresses a netdev while its RDMA device is being registered. */
+static void a_mac_set_at_registration_is_programmed(struct kunit *test)
+{
+	struct in6_addr ll;
+
+	fake_hca_destroy(roce.hca);
+	roce.hca = strict_alloc();
+	KUNIT_ASSERT_NOT_NULL(test, roce.hca);
+	init_completion(&in_add_gid);
+	init_completion(&mac_set);
+	add_gid = roce.hca->ibdev.ops.add_gid;
+	roce.hca->ibdev.ops.add_gid = add_gid_and_wait;
+	queue_work(system_unbound_wq, &set_mac_work);
+	KUNIT_EXPECT_EQ(test, fake_hca_register(roce.hca), 0);
+	KUNIT_EXPECT_TRUE(test, completion_done(&mac_set));
+	flush_work(&set_mac_work);
+	ll = net_link_local(roce.ndev);
+	KUNIT_EXPECT_TRUE(test, wait_until(has(&ll) && macs_are(roce.ndev->dev_addr)));
+	roce.hca->ibdev.ops.add_gid = add_gid;
+}
+
 static struct kunit_case gid_hw_cases[] = {
 	KUNIT_CASE(a_gid_in_use_leaves_the_adapter_at_once),
 	KUNIT_CASE(no_address_handle_comes_from_a_gid_that_left),
 	KUNIT_CASE(a_device_that_goes_leaves_none_in_the_adapter),
+	KUNIT_CASE(another_mac_is_programmed_in_place),
+	KUNIT_CASE(a_mac_it_already_has_is_left_alone),
+	KUNIT_CASE(a_vlans_gid_follows_the_mac_of_the_port),
+	KUNIT_CASE(a_refused_mac_is_tried_again),
 	KUNIT_CASE(gids_do_not_wait_for_the_rtnl),
+	KUNIT_CASE(a_mac_set_at_registration_is_programmed),
 	{}
 };
 
