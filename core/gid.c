@@ -463,20 +463,45 @@ int ibcore_gid_del_netdev(struct ib_device *dev, u32 port,
 	return n;
 }
 
+/* What was there stays if there is no memory for what is to be. */
 static int gid_set_index(struct ib_gid_table *table, unsigned int ix,
 			 const struct ibcore_gid_want *want)
 {
-	struct ibcore_gid_entry *entry = gid_slot(table, ix);
+	struct ibcore_gid_entry *old = gid_slot(table, ix), *entry = NULL;
 
-	if (entry) {
-		if (entry->ndev == want->ndev &&
-		    !memcmp(&entry->attr.gid, &want->gid, sizeof(want->gid)))
-			return 0;
-		gid_remove(entry);
-	}
-	if (rdma_is_zero_gid(&want->gid))
+	if (old && old->ndev == want->ndev &&
+	    !memcmp(&old->attr.gid, &want->gid, sizeof(want->gid)))
 		return 0;
-	return gid_insert(table, ix, want);
+	if (!rdma_is_zero_gid(&want->gid)) {
+		entry = gid_alloc(table, ix, want);
+		if (!entry)
+			return -ENOMEM;
+	}
+	if (old)
+		gid_remove(old);
+	if (entry)
+		gid_publish(entry);
+	return 0;
+}
+
+/*
+ * The net_device of an iWARP port's GID, referred to.  Under the table's lock:
+ * whoever finds it registered is followed by whom its unregistration has look
+ * again, so that it does not wait for the table.
+ */
+static struct net_device *gid_iwarp_netdev(struct ib_gid_table *table)
+{
+	struct net_device *ndev;
+
+	lockdep_assert_held(&table->lock);
+	if (!rdma_protocol_iwarp(table->dev, table->port))
+		return NULL;
+	ndev = ib_device_get_netdev(table->dev, table->port);
+	if (ndev && READ_ONCE(ndev->reg_state) != NETREG_REGISTERED) {
+		dev_put(ndev);
+		ndev = NULL;
+	}
+	return ndev;
 }
 
 /**
@@ -494,25 +519,20 @@ int ibcore_gid_update_ib(struct ib_device *dev, u32 port)
 {
 	struct ib_gid_table *table = ibcore_gid_table(dev, port);
 	struct ibcore_gid_want want = { .type = IB_GID_TYPE_IB };
-	struct net_device *held = NULL;
 	unsigned int i;
 	int ret = 0;
 
 	if (!table || table->roce || !dev->ops.query_gid)
 		return 0;
-	if (rdma_protocol_iwarp(dev, port))
-		held = ib_device_get_netdev(dev, port);
-	/* The unregistration of a net_device must not wait for the table. */
-	if (held && READ_ONCE(held->reg_state) == NETREG_REGISTERED)
-		want.ndev = held;
 	mutex_lock(&table->lock);
+	want.ndev = gid_iwarp_netdev(table);
 	for (i = 0; i < table->len && !ret && !table->closed; i++) {
 		ret = dev->ops.query_gid(dev, port, i, &want.gid);
 		if (!ret)
 			ret = gid_set_index(table, i, &want);
 	}
 	mutex_unlock(&table->lock);
-	dev_put(held);
+	dev_put(want.ndev);
 	if (ret)
 		ibdev_warn(dev, "port %u: reading GID index %u: %d\n", port,
 			   i - 1, ret);

@@ -94,8 +94,8 @@ static int roce_sync_port(struct roce_dev *rd, u32 port, bool *changed)
 
 	lockdep_assert_held(&rd->lock);
 	if (rdma_protocol_iwarp(rd->dev, port)) {
-		ibcore_gid_update_ib(rd->dev, port);
-		return 0;
+		ret = ibcore_gid_update_ib(rd->dev, port);
+		return ret == -ENOMEM ? ret : 0;
 	}
 	ret = ibcore_gid_wants_get(&wants, rd->dev, port);
 	if (!ret)

@@ -111,6 +111,37 @@ static void a_held_gid_outlives_its_change(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
+static void event_and_wait(struct fake_hca *hca, enum ib_event_type type)
+{
+	fake_hca_port_event(hca, 1, type);
+	msleep(50);
+}
+
+static struct fake_hca *starved;
+
+static void another_gid(struct kunit *test)
+{
+	starved->port[1].gids[0].raw[14]++;
+	event_and_wait(starved, IB_EVENT_GID_CHANGE);
+}
+
+static void a_gid_is_there(struct kunit *test)
+{
+	union ib_gid gid;
+
+	KUNIT_EXPECT_EQ(test, rdma_query_gid(&starved->ibdev, 1, 0, &gid), 0);
+}
+
+/* The old one, if there is no memory for the new one. */
+static void memory_that_runs_out_takes_no_gid(struct kunit *test)
+{
+	starved = fake_hca_create(&ib_params);
+	KUNIT_ASSERT_NOT_NULL(test, starved);
+	KUNIT_EXPECT_GE(test, ibex_each_worker_allocation(test, another_gid,
+							  a_gid_is_there), 1u);
+	fake_hca_destroy(starved);
+}
+
 static bool has_gid(struct fake_hca *hca, const u8 *raw, enum ib_gid_type type)
 {
 	const struct ib_gid_attr *attr;
@@ -202,6 +233,7 @@ static struct kunit_case cache_cases[] = {
 	KUNIT_CASE(port_state_follows_the_event),
 	KUNIT_CASE(ib_gids),
 	KUNIT_CASE(a_held_gid_outlives_its_change),
+	KUNIT_CASE(memory_that_runs_out_takes_no_gid),
 	KUNIT_CASE(roce_gids_follow_the_netdev),
 	KUNIT_CASE(the_netdev_may_go_first),
 	{}
