@@ -314,6 +314,13 @@ int ibcore_addr_l2_by_grh(const union ib_gid *sgid, const union ib_gid *dgid,
 			  u8 *dmac, const struct ib_gid_attr *sgid_attr,
 			  int *hoplimit);
 
+/* ---- addr_local.c: this host's own addresses ---- */
+/* The bytes that a link address does not have are zero, of MAX_ADDR_LEN. */
+void ibcore_addr_copy_l2(unsigned char *to, const void *from,
+			 const struct net_device *dev);
+/* The net_device that has the address @sa, or NULL.  Under rcu_read_lock. */
+struct net_device *ibcore_addr_owner(struct net *net, const struct sockaddr *sa);
+
 /* ---- ls.c: questions to the local service ---- */
 int ibcore_ls_init(void);
 void ibcore_ls_exit(void);
