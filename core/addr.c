@@ -170,6 +170,22 @@ static struct notifier_block addr_netevent_nb = {
 /* ---- one attempt ---- */
 
 /*
+ * The hardware address of @n into @ha, if it has one.  The state says so before
+ * the address is written, but both change under the lock.
+ */
+static bool addr_of_neighbour(struct neighbour *n, u8 *ha)
+{
+	bool valid;
+
+	read_lock_bh(&n->lock);
+	valid = n->nud_state & NUD_VALID;
+	if (valid)
+		ibcore_addr_copy_l2(ha, n->ha, n->dev);
+	read_unlock_bh(&n->lock);
+	return valid;
+}
+
+/*
  * The hardware address of the next hop into @ha; -ENODATA while it is being
  * found.  @req, if there is one, is where an update finds it before the state is
  * looked at, so that none falls between.
@@ -184,11 +200,8 @@ static int addr_neighbour(const struct addr_route *rt, u8 *ha,
 		return ret;
 	if (req)
 		addr_wait(req, n);
-	if (!neigh_event_send(n, NULL) && READ_ONCE(n->nud_state) & NUD_VALID) {
-		memset(ha, 0, MAX_ADDR_LEN);
-		neigh_ha_snapshot(ha, n, n->dev);
+	if (!neigh_event_send(n, NULL) && addr_of_neighbour(n, ha))
 		ret = 0;
-	}
 	neigh_release(n);
 	return ret;
 }
