@@ -188,7 +188,8 @@ static bool addr_of_neighbour(struct neighbour *n, u8 *ha)
 /*
  * The hardware address of the next hop into @ha; -ENODATA while it is being
  * found.  @req, if there is one, is where an update finds it before the state is
- * looked at, so that none falls between.
+ * looked at, so that none falls between.  Where there is no ARP, the neighbour
+ * table says what IP would send to, too.
  */
 static int addr_neighbour(const struct addr_route *rt, u8 *ha,
 			  struct addr_req *req)
@@ -241,7 +242,7 @@ static int addr_by_route(struct addr_query *query, struct net *net,
 			ret = -ENODEV;
 	} else if (rt->gateway && dev->type == ARPHRD_INFINIBAND) {
 		ret = addr_behind_router(query, net, dev->ifindex, ha, req);
-	} else if (!(dev->flags & IFF_NOARP)) {
+	} else {
 		ret = addr_neighbour(rt, ha, req);
 	}
 	if (!ret) {

@@ -235,17 +235,24 @@ static void our_own_address_is_reached_by_its_device(struct kunit *test)
 	}
 }
 
+/* It has the address that IP would send to: its own, or what was configured. */
 static void a_device_without_arp_asks_nobody(struct kunit *test)
 {
-	static const u8 none[MAX_ADDR_LEN];
-	struct in6_addr dst = roce_v4(&roce, 6);
+	struct in6_addr dst = roce_v4(&roce, 6), known = roce_v4(&roce, 7);
 	struct addr_wait w;
 
 	KUNIT_ASSERT_EQ(test, net_arp(roce.ndev, false), 0);
 	KUNIT_ASSERT_EQ(test, addr_start(&w, NULL, &dst, 1000), 0);
 	KUNIT_ASSERT_TRUE(test, addr_wait(&w));
 	KUNIT_EXPECT_EQ(test, w.status, 0);
-	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, none, MAX_ADDR_LEN);
+	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, roce.ndev->dev_addr, ETH_ALEN);
+	KUNIT_EXPECT_LE(test, jiffies_to_msecs(w.when - w.start), 20u);
+
+	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, &known, peer_ha), 0);
+	KUNIT_ASSERT_EQ(test, addr_start(&w, NULL, &known, 1000), 0);
+	KUNIT_ASSERT_TRUE(test, addr_wait(&w));
+	KUNIT_EXPECT_EQ(test, w.status, 0);
+	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, peer_ha, MAX_ADDR_LEN);
 }
 
 /* Of in-tree number 7: what the caller gave was changed to what was found. */
