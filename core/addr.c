@@ -17,6 +17,7 @@
 #include <linux/workqueue.h>
 #include <net/ip6_route.h>
 #include <net/ipv6_stubs.h>
+#include <net/l3mdev.h>
 #include <net/neighbour.h>
 #include <net/netevent.h>
 #include <net/route.h>
@@ -222,8 +223,33 @@ static int addr_behind_router(const struct addr_query *query,
 							 -EADDRNOTAVAIL;
 }
 
+/*
+ * The route to an address of this host leads to lo, or to a VRF's device; the
+ * RDMA device is the address's.  Who is bound to another one leaves by that, for
+ * the address's.  The hardware address goes into @ha.  Under rcu_read_lock.
+ */
+static struct net_device *addr_to_self(const struct addr_query *query,
+				       struct net *net, int oif, u8 *ha)
+{
+	struct net_device *to = ibcore_addr_owner(net, &query->dst.sa);
+	struct net_device *from = to;
+
+	if (to && oif && oif != to->ifindex &&
+	    oif != l3mdev_master_ifindex_rcu(to))
+		from = dev_get_by_index_rcu(net, oif);
+	if (!from)
+		return NULL;
+	if (from->flags & IFF_LOOPBACK)
+		from = to;
+	/* lo's addresses are every device's own. */
+	else if (to->flags & IFF_LOOPBACK || to->type != from->type)
+		to = from;
+	ibcore_addr_copy_l2(ha, to->dev_addr, to);
+	return from;
+}
+
 /* Fills in query->addr from a route, if that can be done now. */
-static int addr_by_route(struct addr_query *query, struct net *net,
+static int addr_by_route(struct addr_query *query, struct net *net, int oif,
 			 const struct addr_route *rt, struct addr_req *req)
 {
 	struct rdma_dev_addr *addr = query->addr;
@@ -234,11 +260,8 @@ static int addr_by_route(struct addr_query *query, struct net *net,
 	rcu_read_lock();
 	dev = READ_ONCE(rt->dst->dev);
 	if (rt->local || dev->flags & IFF_LOOPBACK) {
-		/* The route leads to lo; the RDMA device is the address's. */
-		dev = ibcore_addr_owner(net, &query->dst.sa);
-		if (dev)
-			ibcore_addr_copy_l2(ha, dev->dev_addr, dev);
-		else
+		dev = addr_to_self(query, net, oif, ha);
+		if (!dev)
 			ret = -ENODEV;
 	} else if (rt->gateway && dev->type == ARPHRD_INFINIBAND) {
 		ret = addr_behind_router(query, net, dev->ifindex, ha, req);
@@ -278,7 +301,7 @@ static int addr_attempt4(struct addr_query *query, struct net *net, int oif,
 	route.gateway = rt->rt_uses_gateway;
 	route.local = rt->rt_type == RTN_LOCAL;
 	route.hoplimit = ip4_dst_hoplimit(&rt->dst);
-	ret = addr_by_route(query, net, &route, req);
+	ret = addr_by_route(query, net, oif, &route, req);
 	if (!ret)
 		query->src.in.sin_addr.s_addr = fl4.saddr;
 	ip_rt_put(rt);
@@ -312,7 +335,7 @@ static int addr_attempt6(struct addr_query *query, struct net *net, int oif,
 	route.gateway = rt->rt6i_flags & RTF_GATEWAY;
 	route.local = rt->rt6i_flags & RTF_LOCAL;
 	route.hoplimit = ip6_dst_hoplimit(route.dst);
-	ret = addr_by_route(query, net, &route, req);
+	ret = addr_by_route(query, net, oif, &route, req);
 	if (!ret)
 		query->src.in6.sin6_addr = fl6.saddr;
 	dst_release(route.dst);

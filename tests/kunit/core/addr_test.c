@@ -2,6 +2,8 @@
 /* From an IP address to a link address: routes, neighbours, time. */
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
+#include <net/ip6_fib.h>
+#include <net/ipv6_stubs.h>
 #include <net/neighbour.h>
 #include <rdma/ib.h>
 #include <rdma/ib_addr.h>
@@ -255,6 +257,49 @@ static void a_device_without_arp_asks_nobody(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, peer_ha, MAX_ADDR_LEN);
 }
 
+/* Its route comes later than the address. */
+static bool is_local6(const struct in6_addr *ip)
+{
+	struct flowi6 fl6 = { .daddr = *ip };
+	struct dst_entry *dst;
+	bool ret;
+
+	dst = ipv6_stub->ipv6_dst_lookup_flow(&init_net, NULL, &fl6, NULL);
+	if (IS_ERR(dst))
+		return false;
+	ret = dst_rt6_info(dst)->rt6i_flags & RTF_LOCAL;
+	dst_release(dst);
+	return ret;
+}
+
+/* Who is bound to one adapter leaves by it, to the other one's MAC. */
+static void our_other_adapter_has_its_own_mac(struct kunit *test)
+{
+	struct in6_addr src = roce_v6(&roce, 1), dst = net_v6(0x00650001);
+	struct net_device *other = fake_netdev_create("fother%d");
+	struct addr_wait w;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_EXPECT_EQ(test, net_addr6(other, true, &dst, 112), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(is_local6(&dst)));
+	addr_prepare(&w);
+	w.addr.bound_dev_if = roce.ndev->ifindex;
+	KUNIT_EXPECT_EQ(test, addr_start_by(&w, &src, &dst, 1000, false), 0);
+	KUNIT_EXPECT_TRUE(test, addr_wait(&w));
+	KUNIT_EXPECT_EQ(test, w.status, 0);
+	KUNIT_EXPECT_EQ(test, w.addr.bound_dev_if, roce.ndev->ifindex);
+	KUNIT_EXPECT_MEMEQ(test, w.addr.src_dev_addr, roce.ndev->dev_addr, ETH_ALEN);
+	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, other->dev_addr, ETH_ALEN);
+
+	/* Who is not bound is where the address is. */
+	KUNIT_EXPECT_EQ(test, addr_start(&w, NULL, &dst, 1000), 0);
+	KUNIT_EXPECT_TRUE(test, addr_wait(&w));
+	KUNIT_EXPECT_EQ(test, w.addr.bound_dev_if, other->ifindex);
+	KUNIT_EXPECT_MEMEQ(test, w.addr.src_dev_addr, other->dev_addr, ETH_ALEN);
+	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, other->dev_addr, ETH_ALEN);
+	fake_netdev_destroy(other);
+}
+
 /* Of in-tree number 7: what the caller gave was changed to what was found. */
 static void the_callers_source_is_not_written(struct kunit *test)
 {
@@ -364,6 +409,7 @@ static struct kunit_case addr_cases[] = {
 	KUNIT_CASE(behind_a_router_only_v2_gets),
 	KUNIT_CASE(our_own_address_is_reached_by_its_device),
 	KUNIT_CASE(a_device_without_arp_asks_nobody),
+	KUNIT_CASE(our_other_adapter_has_its_own_mac),
 	KUNIT_CASE(the_callers_source_is_not_written),
 	KUNIT_CASE(an_sgid_names_the_device),
 	KUNIT_CASE(a_link_address_has_the_length_of_its_device),
