@@ -5,10 +5,27 @@
 
 #include "core.h"
 
-/* RoCE addresses by GID always; InfiniBand only where a router is passed. */
-static bool path_has_grh(const struct sa_path_rec *rec)
+/*
+ * RoCE addresses by GID always; InfiniBand where the subnet manager gave the path
+ * a hop limit, even if no router is passed, and on a port that sends nothing
+ * without a GRH.
+ */
+static bool path_has_grh(struct ib_device *device, u32 port_num,
+			 struct sa_path_rec *rec)
 {
-	return sa_path_is_roce((struct sa_path_rec *)rec) || rec->hop_limit > 1;
+	return sa_path_is_roce(rec) || rec->hop_limit > 0 ||
+	       rdma_is_grh_required(device, port_num);
+}
+
+/*
+ * Beyond 16 bits of unicast LIDs, hfi1 has the LID from a GID that it is part of.
+ * A GRH with another DGID would have it take such a LID for a multicast one.
+ */
+static bool path_needs_lid_in_gid(struct sa_path_rec *rec)
+{
+	return sa_path_is_opa(rec) &&
+	       be32_to_cpu(sa_path_get_dlid(rec)) >=
+	       be16_to_cpu(IB_MULTICAST_LID_BASE);
 }
 
 static u8 path_src_bits(struct ib_device *device, u32 port_num,
@@ -66,12 +83,10 @@ int ib_init_ah_attr_from_path(struct ib_device *device, u32 port_num,
 		rdma_ah_set_dlid(ah_attr, be32_to_cpu(sa_path_get_dlid(rec)));
 		rdma_ah_set_path_bits(ah_attr,
 				      path_src_bits(device, port_num, rec));
-		if (sa_path_is_opa(rec) &&
-		    be32_to_cpu(sa_path_get_dlid(rec)) >=
-		    be16_to_cpu(IB_MULTICAST_LID_BASE))
+		if (path_needs_lid_in_gid(rec))
 			rdma_ah_set_make_grd(ah_attr, true);
 	}
-	if (!path_has_grh(rec))
+	if (!path_has_grh(device, port_num, rec))
 		return 0;
 
 	if (gid_attr) {

@@ -56,7 +56,6 @@ static struct sa_path_rec ib_path(void)
 		.traffic_class = 9,
 		.sl = 3,
 		.rate = IB_RATE_10_GBPS,
-		.hop_limit = 1,
 	};
 
 	sa_path_set_dlid(&rec, 0x44);
@@ -105,6 +104,13 @@ static void a_path_through_a_router_has_one(struct kunit *test)
 	struct sa_path_rec rec = ib_path();
 	struct rdma_ah_attr attr;
 
+	/* And one that the subnet manager lets end before the first router. */
+	rec.hop_limit = 1;
+	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, NULL),
+			0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_ah_flags(&attr), IB_AH_GRH);
+	rdma_destroy_ah_attr(&attr);
+
 	rec.hop_limit = 5;
 	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, NULL),
 			0);
@@ -128,6 +134,69 @@ static void a_path_through_a_router_has_one(struct kunit *test)
 	/* Of a port that does not exist nothing is known. */
 	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 9, &rec, &attr, gid),
 			-EINVAL);
+}
+
+static void a_port_that_requires_a_grh_gets_one(struct kunit *test)
+{
+	struct fake_hca_params params = { .link_layer = IB_LINK_LAYER_INFINIBAND };
+	struct fake_hca *strict = fake_hca_alloc(&params);
+	struct sa_path_rec rec = ib_path();
+	struct rdma_ah_attr attr;
+	struct ib_pd *pd;
+	struct ib_ah *ah;
+
+	KUNIT_ASSERT_NOT_NULL(test, strict);
+	strict->quirks.grh_required = true;
+	KUNIT_ASSERT_EQ(test, fake_hca_register(strict), 0);
+	rec.sgid = strict->port[1].gids[0];
+	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&strict->ibdev, 1, &rec, &attr,
+							NULL), 0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_ah_flags(&attr), IB_AH_GRH);
+	pd = ib_alloc_pd(&strict->ibdev, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pd));
+	ah = rdma_create_ah(pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ah), 0);
+	if (!IS_ERR(ah))
+		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	rdma_destroy_ah_attr(&attr);
+	ib_dealloc_pd(pd);
+	fake_hca_destroy(strict);
+}
+
+static bool makes_grd(struct fake_hca *opa, u32 dlid)
+{
+	struct sa_path_rec rec = {
+		.rec_type = SA_PATH_REC_TYPE_OPA,
+		.sgid = opa->port[1].gids[0],
+		.dgid.raw = { 0xfe, 0x80, [15] = 5 },
+		.hop_limit = 1,
+	};
+	struct rdma_ah_attr attr;
+	bool ret;
+
+	sa_path_set_dlid(&rec, dlid);
+	if (ib_init_ah_attr_from_path(&opa->ibdev, 1, &rec, &attr, NULL))
+		return false;
+	ret = rdma_ah_get_make_grd(&attr);
+	rdma_destroy_ah_attr(&attr);
+	return ret;
+}
+
+/* hfi1 takes a DLID of more than 16 bits from the DGID, and only if it is in it. */
+static void a_long_lid_is_in_the_gid(struct kunit *test)
+{
+	struct fake_hca_params params = {
+		.link_layer = IB_LINK_LAYER_INFINIBAND, .opa = true,
+	};
+	struct fake_hca *opa = fake_hca_create(&params);
+
+	KUNIT_ASSERT_NOT_NULL(test, opa);
+	opa->ibdev.port_data[1].immutable.core_cap_flags |= RDMA_CORE_CAP_OPA_AH;
+	KUNIT_EXPECT_FALSE(test, makes_grd(opa, 0xbfff));
+	KUNIT_EXPECT_TRUE(test, makes_grd(opa, 0xc000));
+	KUNIT_EXPECT_TRUE(test, makes_grd(opa, 0xffff));
+	KUNIT_EXPECT_TRUE(test, makes_grd(opa, 0x12345));
+	fake_hca_destroy(opa);
 }
 
 static struct sa_path_rec roce_path(const struct in6_addr *dst)
@@ -251,6 +320,8 @@ static void paths_survive_each_failed_allocation(struct kunit *test)
 static struct kunit_case path_cases[] = {
 	KUNIT_CASE(a_path_on_the_subnet_has_no_grh),
 	KUNIT_CASE(a_path_through_a_router_has_one),
+	KUNIT_CASE(a_port_that_requires_a_grh_gets_one),
+	KUNIT_CASE(a_long_lid_is_in_the_gid),
 	KUNIT_CASE(a_roce_path_leads_to_a_mac),
 	KUNIT_CASE(a_group_has_an_address),
 	KUNIT_CASE(a_group_that_fails_gives_its_gid_back),
