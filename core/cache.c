@@ -37,20 +37,25 @@ struct ib_pkey_cache {
 
 /* What an event can have changed. */
 enum {
-	REFRESH_PORT	= BIT(0),	/* LMC, state, subnet prefix */
+	REFRESH_PORT	= BIT(0),	/* LMC, state */
 	REFRESH_PKEY	= BIT(1),
-	REFRESH_GID	= BIT(2),
+	REFRESH_GID	= BIT(2),	/* and the subnet prefix */
+	REFRESH_GID_0	= BIT(3),	/* the same, if GID 0 is another one */
 	REFRESH_ALL	= REFRESH_PORT | REFRESH_PKEY | REFRESH_GID,
 };
 
-/* A subnet manager that comes or comes back may have set everything anew. */
+/*
+ * An entry of a table is a firmware command, and the tables have hundreds.  All
+ * drivers tell of P_Keys, but not all of a subnet prefix that the subnet manager
+ * has set: not qib, mthca and ConnectX-4.  GID 0, which begins with it, tells.
+ */
 static const u8 refresh_on_event[] = {
-	[IB_EVENT_PORT_ACTIVE]		= REFRESH_ALL,
-	[IB_EVENT_PORT_ERR]		= REFRESH_ALL,
-	[IB_EVENT_LID_CHANGE]		= REFRESH_ALL,
+	[IB_EVENT_PORT_ACTIVE]		= REFRESH_PORT | REFRESH_GID_0,
+	[IB_EVENT_PORT_ERR]		= REFRESH_PORT,
+	[IB_EVENT_LID_CHANGE]		= REFRESH_PORT | REFRESH_GID_0,
 	[IB_EVENT_PKEY_CHANGE]		= REFRESH_PKEY,
-	[IB_EVENT_SM_CHANGE]		= REFRESH_ALL,
-	[IB_EVENT_CLIENT_REREGISTER]	= REFRESH_ALL,
+	[IB_EVENT_SM_CHANGE]		= REFRESH_PORT | REFRESH_GID_0,
+	[IB_EVENT_CLIENT_REREGISTER]	= REFRESH_PORT | REFRESH_GID,
 	[IB_EVENT_GID_CHANGE]		= REFRESH_PORT | REFRESH_GID,
 };
 
@@ -335,11 +340,33 @@ static void port_refresh(struct ib_device *dev, u32 port,
 {
 	struct ib_port_cache *cache = &dev->port_data[port].cache;
 
-	write_lock_irq(&dev->cache_lock);
-	cache->subnet_prefix = attr->subnet_prefix;
 	WRITE_ONCE(cache->lmc, attr->lmc);
 	WRITE_ONCE(cache->port_state, attr->state);
+}
+
+/* The subnet prefix is that of GID 0 (IBA vol. 1, 4.1.1). */
+static void prefix_refresh(struct ib_device *dev, u32 port)
+{
+	union ib_gid gid = {};
+
+	if (rdma_port_get_link_layer(dev, port) == IB_LINK_LAYER_INFINIBAND)
+		rdma_query_gid(dev, port, 0, &gid);
+	write_lock_irq(&dev->cache_lock);
+	dev->port_data[port].cache.subnet_prefix =
+		be64_to_cpu(gid.global.subnet_prefix);
 	write_unlock_irq(&dev->cache_lock);
+}
+
+static int gid_refresh(struct ib_device *dev, u32 port, u8 what)
+{
+	int ret = 0;
+
+	if (what & REFRESH_GID ||
+	    (what & REFRESH_GID_0 && ibcore_gid_0_differs(dev, port)))
+		ret = ibcore_gid_update_ib(dev, port);
+	/* Also if the table could not be read to its end. */
+	prefix_refresh(dev, port);
+	return ret;
 }
 
 static int cache_refresh(struct ib_device *dev, u32 port, u8 what)
@@ -354,8 +381,8 @@ static int cache_refresh(struct ib_device *dev, u32 port, u8 what)
 	ret = ib_query_port(dev, port, &attr);
 	if (!ret && (what & REFRESH_PORT))
 		port_refresh(dev, port, &attr);
-	if (!ret && (what & REFRESH_GID))
-		ret = ibcore_gid_update_ib(dev, port);
+	if (!ret && (what & (REFRESH_GID | REFRESH_GID_0)))
+		ret = gid_refresh(dev, port, what);
 	if (!ret && (what & REFRESH_PKEY))
 		ret = pkey_refresh(dev, port, attr.pkey_tbl_len, cache);
 	mutex_unlock(&cache->lock);

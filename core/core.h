@@ -278,6 +278,7 @@ int ibcore_gid_setup(struct ib_device *dev);	/* cache.c calls these three */
 void ibcore_gid_cleanup(struct ib_device *dev);
 void ibcore_gid_release(struct ib_device *dev);
 int ibcore_gid_update_ib(struct ib_device *dev, u32 port);	/* IB and iWARP */
+bool ibcore_gid_0_differs(struct ib_device *dev, u32 port);	/* the same */
 /* Makes a RoCE port's table what @want says; *@changed is only ever set. */
 int ibcore_gid_sync(struct ib_device *dev, u32 port,
 		    struct ibcore_gid_want *want, unsigned int n,

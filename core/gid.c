@@ -539,6 +539,19 @@ int ibcore_gid_update_ib(struct ib_device *dev, u32 port)
 	return ret;
 }
 
+/* Whether the device has another GID 0 than an IB or iWARP port's table. */
+bool ibcore_gid_0_differs(struct ib_device *dev, u32 port)
+{
+	struct ib_gid_table *table = ibcore_gid_table(dev, port);
+	union ib_gid gid, known = {};
+
+	if (!table || table->roce || !dev->ops.query_gid)
+		return false;
+	rdma_query_gid(dev, port, 0, &known);
+	return dev->ops.query_gid(dev, port, 0, &gid) ||
+	       memcmp(&gid, &known, sizeof(gid));
+}
+
 static struct ib_gid_table *gid_table_alloc(struct ib_device *dev, u32 port)
 {
 	int len = max(dev->port_data[port].immutable.gid_tbl_len, 0);

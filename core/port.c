@@ -187,26 +187,14 @@ static int iwarp_port_attr(struct ib_device *dev, u32 port,
 	return 0;
 }
 
-/* The subnet prefix is that of GID 0 (IBA vol. 1, 4.1.1). */
-static int read_subnet_prefix(struct ib_device *dev, u32 port,
-			      struct ib_port_attr *attr)
-{
-	union ib_gid gid = {};
-	int ret;
-
-	if (!dev->ops.query_gid)
-		return 0;
-	ret = dev->ops.query_gid(dev, port, 0, &gid);
-	if (!ret)
-		attr->subnet_prefix = be64_to_cpu(gid.global.subnet_prefix);
-	return ret;
-}
-
 /**
  * ib_query_port - Ask the driver for the attributes of a port
  * @device: the device
  * @port_num: its port
  * @port_attr: receives them, in host byte order (IBA vol. 1, 11.2.1.2)
+ *
+ * The subnet prefix is the cached one: drivers do not answer with it, and to read
+ * GID 0 for it would be one more command at each query.
  *
  * Context: may sleep; some drivers take rtnl.
  * Return: 0; -EINVAL: no such port; -ENODEV: an iWARP port without netdev; or the
@@ -229,10 +217,11 @@ int ib_query_port(struct ib_device *device, u32 port_num,
 	ret = device->ops.query_port(device, port_num, port_attr);
 	if (ret)
 		return ret;
-	if (rdma_port_get_link_layer(device, port_num) !=
+	if (rdma_port_get_link_layer(device, port_num) ==
 	    IB_LINK_LAYER_INFINIBAND)
-		return 0;
-	return read_subnet_prefix(device, port_num, port_attr);
+		ib_get_cached_subnet_prefix(device, port_num,
+					    &port_attr->subnet_prefix);
+	return 0;
 }
 EXPORT_SYMBOL(ib_query_port);
 

@@ -2,6 +2,7 @@
 /* P_Key and GID tables, and RoCE GIDs that follow a netdev. */
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
+#include "core.h"
 #include "fake_hca.h"
 #include "faults.h"
 #include "suites.h"
@@ -111,10 +112,101 @@ static void a_held_gid_outlives_its_change(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
+static atomic_t gid_reads, pkey_reads;
+static struct ib_device_ops before;
+
+static int counted_query_gid(struct ib_device *dev, u32 port, int index,
+			     union ib_gid *gid)
+{
+	atomic_inc(&gid_reads);
+	return before.query_gid(dev, port, index, gid);
+}
+
+static int counted_query_pkey(struct ib_device *dev, u32 port, u16 index, u16 *pkey)
+{
+	atomic_inc(&pkey_reads);
+	return before.query_pkey(dev, port, index, pkey);
+}
+
+static void count_reads(struct fake_hca *hca)
+{
+	before = hca->ibdev.ops;
+	hca->ibdev.ops.query_gid = counted_query_gid;
+	hca->ibdev.ops.query_pkey = counted_query_pkey;
+}
+
 static void event_and_wait(struct fake_hca *hca, enum ib_event_type type)
 {
+	atomic_set(&gid_reads, 0);
+	atomic_set(&pkey_reads, 0);
 	fake_hca_port_event(hca, 1, type);
 	msleep(50);
+}
+
+/* Each entry of a table is a command to the adapter's firmware. */
+static void an_event_costs_what_it_says_has_changed(struct kunit *test)
+{
+	static const struct {
+		enum ib_event_type type;
+		int gids, pkeys;
+	} events[] = {
+		{ IB_EVENT_PORT_ACTIVE, 1, 0 },
+		{ IB_EVENT_PORT_ERR, 0, 0 },
+		{ IB_EVENT_LID_CHANGE, 1, 0 },
+		{ IB_EVENT_SM_CHANGE, 1, 0 },
+		{ IB_EVENT_PKEY_CHANGE, 0, FAKE_HCA_PKEYS },
+		{ IB_EVENT_GID_CHANGE, FAKE_HCA_GIDS, 0 },
+		{ IB_EVENT_CLIENT_REREGISTER, FAKE_HCA_GIDS, 0 },
+	};
+	struct fake_hca *hca = fake_hca_create(&ib_params);
+	struct ib_port_attr attr;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, hca);
+	count_reads(hca);
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		event_and_wait(hca, events[i].type);
+		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&gid_reads), events[i].gids,
+				    "%s", ib_event_msg(events[i].type));
+		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&pkey_reads), events[i].pkeys,
+				    "%s", ib_event_msg(events[i].type));
+	}
+	atomic_set(&gid_reads, 0);
+	KUNIT_EXPECT_EQ(test, ib_query_port(&hca->ibdev, 1, &attr), 0);
+	KUNIT_EXPECT_EQ(test, attr.subnet_prefix, 0xfe80000000000000ULL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gid_reads), 0);
+	fake_hca_destroy(hca);
+}
+
+/* Of a subnet prefix that the subnet manager sets, qib and mthca do not tell. */
+static void another_subnet_prefix_is_found(struct kunit *test)
+{
+	static const enum ib_event_type types[] = {
+		IB_EVENT_PORT_ACTIVE, IB_EVENT_LID_CHANGE, IB_EVENT_SM_CHANGE,
+		IB_EVENT_CLIENT_REREGISTER, IB_EVENT_GID_CHANGE,
+	};
+	struct fake_hca *hca = fake_hca_create(&ib_params);
+	struct ib_port_attr attr;
+	union ib_gid *gids, gid;
+	u64 prefix;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, hca);
+	gids = hca->port[1].gids;
+	gids[3] = gids[0];
+	gids[3].raw[15] = 0x33;
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		gids[0].raw[7]++;
+		gids[3].raw[7]++;
+		event_and_wait(hca, types[i]);
+		KUNIT_EXPECT_EQ(test, rdma_query_gid(&hca->ibdev, 1, 3, &gid), 0);
+		KUNIT_EXPECT_EQ(test, gid.raw[7], i + 1);
+		ib_get_cached_subnet_prefix(&hca->ibdev, 1, &prefix);
+		KUNIT_EXPECT_EQ(test, prefix, 0xfe80000000000001ULL + i);
+		KUNIT_EXPECT_EQ(test, ib_query_port(&hca->ibdev, 1, &attr), 0);
+		KUNIT_EXPECT_EQ(test, attr.subnet_prefix, prefix);
+	}
+	fake_hca_destroy(hca);
 }
 
 static struct fake_hca *starved;
@@ -233,6 +325,8 @@ static struct kunit_case cache_cases[] = {
 	KUNIT_CASE(port_state_follows_the_event),
 	KUNIT_CASE(ib_gids),
 	KUNIT_CASE(a_held_gid_outlives_its_change),
+	KUNIT_CASE(an_event_costs_what_it_says_has_changed),
+	KUNIT_CASE(another_subnet_prefix_is_found),
 	KUNIT_CASE(memory_that_runs_out_takes_no_gid),
 	KUNIT_CASE(roce_gids_follow_the_netdev),
 	KUNIT_CASE(the_netdev_may_go_first),

@@ -94,8 +94,10 @@ static void a_query_asks_the_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_port_immutable_read(&ib->ibdev, 1)->gid_tbl_len,
 			FAKE_HCA_GIDS);
 
+	/* The prefix is remembered: GID 0 is not asked for. */
 	ib->ibdev.ops.query_gid = no_gid;
-	KUNIT_EXPECT_EQ(test, ib_query_port(&ib->ibdev, 2, &attr), -ENXIO);
+	KUNIT_EXPECT_EQ(test, ib_query_port(&ib->ibdev, 2, &attr), 0);
+	KUNIT_EXPECT_EQ(test, attr.subnet_prefix, 0xfe80000000000000ULL);
 	ib->ibdev.ops.query_gid = NULL;
 	KUNIT_EXPECT_EQ(test, ib_query_port(&ib->ibdev, 2, &attr), 0);
 	ib->ibdev.ops.query_port = fails;
