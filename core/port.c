@@ -344,18 +344,59 @@ static const struct {
 	{ 0,		IB_WIDTH_1X,	IB_SPEED_SDR },
 };
 
-/* In Mb/s; a gigabit for a netdev that does not know. */
-static u32 netdev_speed(struct net_device *ndev)
+/* The speeds of a lane, in descending order. */
+static const struct {
+	u32 mbps;
+	enum ib_port_speed speed;
+} lane_speeds[] = {
+	{ SPEED_200000,	IB_SPEED_XDR },
+	{ SPEED_100000,	IB_SPEED_NDR },
+	{ SPEED_50000,	IB_SPEED_HDR },
+	{ SPEED_25000,	IB_SPEED_EDR },
+	{ SPEED_14000,	IB_SPEED_FDR },
+	{ SPEED_10000,	IB_SPEED_FDR10 },
+	{ SPEED_5000,	IB_SPEED_DDR },
+	{ 0,		IB_SPEED_SDR },
+};
+
+/* In Mb/s; a gigabit for a netdev that does not know.  *@lanes: 0 if unknown. */
+static u32 netdev_speed(struct net_device *ndev, u32 *lanes)
 {
 	struct ethtool_link_ksettings settings = {};
-	int ret;
+	int ret = -ENODEV;
 
 	rtnl_lock();
-	ret = __ethtool_get_link_ksettings(ndev, &settings);
+	/* Of one that is unregistered the driver may be asked no more. */
+	if (ndev->reg_state == NETREG_REGISTERED)
+		ret = __ethtool_get_link_ksettings(ndev, &settings);
 	rtnl_unlock();
+	*lanes = ret ? 0 : settings.lanes;
 	if (ret || settings.base.speed == (u32)SPEED_UNKNOWN)
 		return SPEED_1000;
 	return settings.base.speed;
+}
+
+/* Returns whether that many lanes have a width. */
+static bool width_of_lanes(u32 lanes, u8 *width)
+{
+	switch (lanes) {
+	case 1:
+		*width = IB_WIDTH_1X;
+		return true;
+	case 2:
+		*width = IB_WIDTH_2X;
+		return true;
+	case 4:
+		*width = IB_WIDTH_4X;
+		return true;
+	case 8:
+		*width = IB_WIDTH_8X;
+		return true;
+	case 12:
+		*width = IB_WIDTH_12X;
+		return true;
+	}
+	return false;
 }
 
 /**
@@ -365,6 +406,9 @@ static u32 netdev_speed(struct net_device *ndev)
  * @speed: receives the speed of a lane, enum ib_port_speed
  * @width: receives the number of lanes, enum ib_port_width
  *
+ * Where the netdev does not say how many lanes it has, the usual number for its
+ * speed.
+ *
  * Context: may sleep; takes rtnl.
  * Return: 0; -EINVAL: not an Ethernet port; -ENODEV: it has no netdev.
  */
@@ -372,16 +416,22 @@ int ib_get_eth_speed(struct ib_device *dev, u32 port_num, u16 *speed, u8 *width)
 {
 	struct net_device *ndev;
 	unsigned int i = 0;
-	u32 mbps;
+	u32 mbps, lanes;
 
 	if (rdma_port_get_link_layer(dev, port_num) != IB_LINK_LAYER_ETHERNET)
 		return -EINVAL;
 	ndev = ib_device_get_netdev(dev, port_num);
 	if (!ndev)
 		return -ENODEV;
-	mbps = netdev_speed(ndev);
+	mbps = netdev_speed(ndev, &lanes);
 	dev_put(ndev);
 
+	if (width_of_lanes(lanes, width)) {
+		while (mbps / lanes < lane_speeds[i].mbps)
+			i++;
+		*speed = lane_speeds[i].speed;
+		return 0;
+	}
 	while (mbps < eth_speeds[i].mbps)
 		i++;
 	*speed = eth_speeds[i].speed;

@@ -188,11 +188,14 @@ static void a_change_goes_to_the_driver(struct kunit *test)
 			-EOPNOTSUPP);
 }
 
-static u32 link_speed;
+static u32 link_speed, link_lanes;
+static int link_asked;
 
 static int link_settings(struct net_device *dev, struct ethtool_link_ksettings *settings)
 {
+	link_asked++;
 	settings->base.speed = link_speed;
+	settings->lanes = link_lanes;
 	return 0;
 }
 
@@ -229,6 +232,55 @@ static void an_ethernet_speed_in_infiniband_terms(struct kunit *test)
 	}
 	ib_device_set_netdev(dev, NULL, 1);
 	KUNIT_EXPECT_EQ(test, ib_get_eth_speed(dev, 1, &speed, &width), -ENODEV);
+}
+
+static void a_netdev_says_how_many_lanes_it_has(struct kunit *test)
+{
+	static const struct { u32 mbps, lanes; u16 speed; u8 width; } speeds[] = {
+		{ SPEED_100000, 1, IB_SPEED_NDR, IB_WIDTH_1X },
+		{ SPEED_100000, 2, IB_SPEED_HDR, IB_WIDTH_2X },
+		{ SPEED_100000, 4, IB_SPEED_EDR, IB_WIDTH_4X },
+		{ SPEED_400000, 8, IB_SPEED_HDR, IB_WIDTH_8X },
+		{ 120000, 12, IB_SPEED_FDR10, IB_WIDTH_12X },
+		{ SPEED_800000, 4, IB_SPEED_XDR, IB_WIDTH_4X },
+		{ SPEED_56000, 4, IB_SPEED_FDR, IB_WIDTH_4X },
+		{ SPEED_1000, 1, IB_SPEED_SDR, IB_WIDTH_1X },
+		/* No width has that many. */
+		{ SPEED_100000, 3, IB_SPEED_EDR, IB_WIDTH_4X },
+		{ SPEED_UNKNOWN, 2, IB_SPEED_SDR, IB_WIDTH_2X },
+	};
+	struct ib_device *dev = &roce.hca->ibdev;
+	u16 speed = 0;
+	u8 width = 0;
+	int i;
+
+	roce.ndev->ethtool_ops = &speed_ops;
+	for (i = 0; i < ARRAY_SIZE(speeds); i++) {
+		link_speed = speeds[i].mbps;
+		link_lanes = speeds[i].lanes;
+		KUNIT_EXPECT_EQ(test, ib_get_eth_speed(dev, 1, &speed, &width), 0);
+		KUNIT_EXPECT_EQ_MSG(test, speed, speeds[i].speed, "%u", i);
+		KUNIT_EXPECT_EQ_MSG(test, width, speeds[i].width, "%u", i);
+	}
+	link_lanes = 0;
+}
+
+/* Its driver may have freed what ethtool looks at. */
+static void a_netdev_that_goes_is_not_asked_for_its_speed(struct kunit *test)
+{
+	struct ib_device *dev = &roce.hca->ibdev;
+	u16 speed = 0;
+	u8 width = 0;
+
+	roce.ndev->ethtool_ops = &speed_ops;
+	link_speed = SPEED_100000;
+	link_asked = 0;
+	roce.ndev->reg_state = NETREG_UNREGISTERING;
+	KUNIT_EXPECT_EQ(test, ib_get_eth_speed(dev, 1, &speed, &width), 0);
+	KUNIT_EXPECT_EQ(test, link_asked, 0);
+	KUNIT_EXPECT_EQ(test, speed, IB_SPEED_SDR);
+	KUNIT_EXPECT_EQ(test, width, IB_WIDTH_1X);
+	roce.ndev->reg_state = NETREG_REGISTERED;
 }
 
 static void a_netdev_leads_to_its_device(struct kunit *test)
@@ -367,6 +419,8 @@ static struct kunit_case port_cases[] = {
 	KUNIT_CASE(an_iwarp_port_is_what_its_netdev_is),
 	KUNIT_CASE(a_change_goes_to_the_driver),
 	KUNIT_CASE(an_ethernet_speed_in_infiniband_terms),
+	KUNIT_CASE(a_netdev_says_how_many_lanes_it_has),
+	KUNIT_CASE(a_netdev_that_goes_is_not_asked_for_its_speed),
 	KUNIT_CASE(a_netdev_leads_to_its_device),
 	KUNIT_CASE(a_driver_that_knows_is_asked),
 	KUNIT_CASE(a_netdev_that_is_gone_is_none),
