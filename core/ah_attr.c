@@ -319,18 +319,11 @@ static bool ah_gid_on_vlan(const union ib_gid *gid,
 			   const struct ib_gid_attr *attr, void *context)
 {
 	const struct ah_vlan_match *want = context;
-	struct net_device *ndev;
-	u16 vlan_id = 0xffff;
+	u16 vlan_id;
 
-	if (attr->gid_type != want->gid_type)
-		return false;
-
-	rcu_read_lock();
-	ndev = rcu_dereference(attr->ndev);
-	if (ndev)
-		vlan_id = rdma_vlan_dev_vlan_id(ndev);
-	rcu_read_unlock();
-	return vlan_id == want->vlan_id;
+	return attr->gid_type == want->gid_type &&
+	       !rdma_read_gid_l2_fields(attr, &vlan_id, NULL) &&
+	       vlan_id == want->vlan_id;
 }
 
 static int ah_from_roce(struct ib_device *dev, u32 port_num,

@@ -2,6 +2,8 @@
 /* RoCE address handles: of processes, and for replies to packets. */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
+#include <linux/rtnetlink.h>
+#include <net/bonding.h>
 #include <net/ip.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -251,6 +253,35 @@ static void a_reply_stays_on_its_vlan(struct kunit *test)
 	net_unlink(vlan);
 }
 
+/* Packets of what stands on a VLAN come with its tag, as they leave with it. */
+static void a_reply_stays_on_the_vlan_below(struct kunit *test)
+{
+	struct in6_addr ip = roce_v4(&roce, 0x801), peer = roce_v4(&roce, 0x802);
+	enum ib_gid_type v2 = IB_GID_TYPE_ROCE_UDP_ENCAP;
+	struct ib_wc wc = { .wc_flags = IB_WC_GRH | IB_WC_WITH_VLAN, .vlan_id = 8 };
+	struct net_device *vlan, *bond;
+	union rdma_network_hdr hdr;
+
+	bond = net_link("bond", "fbond8", NULL, BOND_MODE_ACTIVEBACKUP);
+	if (!bond)
+		kunit_skip(test, "no bonding driver");
+	vlan = net_link("vlan", "fvlan8", roce.ndev, 8);
+	KUNIT_ASSERT_NOT_NULL(test, vlan);
+	rtnl_lock();
+	dev_close(vlan);
+	KUNIT_EXPECT_EQ(test, bond->netdev_ops->ndo_add_slave(bond, vlan, NULL), 0);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, fake_netdev_add_ipv4(bond, ip.s6_addr32[3], 24), 0);
+	KUNIT_EXPECT_EQ(test, net_neighbour(bond, &peer, peer_ha), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has_gid(roce.hca, &ip, v2)));
+	put_ipv4(&hdr, &peer, &ip);
+	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &ip, &peer), 0);
+	wc.wc_flags &= ~IB_WC_WITH_VLAN;
+	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &ip, &peer), -ENOENT);
+	net_unlink(bond);
+	net_unlink(vlan);
+}
+
 static struct kunit_case roce_ah_cases[] = {
 	KUNIT_CASE(a_process_has_its_mac_resolved),
 	KUNIT_CASE(a_link_local_gid_of_v1_has_the_mac_in_it),
@@ -258,6 +289,7 @@ static struct kunit_case roce_ah_cases[] = {
 	KUNIT_CASE(a_reply_takes_the_version_it_came_by),
 	KUNIT_CASE(a_reply_that_finds_no_way_keeps_nothing),
 	KUNIT_CASE(a_reply_stays_on_its_vlan),
+	KUNIT_CASE(a_reply_stays_on_the_vlan_below),
 	{}
 };
 
