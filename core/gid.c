@@ -345,8 +345,10 @@ static void gid_readdress(struct ib_gid_table *table,
 {
 	struct ibcore_gid_entry *entry = gid_match(table, want);
 
-	if (!entry->in_hw || !memcmp(&entry->macs, &want->macs,
-				     sizeof(want->macs)))
+	/* An address that is there twice is wanted twice, and may be out now. */
+	want->present = entry;
+	if (!entry || !entry->in_hw ||
+	    !memcmp(&entry->macs, &want->macs, sizeof(want->macs)))
 		return;
 	*changed = true;
 	gid_hide(entry);

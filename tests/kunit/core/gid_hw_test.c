@@ -286,6 +286,8 @@ static void a_refused_mac_is_tried_again(struct kunit *test)
 	const struct ib_gid_attr *attr = roce_gid(&roce, &v4);
 
 	KUNIT_ASSERT_NOT_NULL(test, attr);
+	/* The same address with another prefix: one GID that is wanted twice. */
+	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, v4.s6_addr32[3], 16), 0);
 	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, false), 0);
 	KUNIT_ASSERT_EQ(test, set_mac(roce.ndev, 3), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&v4)));
