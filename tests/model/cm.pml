@@ -111,6 +111,7 @@ bool bye[2];		/* it owes one to a DREQ */
 bool told;		/* the passive consumer: established */
 byte conn[2];
 
+bool more = true;	/* a REP may be resent while an MRA's time lasts */
 bool sent;		/* the active side may have sent data */
 byte reports = REPORTS;	/* of their arrival, still to come */
 bool due;		/* one was made in time, the consumer is still to be told */
@@ -339,6 +340,13 @@ end:	do
 		:: msg[i] == REP -> send(1 - i, IBCM_RX_REP)
 		:: msg[i] == DREQ -> send(1 - i, IBCM_RX_DREQ)
 		fi
+	   }
+	/* ibcm_rep_next_try(): no try of the REP's, and in the model once */
+	:: atomic {
+		more && msg[i] == REP && state[i] == IB_CM_MRA_REP_RCVD ->
+		more = false;
+		printf("side%d: no answer since the MRA\n", i);
+		send(1 - i, IBCM_RX_REP)
 	   }
 	:: atomic {
 		msg[i] != NONE && tries[i] >= TRIES ->
