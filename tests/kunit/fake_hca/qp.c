@@ -546,7 +546,8 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 		memcpy(recv->addr, packet->data, packet->len);
 	}
 	wc.status = wc.byte_len <= recv->length ? IB_WC_SUCCESS : IB_WC_LOC_LEN_ERR;
-	if (packet->dst_qpn < 2) {
+	/* Only hfi1 has OPA's MADs, and it tells the length of each. */
+	if (packet->dst_qpn < 2 && !hca->opa) {
 		if (packet->len >= IB_MGMT_MAD_SIZE)
 			wc.byte_len += hca->quirks.byte_len_extra;
 		if (packet->dst_qpn && hca->quirks.byte_len_without_grh)

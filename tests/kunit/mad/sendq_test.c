@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The backlog of a send queue: what leaves first. */
+/* The backlog of a send queue: what leaves first, and what it holds. */
 #include "mad_test.h"
 
 static struct mad_pair pair;
@@ -72,8 +72,35 @@ static void responses_go_first_in_bursts(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, wire, expected);
 }
 
+static void queue_state(struct ibmad_qp *mqp, enum ibmad_qp_state state)
+{
+	spin_lock_irq(&mqp->send_lock);
+	mqp->state = state;
+	spin_unlock_irq(&mqp->send_lock);
+}
+
+/* Before any lock is taken, and until its client is told. */
+static void a_send_is_mapped_before_it_waits(struct kunit *test)
+{
+	struct ibmad_qp *mqp = to_agent(pair.asker.agent)->mqp;
+	struct ib_mad_send_buf *buf = mad_request(&pair.asker, 1000, 0);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	pair.asker.keep_sends = true;
+	queue_state(mqp, IBMAD_QP_HELD);
+	KUNIT_EXPECT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, to_send(buf)->queued);
+	KUNIT_EXPECT_TRUE(test, to_send(buf)->mapped);
+	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), 0);
+	queue_state(mqp, IBMAD_QP_LIVE);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
+	KUNIT_EXPECT_FALSE(test, to_send(buf)->mapped);
+	ib_free_send_mad(buf);
+}
+
 static struct kunit_case sendq_cases[] = {
 	KUNIT_CASE(responses_go_first_in_bursts),
+	KUNIT_CASE(a_send_is_mapped_before_it_waits),
 	{}
 };
 
