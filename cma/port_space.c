@@ -336,19 +336,21 @@ static int cma_port_get_fixed(struct cma_port_claim *c, u16 port)
 	return err;
 }
 
-/* A port that is used for other destinations, from @start on, round the range. */
+/*
+ * A port that is used for other destinations, from @start on, round the range; or
+ * one that has become free meanwhile.
+ */
 static int cma_port_get_shared(struct cma_port_claim *c, u16 *port, int low,
 			       int high, int start)
 {
 	int i, n = high - low + 1;
-	u16 at;
+	int err;
 
 	for (i = 0; i < n; i++) {
-		at = low + (start - low + i) % n;
-		if (!cma_bucket_join(c, at)) {
-			*port = at;
-			return 0;
-		}
+		*port = low + (start - low + i) % n;
+		err = cma_port_get_fixed(c, *port);
+		if (!err || err == -ENOMEM)
+			return err;
 		cond_resched();
 	}
 	return -EADDRNOTAVAIL;
