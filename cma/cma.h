@@ -416,7 +416,8 @@ __be64 cma_service_id(enum rdma_ucm_port_space ps, const struct sockaddr *addr);
 
 /* ---- source.c: whom a request may come from ---- */
 bool cma_source_ok(const struct cma_hdr_info *hdr, struct net *net,
-		   struct net_device *ndev, struct ib_cm_id *cm_id);
+		   struct net_device *ndev, struct ib_cm_id *cm_id,
+		   const struct ib_cm_event *event);
 
 /* ---- request.c: incoming IB requests ---- */
 int cma_ib_request(struct ib_cm_id *cm_id, const struct ib_cm_event *event);

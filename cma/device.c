@@ -201,8 +201,9 @@ static int cma_add_one(struct ib_device *device)
  * Why no reference to the device remains when this returns:
  * (1) Searches for a device: it left cma_devices under cma_topology, and its
  *     hints are purged; both take a reference, which the end waits for.  Netdev
- *     notifications walk cma_devices under RCU: the memory goes by kfree_rcu(),
- *     and they touch no more of the device than its number of ports.
+ *     notifications, and who looks for the sender of a request (source.c), walk
+ *     cma_devices under RCU: the memory goes by kfree_rcu(), and they touch
+ *     nothing of the device itself.
  * (2) New ids and listeners: refused from when dead is set.
  * (3) Listeners on any address: destroyed here, or by their id's destruction,
  *     which holds a reference until it is done.

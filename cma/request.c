@@ -129,7 +129,8 @@ static int cma_request_read_ip(struct cma_request *req)
 	err = cma_request_netdev(req);
 	if (err)
 		return err;
-	if (!cma_source_ok(&req->hdr, req->net, req->ndev, req->cm_id))
+	if (!cma_source_ok(&req->hdr, req->net, req->ndev, req->cm_id,
+			   req->event))
 		return -EHOSTUNREACH;
 	cma_scope(&req->hdr.src, req->ndev);
 	cma_scope(&req->hdr.dst, req->ndev);

@@ -130,6 +130,7 @@ static bool cma_route6_ok(struct net *net, struct net_device *ndev,
 struct cma_sender {
 	const struct cma_hdr_info *hdr;
 	const struct net *net;
+	const struct ib_cm_event *event;
 };
 
 /* Of a link-local address, each end may know the link by another interface. */
@@ -144,20 +145,12 @@ static bool cma_same_addr(const void *one, const void *two)
 	return !memcmp(&a, &b, sizeof(a));
 }
 
-/*
- * Under the lock of the sender's CM id, which waits for an answer: the id that
- * has it cannot go, and its addresses are settled.
- */
-static bool cma_is_sender(const struct ib_cm_id *cm_id, const void *arg)
+/* The addresses of an id that waits for an answer are settled. */
+static bool cma_has_addrs(const struct cma_id *idp,
+			  const struct cma_sender *said)
 {
-	const struct cma_sender *said = arg;
-	const struct cma_id *idp = cm_id->context;
-	const struct rdma_addr *addr;
+	const struct rdma_addr *addr = &idp->id.route.addr;
 
-	if (cm_id->cm_handler != cma_ib_event &&
-	    cm_id->cm_handler != cma_sidr_event)
-		return false;
-	addr = &idp->id.route.addr;
 	return net_eq(cma_net(idp), said->net) &&
 	       cma_same_addr(&addr->src_addr, &said->hdr->src) &&
 	       cma_same_addr(&addr->dst_addr, &said->hdr->dst) &&
@@ -166,22 +159,87 @@ static bool cma_is_sender(const struct ib_cm_id *cm_id, const void *arg)
 }
 
 /*
+ * Under the lock of the sender's CM id, which waits for an answer: the id that
+ * has it cannot go.
+ */
+static bool cma_is_sender(const struct ib_cm_id *cm_id, const void *arg)
+{
+	if (cm_id->cm_handler != cma_ib_event &&
+	    cm_id->cm_handler != cma_sidr_event)
+		return false;
+	return cma_has_addrs(cm_id->context, arg);
+}
+
+static bool cma_waits_for(const struct cma_id *idp,
+			  const struct cma_sender *said)
+{
+	const struct ib_cm_req_event_param *rc = &said->event->param.req_rcvd;
+
+	if (idp->passive || cma_state(idp) != RDMA_CM_CONNECT ||
+	    READ_ONCE(idp->conn) != CMA_CONN_PENDING ||
+	    !cma_has_addrs(idp, said))
+		return false;
+	if (said->event->event == IB_CM_SIDR_REQ_RECEIVED)
+		return idp->id.qp_type == IB_QPT_UD;
+	return idp->id.qp_type != IB_QPT_UD && idp->seq_num == rc->starting_psn &&
+	       READ_ONCE(idp->qp_num) == rc->remote_qpn;
+}
+
+/*
+ * With virtual functions, mlx4 gives messages communication ids of its own: which
+ * id has sent a request cannot be told by that.  So all are looked at, for one
+ * that waits, with these addresses, QP and PSN.
+ */
+static bool cma_sent_by_any(const struct cma_sender *said)
+{
+	struct cma_dev *dev;
+	struct cma_id *idp;
+	bool found = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(dev, &cma_devices, node) {
+		spin_lock(&dev->lock);
+		list_for_each_entry(idp, &dev->ids, dev_node) {
+			found = cma_waits_for(idp, said);
+			if (found)
+				break;
+		}
+		spin_unlock(&dev->lock);
+		if (found)
+			break;
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+static bool cma_sent_here(struct ib_cm_id *cm_id,
+			  const struct cma_sender *said)
+{
+	if (ib_cm_sent_here(cm_id, cma_is_sender, said))
+		return true;
+	return cm_id->device->ops.driver_id == RDMA_DRIVER_MLX4 &&
+	       cma_sent_by_any(said);
+}
+
+/*
  * cma_source_ok() - whether a request may come from the address it names
  * @hdr: its addresses, of the same family, IPv4 or IPv6
  * @net: the network namespace it is for, which the caller holds
  * @ndev: the netdev it came by, of that namespace
  * @cm_id: the CM's id of the request
+ * @event: what the CM tells of it
  *
  * Context: may sleep.
  */
 bool cma_source_ok(const struct cma_hdr_info *hdr, struct net *net,
-		   struct net_device *ndev, struct ib_cm_id *cm_id)
+		   struct net_device *ndev, struct ib_cm_id *cm_id,
+		   const struct ib_cm_event *event)
 {
 	const struct sockaddr_in6 *src6 = (const void *)&hdr->src;
 	const struct sockaddr_in6 *dst6 = (const void *)&hdr->dst;
 	const struct sockaddr_in *src = (const void *)&hdr->src;
 	const struct sockaddr_in *dst = (const void *)&hdr->dst;
-	struct cma_sender sender = { .hdr = hdr, .net = net };
+	struct cma_sender sender = { .hdr = hdr, .net = net, .event = event };
 	bool ip4 = hdr->family == AF_INET;
 	enum cma_origin origin;
 
@@ -193,7 +251,7 @@ bool cma_source_ok(const struct cma_hdr_info *hdr, struct net *net,
 	case CMA_FROM_ANY:
 		return true;
 	case CMA_FROM_HERE:
-		return ib_cm_sent_here(cm_id, cma_is_sender, &sender);
+		return cma_sent_here(cm_id, &sender);
 	case CMA_FROM_WIRE:
 		return ip4 ? cma_route4_ok(net, ndev, src->sin_addr.s_addr,
 					   dst->sin_addr.s_addr) :

@@ -306,6 +306,39 @@ static void who_knows_the_addresses_alone(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, passes(test, true));
 }
 
+/* With virtual functions, mlx4 writes communication ids of its own. */
+static void through_an_adapter_that_renames_ids(struct kunit *test)
+{
+	enum rdma_driver_id *driver = &server->hca->ibdev.ops.driver_id;
+	enum rdma_driver_id was = *driver;
+	struct sockaddr_storage dst;
+	int i;
+
+	listen_all(test);
+	for (i = 0; i < 5; i++) {
+		*driver = i == 4 ? was : RDMA_DRIVER_MLX4;
+		memset(&forged, 0, sizeof(forged));
+		forged.comm_id = 0x5500000;
+		forged.tid = true;
+		forged.psn = i == 1;
+		forged.qpn = i == 2;
+		forged.src = i == 3 ? (const u8 *)&server->ip6 : NULL;
+		cma_resolve_to(test, client, RDMA_PS_TCP,
+			       cma_sin6(&dst, &server->ip6, TEST_PORT));
+		KUNIT_EXPECT_EQ(test, cma_request(client), 0);
+		cma_settle(&pair);
+		msleep(100);
+		KUNIT_EXPECT_STREQ_MSG(test, server->events, i ? "" : "Q", "%d", i);
+		memset(&forged, 0, sizeof(forged));
+		cma_drop_id(client);
+		cma_settle(&pair);
+		cma_drop_id(server);
+		cma_forget(client);
+		cma_forget(server);
+	}
+	*driver = was;
+}
+
 static struct kunit_case source_cases[] = {
 	KUNIT_CASE(nobody_is_an_address_of_this_host),
 	KUNIT_CASE(nor_an_ipv6_one),
@@ -313,6 +346,7 @@ static struct kunit_case source_cases[] = {
 	KUNIT_CASE(unless_ip_takes_it_too),
 	KUNIT_CASE(nor_does_one_ask_for_a_service),
 	KUNIT_CASE(who_knows_the_addresses_alone),
+	KUNIT_CASE(through_an_adapter_that_renames_ids),
 	{}
 };
 
