@@ -88,7 +88,7 @@ static void an_address_is_taken(struct kunit *test)
 	struct ib_ah *ah = rdma_create_ah(pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 
 	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(ah), "%s", hca->quirks.provider);
-	KUNIT_EXPECT_EQ(test, rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE), 0);
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 static void it_serves(struct kunit *test)
