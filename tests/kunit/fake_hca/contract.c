@@ -121,8 +121,6 @@ void fake_contract_received(struct fake_hca *hca, struct fake_qp *qp,
 		shape_roce(quirks, wc);
 	if (qp->ibqp.qp_type != IB_QPT_GSI)
 		return;
-	if (quirks->wc_no_src_qp)
-		wc->src_qp = 0;
 	if (quirks->wc_own_qp)
 		wc->qp = &qp->own;
 }

@@ -149,7 +149,6 @@ static const struct fake_hca_quirks providers[] = {
 		.qp1_state_is_a_note = true,
 		.qp1_reports_rts = true,
 		.one_send_a_call = true,
-		.wc_no_src_qp = true,
 		.wc_no_net_type = true,
 		.one_pkey = true,
 		.events_atomic = true,

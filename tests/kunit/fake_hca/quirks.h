@@ -28,7 +28,6 @@ struct fake_hca_quirks {
 	/* What a completion says */
 	bool wc_unset_stays;		/* what it does not set is what was there */
 	bool wc_own_qp;			/* of receives on QP1: a QP of the provider's */
-	bool wc_no_src_qp;		/* of receives on QP1: 0 */
 	bool wc_no_net_type;		/* RoCE: nor a flag for it */
 	bool wc_no_smac;		/* RoCE, the same */
 	bool wc_vlan_ffff;		/* RoCE: flagged, and 0xffff if there was none */
