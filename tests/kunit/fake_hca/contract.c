@@ -46,8 +46,6 @@ void fake_contract_query_port(const struct fake_hca *hca)
 /* What ops.process_mad answers to a MAD that no test minds. */
 int fake_contract_process_mad(const struct fake_hca *hca, const struct ib_mad *in)
 {
-	if (hca->quirks.process_mad_sleeps)
-		might_sleep();
 	if (hca->quirks.process_mad == FAKE_EINVAL && on_ethernet(hca) &&
 	    in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT)
 		return -EINVAL;

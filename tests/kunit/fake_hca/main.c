@@ -221,6 +221,8 @@ int fake_hca_process_mad(struct ib_device *ibdev, int flags, u32 port,
 {
 	struct fake_hca *hca = to_fake_hca(ibdev);
 
+	if (hca->quirks.process_mad_sleeps)
+		might_sleep();
 	return hca->process_mad ?
 	       hca->process_mad(hca, port, wc, in, out, out_len) :
 	       fake_contract_process_mad(hca, in);
