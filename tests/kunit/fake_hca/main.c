@@ -258,7 +258,7 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	hca = ib_alloc_device(fake_hca, ibdev);
 	if (!hca)
 		return NULL;
-	/* QPs are destroyed in reclaim paths, which waits for it. */
+	/* As hns and bnxt_re, whose queues a QP's destruction flushes, too. */
 	hca->wq = alloc_ordered_workqueue("fake_hca", WQ_MEM_RECLAIM);
 	if (!hca->wq) {
 		ib_dealloc_device(&hca->ibdev);
