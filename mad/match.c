@@ -60,7 +60,9 @@ static bool match_is_base_lid(u32 slid, u32 dlid)
 {
 	unsigned int lmc;
 
-	for (lmc = 0; lmc <= MATCH_MAX_LMC; lmc++)
+	if (slid == dlid)
+		return true;
+	for (lmc = 1; slid && lmc <= MATCH_MAX_LMC; lmc++)
 		if (slid == (dlid & ~(BIT(lmc) - 1)))
 			return true;
 	return false;
