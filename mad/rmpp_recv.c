@@ -13,12 +13,13 @@
  * Everything here is protected by agent->rmpp_mutex: MADs come from the receive
  * CQ's work, those that had to wait for the way back from a work item.
  */
+#include <linux/sizes.h>
 #include "rmpp.h"
 
 #define IBMAD_RMPP_WINDOW	64	/* segments granted beyond the last ACKed */
 #define IBMAD_RMPP_RESERVE	32	/* left of a window when the next is granted */
 #define IBMAD_RMPP_GAP_EARLY	3	/* early ones between two ACKs of one gap */
-#define IBMAD_RMPP_MAX_SEGS	(1U << 20) /* of a transfer, whose length is an int */
+#define IBMAD_RMPP_MAX_SEGS	SZ_1M	/* of a transfer, whose length is an int */
 #define FATE_OPEN		IBMAD_NR_COUNTERS /* of a MAD that is held */
 
 /* ---- DATA ---- */

@@ -56,7 +56,7 @@ static void senders_that_are_not_told(struct kunit *test)
 }
 
 /* A CPU that is busy with interrupts, or with QP1, keeps no heartbeat of QP0's. */
-static void one_cq_for_each_qp_bound_to_no_cpu(struct kunit *test)
+static void each_qp_has_one_cq_bound_to_no_cpu(struct kunit *test)
 {
 	struct ib_cq *cq[2];
 	struct ib_qp *qp;
@@ -304,7 +304,7 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(receives_from_rtr_on),
 	KUNIT_CASE(the_receive_cq_polls_both_queues),
 	KUNIT_CASE(senders_that_are_not_told),
-	KUNIT_CASE(one_cq_for_each_qp_bound_to_no_cpu),
+	KUNIT_CASE(each_qp_has_one_cq_bound_to_no_cpu),
 	KUNIT_CASE(each_stock_provider),
 	KUNIT_CASE(a_port_that_is_an_smi_alone),
 	KUNIT_CASE(a_reset_that_keeps_sends),
