@@ -55,6 +55,7 @@ static void deliver_sent(struct ibmad_agent *agent, struct ibmad_send *send)
 	};
 
 	trace_ib_mad_send_done_agent(agent);
+	/* One that was withdrawn, or never went, still is. */
 	ibmad_send_unmap(send);
 	/* From here on the buffer is the client's, to free or to post again. */
 	WRITE_ONCE(send->state, IBMAD_IDLE);

@@ -230,6 +230,8 @@ void ibmad_send_wr_done(struct ibmad_send *send, enum ib_wc_status status,
 	unsigned long flags;
 	unsigned int puts;
 
+	/* Whatever becomes of it waits for this event: nobody else looks at it. */
+	ibmad_send_unmap(send);
 	switch (send->kind) {
 	case IBMAD_RMPP_SEGMENT:
 		ibmad_rmpp_segment_done(send, status, vendor_err);

@@ -54,9 +54,10 @@ static struct ibmad_send *sendq_next(struct ibmad_qp *mqp)
 }
 
 /*
- * A mapping takes time, where there is an IOMMU or memory that is copied to: a client's
- * send is mapped before any lock is taken and until its client is told, however often
- * it goes; what this layer makes by itself when it goes, until it is freed.
+ * A mapping takes time, where there is an IOMMU or memory that is copied to.  A client's
+ * send is mapped before any lock is taken, and each until its work request has completed
+ * and its lock is dropped (or it was withdrawn).  What goes again, and what this layer
+ * makes by itself, is mapped when it goes.
  */
 int ibmad_send_map(struct ibmad_send *send)
 {

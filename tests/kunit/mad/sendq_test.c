@@ -79,7 +79,7 @@ static void queue_state(struct ibmad_qp *mqp, enum ibmad_qp_state state)
 	spin_unlock_irq(&mqp->send_lock);
 }
 
-/* Before any lock is taken, and until its client is told. */
+/* Before any lock is taken; when its client is told it is no more. */
 static void a_send_is_mapped_before_it_waits(struct kunit *test)
 {
 	struct ibmad_qp *mqp = to_agent(pair.asker.agent)->mqp;
