@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Queue pairs of processes: making and destroying them (IBA vol. 1, 11.2.4.1 and
- * 11.2.4.4; annex A14; ibv_create_qp_ex(3), ibv_open_qp(3)).
+ * 11.2.4.4; annex A14; ibv_create_qp_ex(3)).
  *
  * What a QP is made of depends on its type: the table of rules says it, for commands,
  * which then look that up, and for the ioctl, which is checked against it.
@@ -121,14 +121,14 @@ static int qp_check_capable(const struct ib_qp_init_attr *attr)
 }
 
 /* @context: the user object, whose memory outlives the QP. */
-static void qp_event(struct ib_event *event, void *context)
+void uverbs_qp_event(struct ib_event *event, void *context)
 {
 	struct ib_uqp_object *obj = context;
 
 	uverbs_event_object_notify(&obj->event, event->event);
 }
 
-static void qp_object_init(struct ib_uqp_object *obj, struct ib_uobject *xrcd)
+void uverbs_qp_object_init(struct ib_uqp_object *obj, struct ib_uobject *xrcd)
 {
 	mutex_init(&obj->lock);
 	INIT_LIST_HEAD(&obj->mcast);
@@ -137,7 +137,7 @@ static void qp_object_init(struct ib_uqp_object *obj, struct ib_uobject *xrcd)
 }
 
 /* The object has what the driver made: from now on it is destroyed by qp_destroy(). */
-static void qp_object_set(struct ib_uqp_object *obj, struct ib_qp *qp)
+void uverbs_qp_object_set(struct ib_uqp_object *obj, struct ib_qp *qp)
 {
 	if (obj->uxrcd)
 		atomic_inc(&obj->uxrcd->refcnt);
@@ -148,7 +148,7 @@ static void qp_fill_attr(struct qp_create *create)
 {
 	struct ib_qp_init_attr *attr = &create->attr;
 
-	attr->event_handler = qp_event;
+	attr->event_handler = uverbs_qp_event;
 	attr->qp_context = create->obj;
 	attr->send_cq = qp_part(create, QP_SEND_CQ);
 	attr->recv_cq = qp_part(create, QP_RECV_CQ);
@@ -172,7 +172,7 @@ static int qp_make(struct qp_create *create, struct uverbs_attr_bundle *attrs,
 	struct ib_qp *qp;
 	int ret;
 
-	qp_object_init(obj, create->parts[QP_XRCD]);
+	uverbs_qp_object_init(obj, create->parts[QP_XRCD]);
 	qp_fill_attr(create);
 	ret = uverbs_event_object_init(&obj->event, attrs, fd_attr);
 	if (ret)
@@ -184,7 +184,7 @@ static int qp_make(struct qp_create *create, struct uverbs_attr_bundle *attrs,
 		return PTR_ERR(qp);
 	}
 	ib_qp_usecnt_inc(qp);
-	qp_object_set(obj, qp);
+	uverbs_qp_object_set(obj, qp);
 	return 0;
 }
 
@@ -294,7 +294,7 @@ static void qp_take_command(struct qp_create *create,
 	attr->cap.max_inline_data = cmd->max_inline_data;
 }
 
-static void qp_fill_resp(struct ib_uverbs_create_qp_resp *resp,
+void uverbs_qp_fill_resp(struct ib_uverbs_create_qp_resp *resp,
 			 const struct ib_uobject *uobj, const struct ib_qp_cap *cap)
 {
 	const struct ib_qp *qp = uobj->object;
@@ -344,7 +344,7 @@ static int qp_create_command(struct uverbs_attr_bundle *attrs,
 	if (!ret)
 		ret = qp_make_object(&create, attrs, cmd->user_handle);
 	if (!ret)
-		qp_fill_resp(resp, &create.obj->event.uobject, &create.attr.cap);
+		uverbs_qp_fill_resp(resp, &create.obj->event.uobject, &create.attr.cap);
 	uverbs_reads_put(&reads);
 	return ret;
 }
@@ -392,74 +392,6 @@ static int qp_create_write_ex(struct uverbs_attr_bundle *attrs)
 		return -EINVAL;
 	ret = qp_create_command(attrs, &cmd, &resp.base);
 	return ret ?: uverbs_response(attrs, &resp, sizeof(resp));
-}
-
-/* A handle of a target QP that any process with the domain may have made. */
-static int qp_open(struct ib_uqp_object *obj, struct uverbs_attr_bundle *attrs,
-		   struct ib_xrcd *xrcd, const struct ib_uverbs_open_qp *cmd)
-{
-	struct ib_qp_open_attr attr = {
-		.event_handler = qp_event,
-		.qp_context = obj,
-		.qp_num = cmd->qpn,
-		.qp_type = cmd->qp_type,
-	};
-	struct ib_qp *qp;
-	int ret;
-
-	ret = uverbs_event_object_init(&obj->event, attrs, UVERBS_NO_ATTR);
-	if (ret)
-		return ret;
-	qp = ib_open_qp(xrcd, &attr);
-	if (IS_ERR(qp)) {
-		uverbs_event_object_exit(&obj->event);
-		return PTR_ERR(qp);
-	}
-	qp->uobject = obj;
-	qp_object_set(obj, qp);
-	return 0;
-}
-
-static int qp_open_object(struct uverbs_attr_bundle *attrs, struct ib_uobject *xrcd,
-			  const struct ib_uverbs_open_qp *cmd)
-{
-	static const struct ib_qp_cap cap;
-	struct ib_uverbs_create_qp_resp resp = {};
-	struct ib_device *ibdev;
-	struct ib_uobject *uobj;
-	int ret;
-
-	uobj = uobj_alloc(UVERBS_OBJECT_QP, attrs, &ibdev);
-	if (IS_ERR(uobj))
-		return PTR_ERR(uobj);
-	uobj->user_handle = cmd->user_handle;
-	qp_object_init(uverbs_qp_object(uobj), xrcd);
-	ret = qp_open(uverbs_qp_object(uobj), attrs, xrcd->object, cmd);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
-		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
-	qp_fill_resp(&resp, uobj, &cap);
-	return uverbs_response(attrs, &resp, sizeof(resp));
-}
-
-static int qp_open_write(struct uverbs_attr_bundle *attrs)
-{
-	struct uverbs_reads reads = { .attrs = attrs };
-	struct ib_uverbs_open_qp cmd;
-	struct ib_uobject *xrcd;
-	int ret;
-
-	ret = uverbs_request(attrs, &cmd, sizeof(cmd));
-	if (ret)
-		return ret;
-	xrcd = uverbs_reads_get(&reads, UVERBS_OBJECT_XRCD, cmd.pd_handle);
-	if (IS_ERR(xrcd))
-		return PTR_ERR(xrcd);
-	ret = qp_open_object(attrs, xrcd, &cmd);
-	uverbs_reads_put(&reads);
-	return ret;
 }
 
 static int qp_destroy_write(struct uverbs_attr_bundle *attrs)
@@ -645,9 +577,6 @@ const struct uapi_definition uverbs_qp_definitions[] = {
 							   ib_uverbs_ex_create_qp_resp,
 							   response_length),
 					UAPI_DEF_METHOD_NEEDS_FN(create_qp)),
-		DECLARE_UVERBS_WRITE(IB_USER_VERBS_CMD_OPEN_QP, qp_open_write,
-				     UVERBS_REQ_RESP_UDATA(ib_uverbs_open_qp,
-							   ib_uverbs_create_qp_resp)),
 		DECLARE_UVERBS_WRITE(IB_USER_VERBS_CMD_DESTROY_QP, qp_destroy_write,
 				     UVERBS_REQ_RESP(ib_uverbs_destroy_qp,
 						     ib_uverbs_destroy_qp_resp),

@@ -384,7 +384,7 @@ void uverbs_ucq_channel_exit(struct ib_ucq_object *ucq);
 /* A completion event, from any context. */
 void uverbs_ucq_channel_notify(struct ib_ucq_object *ucq);
 
-/* ---- qp_create.c, mcast.c ---- */
+/* ---- qp_create.c, qp_open.c, mcast.c ---- */
 struct ib_uqp_object {
 	struct uverbs_event_object event;	/* first */
 	struct mutex lock;		/* mcast; also one modification at a time */
@@ -393,6 +393,11 @@ struct ib_uqp_object {
 };
 
 struct ib_uqp_object *uverbs_qp_object(struct ib_uobject *uobj);
+void uverbs_qp_object_init(struct ib_uqp_object *obj, struct ib_uobject *xrcd);
+void uverbs_qp_object_set(struct ib_uqp_object *obj, struct ib_qp *qp);
+void uverbs_qp_event(struct ib_event *event, void *context);
+void uverbs_qp_fill_resp(struct ib_uverbs_create_qp_resp *resp,
+			 const struct ib_uobject *uobj, const struct ib_qp_cap *cap);
 int uverbs_mcast_detach_all(struct ib_uqp_object *obj, struct ib_qp *qp);
 
 /* ---- srq.c ---- */
@@ -437,6 +442,7 @@ extern const struct uapi_definition uverbs_srq_definitions[];
 extern const struct uapi_definition uverbs_wq_definitions[];
 extern const struct uapi_definition uverbs_rwq_ind_definitions[];
 extern const struct uapi_definition uverbs_qp_definitions[];
+extern const struct uapi_definition uverbs_qp_open_definitions[];
 extern const struct uapi_definition uverbs_qp_modify_definitions[];
 extern const struct uapi_definition uverbs_mcast_definitions[];
 extern const struct uapi_definition uverbs_post_definitions[];
