@@ -149,7 +149,8 @@ passive_first() {
 			failed=$((failed + 1))
 	done
 	say "ucmatose, whose passive side sends first: $failed of 20 failed"
-	[ $failed -lt 20 ] || { cat /tmp/pair; fail "none succeeded"; }
+	# one in twenty, as a rule
+	[ $failed -le 10 ] || { cat /tmp/pair; fail "that is too many"; }
 }
 
 iwarp_up
