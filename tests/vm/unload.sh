@@ -51,6 +51,7 @@ for round in $(seq "$rounds"); do
 	rmmod ibex_ulp
 	unload_all "$round"
 	core_leftovers
+	no_lost_objects
 	echo 3 >/proc/sys/vm/drop_caches
 	say "round $round: loaded, used, unloaded; slab $(used) kB"
 done

@@ -152,7 +152,6 @@ user_down() {
 	done
 	[ ! -e /dev/infiniband ] || fail "/dev/infiniband is left"
 	! grep -E '^(ib_|rdma_|rxe)' /proc/slabinfo || fail "slab caches left"
-	no_lost_objects
 	no_warning
 }
 
