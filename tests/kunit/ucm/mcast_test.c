@@ -246,6 +246,48 @@ static void a_group_is_left_by_many(struct kunit *test)
 	}
 }
 
+/* What another id joins next has the number of what was left. */
+static int leave_and_join(struct racer *r)
+{
+	int left = leave_it(r);
+
+	join(&r->chan, r->id, 0, 'N', &r->mc);
+	return left;
+}
+
+static struct ucm_id *ucm_id_of(struct chan *chan, u32 nr)
+{
+	struct ucm_file *file = chan->filp->private_data;
+	struct ucm_id *id;
+
+	list_for_each_entry(id, &file->ids, file_node)
+		if (id->nr == nr)
+			return id;
+	return NULL;
+}
+
+/* Two wait for the id to leave its group; the number is another's when one has. */
+static void a_number_passes_to_another_id(struct kunit *test)
+{
+	struct ucm_hosts *host = test->priv;
+	u32 one = bound_id(test, &host->client), other = bound_id(test, &host->client), mc;
+	struct ucm_id *id = ucm_id_of(&host->client, one);
+	struct racer a, b;
+
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	KUNIT_ASSERT_EQ(test, join(&host->client, one, 0, 'M', &mc), 0);
+	mutex_lock(&id->mutex);
+	race_start(test, &a, &host->client, leave_and_join, other, mc);
+	msleep(1);
+	race_start(test, &b, &host->client, leave_it, other, mc);
+	msleep(1);
+	mutex_unlock(&id->mutex);
+	KUNIT_EXPECT_EQ(test, race_join(test, &a) + race_join(test, &b), 1);
+	KUNIT_EXPECT_EQ(test, a.mc, mc);
+	KUNIT_EXPECT_EQ(test, members(host->pair.client.ndev), 1);
+	KUNIT_EXPECT_EQ(test, chan_leave(&host->client, a.mc, NULL), 0);
+}
+
 /* All numbers there may be, as fast as it goes. */
 static int leave_all(struct racer *r)
 {
@@ -315,6 +357,7 @@ static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE(the_younger_of_two_joins_is_left),
 	KUNIT_CASE(a_group_moves_with_its_id),
 	KUNIT_CASE(a_group_is_left_by_many),
+	KUNIT_CASE(a_number_passes_to_another_id),
 	KUNIT_CASE(joins_that_fail_race_with_leaves),
 	KUNIT_CASE(an_id_ends_while_it_joins),
 	{}
