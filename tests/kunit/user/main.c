@@ -21,7 +21,7 @@ kunit_test_suites(&uverbs_umem_suite, &uverbs_pgsz_suite, &uverbs_odp_suite,
 		  &uverbs_race_suite, &uverbs_race_end_suite,
 		  &uverbs_race_event_suite, &uverbs_event_fd_suite,
 		  &uverbs_xrc_share_suite, &uverbs_left_suite,
-		  &uverbs_api_suite);
+		  &uverbs_api_suite, &uverbs_tables_suite);
 
 MODULE_DESCRIPTION("KUnit suites of ib_uverbs");
 MODULE_LICENSE("Dual BSD/GPL");
