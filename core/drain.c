@@ -100,6 +100,15 @@ static bool drain_wait(struct drain *drain, struct ib_cq *cq)
 	return false;
 }
 
+/* Sees what the provider has completed until now. */
+static void drain_poll(struct ib_cq *cq)
+{
+	if (drain_must_poll(cq))
+		ib_process_cq_direct(cq, -1);
+	else
+		ibcore_cq_flush(cq);
+}
+
 static int drain_post_send(struct ib_qp *qp, struct drain *drain)
 {
 	/* The opcode does not matter in Error state, but must exist. */
@@ -132,8 +141,15 @@ static void drain_generic(struct ib_qp *qp, struct ib_cq *cq, const char *which,
 	drain = drain_alloc();
 	ret = post(qp, drain);
 	if (ret) {
-		WARN_ONCE(1, "cannot drain %s queue: post: %d\n", which, ret);
+		/*
+		 * ocrdma takes nothing in Error, so there is no last one.  It has
+		 * flushed both queues, which is seen by polling, when they are
+		 * reset: nothing completes afterwards.
+		 */
 		kfree(drain);
+		drain_poll(qp->send_cq);
+		drain_poll(qp->recv_cq);
+		drain_give_up(qp, which);
 		return;
 	}
 	if (!drain_wait(drain, cq))
@@ -193,10 +209,7 @@ static void drain_srq(struct ib_qp *qp)
 		return;
 	if (!wait_for_completion_timeout(&qp->srq_completion, DRAIN_TIMEOUT))
 		drain_give_up(qp, "shared receive");
-	if (drain_must_poll(qp->recv_cq))
-		ib_process_cq_direct(qp->recv_cq, -1);
-	else
-		ibcore_cq_flush(qp->recv_cq);
+	drain_poll(qp->recv_cq);
 	trace_cq_drain_complete(qp->recv_cq);
 }
 

@@ -57,6 +57,30 @@ static void every_completion_is_out_when_it_returns(struct kunit *test)
 	}
 }
 
+/* As ocrdma, which flushes a QP in Error, but refuses a last request to wait for. */
+static void a_provider_that_takes_nothing_in_error(struct kunit *test)
+{
+	static const enum ib_poll_context contexts[] = {
+		IB_POLL_DIRECT, IB_POLL_SOFTIRQ, IB_POLL_UNBOUND_WORKQUEUE,
+	};
+	struct counted received;
+	struct ib_recv_wr recv = { .wr_cqe = &received.cqe };
+	int i, n;
+
+	hca->quirks.no_posts_in_err = true;
+	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
+		counted_init(&received);
+		KUNIT_ASSERT_EQ(test, objects_get(&o, hca, contexts[i], 0, 1, 0), 0);
+		KUNIT_ASSERT_EQ(test, objects_to_rts(hca, o.qp), 0);
+		for (n = 0; n < 40; n++)
+			KUNIT_EXPECT_EQ(test, ib_post_recv(o.qp, &recv, NULL), 0);
+		ib_drain_qp(o.qp);
+		KUNIT_EXPECT_EQ(test, atomic_read(&received.flushed), 40);
+		KUNIT_EXPECT_EQ(test, state_of(o.qp), IB_QPS_RESET);
+		objects_put(&o);
+	}
+}
+
 static int asked;
 
 static void ask_sq(struct ib_qp *qp)
@@ -200,6 +224,7 @@ static void a_last_wqe_that_is_not_told_of_is_given_up(struct kunit *test)
 
 static struct kunit_case drain_cases[] = {
 	KUNIT_CASE(every_completion_is_out_when_it_returns),
+	KUNIT_CASE(a_provider_that_takes_nothing_in_error),
 	KUNIT_CASE(a_provider_may_drain_itself),
 	KUNIT_CASE_SLOW(a_lost_completion_is_given_up),
 	KUNIT_CASE_SLOW(a_shared_queue_is_drained_at_its_last_wqe),
