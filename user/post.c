@@ -233,6 +233,21 @@ static int post_call_send(struct uverbs_attr_bundle *attrs, struct ib_qp *qp,
 	return post_respond(attrs, ret, place);
 }
 
+/*
+ * To rxe and siw, whose send queues processes write by themselves, an empty list is a
+ * doorbell.  Others take none from us: rdmavt looks at its first request.
+ */
+static int post_no_send(struct uverbs_attr_bundle *attrs, struct ib_qp *qp)
+{
+	switch (qp->device->ops.driver_id) {
+	case RDMA_DRIVER_RXE:
+	case RDMA_DRIVER_SIW:
+		return post_call_send(attrs, qp, NULL);
+	default:
+		return post_respond(attrs, 0, 0);
+	}
+}
+
 /* Nothing is posted unless all requests are in order. */
 static int post_send(struct post *post, struct uverbs_attr_bundle *attrs,
 		     struct ib_qp *qp)
@@ -242,7 +257,7 @@ static int post_send(struct post *post, struct uverbs_attr_bundle *attrs,
 	int ret = 0;
 
 	if (!num)
-		return post_call_send(attrs, qp, NULL);
+		return post_no_send(attrs, qp);
 	wrs = kvcalloc(num, sizeof(*wrs), GFP_KERNEL_ACCOUNT);
 	if (!wrs)
 		return -ENOMEM;

@@ -72,6 +72,7 @@ static void a_doorbell_posts_nothing(struct kunit *test)
 	struct post_cmd cmd;
 	u32 bad;
 
+	c->hca->ibdev.ops.driver_id = RDMA_DRIVER_RXE;
 	/* The size that libibverbs's own struct has. */
 	begin(&cmd, queues_qp(c, IB_QPT_RC), 128);
 	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, &bad), 0);
@@ -80,6 +81,20 @@ static void a_doorbell_posts_nothing(struct kunit *test)
 	c->hca->queues.error = -EIO;
 	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, &bad), -EIO);
 	KUNIT_EXPECT_EQ(test, bad, 0u);
+}
+
+/* rdmavt would look at the first request of a list that has none. */
+static void an_empty_list_is_for_those_that_take_it(struct kunit *test)
+{
+	struct commands *c = test->priv;
+	struct post_cmd cmd;
+	u32 bad;
+
+	c->hca->ibdev.ops.driver_id = RDMA_DRIVER_HFI1;
+	begin(&cmd, queues_qp(c, IB_QPT_RC), sizeof(struct ib_uverbs_send_wr));
+	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, &bad), 0);
+	KUNIT_EXPECT_EQ(test, bad, 0u);
+	KUNIT_EXPECT_EQ(test, c->hca->queues.posts, 0u);
 }
 
 static void requests_and_their_entries(struct kunit *test)
@@ -359,6 +374,7 @@ static void each_allocation_may_fail(struct kunit *test)
 
 static struct kunit_case post_cases[] = {
 	KUNIT_CASE(a_doorbell_posts_nothing),
+	KUNIT_CASE(an_empty_list_is_for_those_that_take_it),
 	KUNIT_CASE(requests_and_their_entries),
 	KUNIT_CASE(operations_that_a_process_may_ask_for),
 	KUNIT_CASE(datagrams_name_an_address_handle),
