@@ -153,6 +153,7 @@ struct ibcore_net {
 	possible_net_t net;
 	struct sock *nl_sock;	/* netlink.c */
 	u32 id;			/* key in a device's compat_devs */
+	struct list_head node;	/* netns.c: in the set, under ibcore_nets_rwsem */
 };
 
 extern unsigned int ibcore_net_id;

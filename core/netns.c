@@ -11,14 +11,21 @@
  * A compat device belongs to one pair of a device and a namespace, is in
  * compat_devs of the device by the namespace's id, and comes and goes under
  * compat_devs_mutex.  Device and namespace are in their set before they walk the
- * other one; as for clients, thus, no pair is missed, and none met twice.
+ * other one: no pair is missed.  A pair that both walks meet has its compat device
+ * from the first.
  *
  * Why no compat device of a namespace remains when it exits: it left the set
  * before; a device that found it there holds ibcore_nets_rwsem until its compat
  * device is made; then each device in the registry is visited, and one that is
  * there no longer removed its compat devices before it left.
+ *
+ * Only then is the id free for another namespace: namespaces exit beside others
+ * that begin, and for as long as devices take to be moved out.  Thus what
+ * compat_devs has by an id is of the one namespace that has it, in the set or on
+ * its way out.
  */
 #include <linux/capability.h>
+#include <linux/idr.h>
 #include <linux/slab.h>
 #include "core.h"
 
@@ -29,7 +36,8 @@ bool ibcore_netns_mode = true;
 static bool shared = true;
 
 static DECLARE_RWSEM(ibcore_nets_rwsem);
-static DEFINE_XARRAY_ALLOC(nets);	/* protected by ibcore_nets_rwsem */
+static LIST_HEAD(nets);		/* protected by ibcore_nets_rwsem */
+static DEFINE_IDA(net_ids);	/* of those in the set, and of those leaving */
 
 bool ibcore_netns_shared(void)
 {
@@ -124,7 +132,7 @@ static int compat_add_locked(struct ib_device *dev, struct ibcore_net *cnet)
 		return 0;
 
 	ret = xa_insert(&dev->compat_devs, cnet->id, NULL, GFP_KERNEL);
-	if (ret)
+	if (ret)	/* -EBUSY: the other walk was first */
 		return ret == -EBUSY ? 0 : ret;
 	cdev = compat_create(dev, read_pnet(&cnet->net));
 	if (IS_ERR(cdev)) {
@@ -161,13 +169,12 @@ static void compat_remove(struct ib_device *dev, struct ibcore_net *cnet)
 static int compat_add_nets(struct ib_device *dev)
 {
 	struct ibcore_net *cnet;
-	unsigned long id;
 	int ret;
 
 	lockdep_assert_held(&ibcore_nets_rwsem);
 	if (!shared)
 		return 0;
-	xa_for_each(&nets, id, cnet) {
+	list_for_each_entry(cnet, &nets, node) {
 		ret = compat_add(dev, cnet);
 		if (ret)
 			return ret;
@@ -226,9 +233,9 @@ void ibcore_compat_devs_rename(struct ib_device *dev, const char *name)
 static bool only_init_net(void)
 {
 	struct ibcore_net *cnet;
-	unsigned long id;
 
-	xa_for_each(&nets, id, cnet)
+	lockdep_assert_held(&ibcore_nets_rwsem);
+	list_for_each_entry(cnet, &nets, node)
 		if (!net_eq(read_pnet(&cnet->net), &init_net))
 			return false;
 	return true;
@@ -366,21 +373,21 @@ static int net_join_devices(struct ibcore_net *cnet)
 static void net_leave(struct ibcore_net *cnet)
 {
 	down_write(&ibcore_nets_rwsem);
-	xa_erase(&nets, cnet->id);
+	list_del(&cnet->node);
 	up_write(&ibcore_nets_rwsem);
 	net_leave_devices(cnet);
+	ida_free(&net_ids, cnet->id);
 }
 
 static int net_join(struct ibcore_net *cnet)
 {
-	int ret;
+	int ret = ida_alloc(&net_ids, GFP_KERNEL);
 
-	down_write(&ibcore_nets_rwsem);
-	ret = xa_alloc(&nets, &cnet->id, cnet, xa_limit_32b, GFP_KERNEL);
-	if (ret) {
-		up_write(&ibcore_nets_rwsem);
+	if (ret < 0)
 		return ret;
-	}
+	cnet->id = ret;
+	down_write(&ibcore_nets_rwsem);
+	list_add_tail(&cnet->node, &nets);
 	downgrade_write(&ibcore_nets_rwsem);
 	ret = net_join_devices(cnet);
 	up_read(&ibcore_nets_rwsem);
@@ -428,6 +435,6 @@ int ibcore_netns_init(void)
 void ibcore_netns_exit(void)
 {
 	unregister_pernet_device(&ibcore_net_ops);
-	WARN_ON(!xa_empty(&nets));
-	xa_destroy(&nets);
+	WARN_ON(!list_empty(&nets));
+	WARN_ON(!ida_is_empty(&net_ids));
 }

@@ -89,6 +89,19 @@ static int compats(void)
 	return n;
 }
 
+static bool has_compat(struct fake_hca *dev, const struct net *net)
+{
+	struct ib_core_device *cdev;
+	unsigned long id;
+	bool found = false;
+
+	mutex_lock(&dev->ibdev.compat_devs_mutex);
+	xa_for_each(&dev->ibdev.compat_devs, id, cdev)
+		found |= net_eq(read_pnet(&cdev->rdma_net), net);
+	mutex_unlock(&dev->ibdev.compat_devs_mutex);
+	return found;
+}
+
 static bool sees(struct nl *from)
 {
 	return !nl_call(from, nl_dev_req(from, RDMA_NLDEV_CMD_GET, hca, 0));
@@ -235,6 +248,9 @@ static void an_exclusive_device_is_in_its_namespace_alone(struct kunit *test)
 /* ---- moving ---- */
 
 static int adds, removes, enables, enable_result;
+static struct ib_device *slow;		/* a client's remove() of it waits */
+static bool removing;
+static DECLARE_COMPLETION(may_remove);
 
 static int client_add(struct ib_device *dev)
 {
@@ -245,6 +261,10 @@ static int client_add(struct ib_device *dev)
 static void client_remove(struct ib_device *dev, void *data)
 {
 	removes++;
+	if (dev != READ_ONCE(slow))
+		return;
+	WRITE_ONCE(removing, true);
+	wait_for_completion(&may_remove);
 }
 
 static struct ib_client client = {
@@ -382,6 +402,90 @@ static void a_disabled_device_is_unregistered(struct kunit *test)
 	ib_unregister_client(&client);
 }
 
+/*
+ * Its exit gets as far as @hca, which lives in it and is slow to be moved out:
+ * @other has yet to be visited.  Answers the namespace, not to be dereferenced.
+ */
+static const struct net *exit_half_way(struct kunit *test, struct fake_hca *other)
+{
+	const struct net *net = ns.net;
+
+	KUNIT_EXPECT_EQ(test, move(&nl, ns.fd), 0);
+	KUNIT_EXPECT_EQ(test, set_shared(true), 0);
+	KUNIT_EXPECT_TRUE(test, has_compat(other, net));
+	removing = false;
+	reinit_completion(&may_remove);
+	WRITE_ONCE(slow, &hca->ibdev);
+	end_ns();
+	KUNIT_EXPECT_TRUE(test, wait_until(READ_ONCE(removing)));
+	KUNIT_EXPECT_TRUE(test, has_compat(other, net));
+	return net;
+}
+
+static void go_on_exiting(void)
+{
+	WRITE_ONCE(slow, NULL);
+	complete(&may_remove);
+}
+
+/* Each has its own compat device, however long the older one takes to exit. */
+static void a_namespace_begins_while_another_exits(struct kunit *test)
+{
+	struct test_ns next = { .fd = -1 };
+	const struct net *exiting;
+	struct fake_hca *other;
+
+	prepare_move(test);
+	other = fake_hca_create(&ib_params);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	exiting = exit_half_way(test, other);
+
+	KUNIT_EXPECT_EQ(test, test_ns_create(&next), 0);
+	KUNIT_EXPECT_TRUE(test, has_compat(other, next.net));
+	KUNIT_EXPECT_TRUE(test, has_compat(other, exiting));
+	go_on_exiting();
+	KUNIT_EXPECT_TRUE(test, wait_until(!has_compat(other, exiting)));
+	KUNIT_EXPECT_TRUE(test, has_compat(other, next.net));
+	KUNIT_EXPECT_TRUE(test, has_compat(hca, next.net));
+	test_ns_end(&next);
+	KUNIT_EXPECT_TRUE(test, wait_until(xa_empty(&other->ibdev.compat_devs)));
+	KUNIT_EXPECT_EQ(test, compats(), 0);
+	fake_hca_destroy(other);
+	ib_unregister_client(&client);
+}
+
+/* A device that comes, or is renamed, meanwhile knows the new one only. */
+static void a_device_begins_while_a_namespace_exits(struct kunit *test)
+{
+	struct fake_hca *other, *late;
+	struct test_ns next = { .fd = -1 };
+	const struct net *exiting;
+	struct sk_buff *req;
+
+	prepare_move(test);
+	other = fake_hca_create(&ib_params);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	exiting = exit_half_way(test, other);
+
+	KUNIT_EXPECT_EQ(test, test_ns_create(&next), 0);
+	late = fake_hca_create(&ib_params);
+	req = nl_dev_req(&nl, RDMA_NLDEV_CMD_SET, other, 0);
+	nla_put_string(req, RDMA_NLDEV_ATTR_DEV_NAME, "renamed");
+	KUNIT_EXPECT_EQ(test, nl_call(&nl, req), 0);
+	KUNIT_EXPECT_TRUE(test, late && !has_compat(late, exiting));
+	KUNIT_EXPECT_TRUE(test, late && has_compat(late, next.net));
+	go_on_exiting();
+	KUNIT_EXPECT_TRUE(test, wait_until(!has_compat(other, exiting)));
+	KUNIT_EXPECT_TRUE(test, has_compat(other, next.net));
+	KUNIT_EXPECT_TRUE(test, late && has_compat(late, next.net));
+	if (late)
+		fake_hca_destroy(late);
+	test_ns_end(&next);
+	KUNIT_EXPECT_TRUE(test, wait_until(xa_empty(&other->ibdev.compat_devs)));
+	fake_hca_destroy(other);
+	ib_unregister_client(&client);
+}
+
 static struct kunit_case netns_cases[] = {
 	KUNIT_CASE(a_shared_device_is_in_each_namespace),
 	KUNIT_CASE(a_new_device_is_in_each_namespace),
@@ -395,6 +499,8 @@ static struct kunit_case netns_cases[] = {
 	KUNIT_CASE(wrong_moves_are_refused),
 	KUNIT_CASE(a_device_that_does_not_survive_the_move),
 	KUNIT_CASE(a_disabled_device_is_unregistered),
+	KUNIT_CASE(a_namespace_begins_while_another_exits),
+	KUNIT_CASE(a_device_begins_while_a_namespace_exits),
 	{}
 };
 
