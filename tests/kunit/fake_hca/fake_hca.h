@@ -272,6 +272,8 @@ struct net_device *fake_ipoib_create(const u8 *lladdr);
 void fake_netdev_destroy(struct net_device *ndev);
 int fake_netdev_add_ipv4(struct net_device *ndev, __be32 addr, int prefix_len);
 int fake_netdev_del_ipv4(struct net_device *ndev, __be32 addr, int prefix_len);
+/* Up, and gone with @lower; NULL where there is none. */
+struct net_device *fake_netdev_vlan(struct net_device *lower, u16 id);
 
 extern struct list_head fake_fabric;
 extern struct mutex fake_fabric_lock;

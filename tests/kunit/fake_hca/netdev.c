@@ -6,6 +6,7 @@
 #include <linux/if_infiniband.h>
 #include <linux/net.h>
 #include <linux/rtnetlink.h>
+#include <net/netlink.h>
 #include "fake_hca.h"
 
 static netdev_tx_t fake_netdev_xmit(struct sk_buff *skb, struct net_device *ndev)
@@ -103,7 +104,24 @@ void fake_netdev_destroy(struct net_device *ndev)
 }
 EXPORT_SYMBOL_GPL(fake_netdev_destroy);
 
-/* RTM_NEWADDR or RTM_DELADDR, as ip-address(8) would send it; takes effect at once. */
+/* A request of rtnetlink; takes effect at once. */
+static int fake_netdev_ask(struct net *net, void *msg, u32 len)
+{
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	struct msghdr hdr = { .msg_name = &kernel, .msg_namelen = sizeof(kernel) };
+	struct kvec vec = { .iov_base = msg, .iov_len = len };
+	struct socket *sock;
+	int ret;
+
+	ret = sock_create_kern(net, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &sock);
+	if (ret)
+		return ret;
+	ret = kernel_sendmsg(sock, &hdr, &vec, 1, len);
+	sock_release(sock);
+	return ret == len ? 0 : -EIO;
+}
+
+/* RTM_NEWADDR or RTM_DELADDR, as ip-address(8) would send it. */
 static int fake_netdev_addr(struct net_device *ndev, u16 type, __be32 addr,
 			    int prefix_len)
 {
@@ -127,19 +145,8 @@ static int fake_netdev_addr(struct net_device *ndev, u16 type, __be32 addr,
 		.nla = { .nla_len = 8, .nla_type = IFA_LOCAL },
 		.addr = addr,
 	};
-	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
-	struct msghdr hdr = { .msg_name = &kernel, .msg_namelen = sizeof(kernel) };
-	struct kvec vec = { .iov_base = &msg, .iov_len = sizeof(msg) };
-	struct socket *sock;
-	int ret;
 
-	ret = sock_create_kern(dev_net(ndev), AF_NETLINK, SOCK_RAW, NETLINK_ROUTE,
-			       &sock);
-	if (ret)
-		return ret;
-	ret = kernel_sendmsg(sock, &hdr, &vec, 1, sizeof(msg));
-	sock_release(sock);
-	return ret == sizeof(msg) ? 0 : -EIO;
+	return fake_netdev_ask(dev_net(ndev), &msg, sizeof(msg));
 }
 
 int fake_netdev_add_ipv4(struct net_device *ndev, __be32 addr, int prefix_len)
@@ -153,3 +160,47 @@ int fake_netdev_del_ipv4(struct net_device *ndev, __be32 addr, int prefix_len)
 	return fake_netdev_addr(ndev, RTM_DELADDR, addr, prefix_len);
 }
 EXPORT_SYMBOL_GPL(fake_netdev_del_ipv4);
+
+static struct sk_buff *fake_netdev_vlan_msg(struct net_device *lower, u16 id,
+					    const char *name)
+{
+	struct ifinfomsg ifi = { .ifi_flags = IFF_UP, .ifi_change = IFF_UP };
+	struct sk_buff *skb = nlmsg_new(256, GFP_KERNEL);
+	struct nlattr *info, *data;
+	struct nlmsghdr *nlh;
+
+	if (!skb)
+		return NULL;
+	nlh = nlmsg_put(skb, 0, 0, RTM_NEWLINK, sizeof(ifi),
+			NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL);
+	memcpy(nlmsg_data(nlh), &ifi, sizeof(ifi));
+	nla_put_string(skb, IFLA_IFNAME, name);
+	nla_put_u32(skb, IFLA_LINK, lower->ifindex);
+	info = nla_nest_start_noflag(skb, IFLA_LINKINFO);
+	nla_put_string(skb, IFLA_INFO_KIND, "vlan");
+	data = nla_nest_start_noflag(skb, IFLA_INFO_DATA);
+	nla_put_u16(skb, IFLA_VLAN_ID, id);
+	nla_nest_end(skb, data);
+	nla_nest_end(skb, info);
+	nlmsg_end(skb, nlh);
+	return skb;
+}
+
+struct net_device *fake_netdev_vlan(struct net_device *lower, u16 id)
+{
+	struct net_device *vlan = NULL;
+	struct sk_buff *skb;
+	char name[IFNAMSIZ];
+
+	snprintf(name, sizeof(name), "fvlan%u", id);
+	skb = fake_netdev_vlan_msg(lower, id, name);
+	if (!skb)
+		return NULL;
+	if (!fake_netdev_ask(dev_net(lower), skb->data, skb->len))
+		vlan = dev_get_by_name(dev_net(lower), name);
+	/* It stays until its end, or that of @lower. */
+	dev_put(vlan);
+	kfree_skb(skb);
+	return vlan;
+}
+EXPORT_SYMBOL_GPL(fake_netdev_vlan);
