@@ -271,13 +271,20 @@ struct ibcm_refusal {
 	} ari;
 };
 
-/* A GID that would do, for the reason that this one does not (12.6.7.2). */
+/*
+ * A GID that would do, for the reason that this one does not (12.6.7.2): the one
+ * that the REQ came to, where it has any.
+ */
 static void ibcm_refuse_gid(struct ibcm_refusal *no, u16 reason,
-			    const struct ibcm_port *port)
+			    const struct ibcm_port *port,
+			    const struct ibcm_req_src *src)
 {
 	no->reason = reason;
-	if (!rdma_query_gid(port->dev->ibdev, port->num, 0, &no->ari.gid))
-		no->ari_len = sizeof(no->ari.gid);
+	if (src->sgid_attr)
+		no->ari.gid = src->sgid_attr->gid;
+	else if (rdma_query_gid(port->dev->ibdev, port->num, 0, &no->ari.gid))
+		return;
+	no->ari_len = sizeof(no->ari.gid);
 }
 
 static int ibcm_req_check_fields(struct ibcm_id *id,
@@ -302,30 +309,55 @@ static int ibcm_req_check_fields(struct ibcm_id *id,
 }
 
 /*
- * The SGID entry of a path.  RoCE: the GMP's where they agree, otherwise looked
- * up with the GMP's type.  The caller puts it.
+ * A primary path's entry, of the netdev that the GMP came by.  Another netdev's are
+ * of another VLAN or network namespace, maybe: in which one a REQ is served is for
+ * where it came in to say, not for its sender.  An alternate path may be another
+ * port's.
  */
-static const struct ib_gid_attr *ibcm_req_sgid(struct ibcm_id *id,
-					       struct sa_path_rec *path,
-					       const struct ibcm_req_src *src)
+static const struct ib_gid_attr *
+ibcm_req_sgid_roce(const struct ibcm_rx *rx, const struct sa_path_rec *path,
+		   const struct ib_gid_attr *gmp)
 {
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(gmp);
+	attr = IS_ERR(ndev) ? ERR_CAST(ndev) :
+	       rdma_find_gid_by_port(rx->port->dev->ibdev, &path->sgid,
+				     gmp->gid_type, rx->port->num, ndev);
+	rcu_read_unlock();
+	return attr;
+}
+
+/* The SGID entry of a path: the GMP's where they agree.  The caller puts it. */
+static const struct ib_gid_attr *
+ibcm_req_sgid(const struct ibcm_rx *rx, struct sa_path_rec *path,
+	      const struct ibcm_req_src *src, bool primary)
+{
+	struct ib_device *ibdev = rx->port->dev->ibdev;
+
 	if (src->sgid_attr && ibcm_same_gid(&path->sgid, &src->sgid_attr->gid)) {
 		rdma_hold_gid_attr(src->sgid_attr);
 		return src->sgid_attr;
 	}
-	return rdma_find_gid(id->id.device, &path->sgid,
+	if (primary && rdma_protocol_roce(ibdev, rx->port->num))
+		return ibcm_req_sgid_roce(rx, path, src->sgid_attr);
+	return rdma_find_gid(ibdev, &path->sgid,
 			     sa_conv_pathrec_to_gid_type(path), NULL);
 }
 
-static int ibcm_req_av(struct ibcm_id *id, struct sa_path_rec *path,
-		       const struct ibcm_req_src *src, struct ibcm_av *av)
+static int ibcm_req_av(const struct ibcm_rx *rx, struct sa_path_rec *path,
+		       const struct ibcm_req_src *src, struct ibcm_av *av,
+		       bool primary)
 {
-	const struct ib_gid_attr *sgid_attr = ibcm_req_sgid(id, path, src);
+	const struct ib_gid_attr *sgid_attr =
+		ibcm_req_sgid(rx, path, src, primary);
 	int ret;
 
 	if (IS_ERR(sgid_attr))
 		return PTR_ERR(sgid_attr);
-	ret = ibcm_av_from_path(id->dev, path, sgid_attr, av);
+	ret = ibcm_av_from_path(rx->port->dev, path, sgid_attr, av);
 	rdma_put_gid_attr(sgid_attr);
 	return ret;
 }
@@ -339,9 +371,9 @@ static int ibcm_req_vectors(struct ibcm_id *id, struct ibcm_rx *rx,
 	int ret;
 
 	ibcm_req_primary(rx, src, &path);
-	ret = ibcm_req_av(id, &path, src, &id->av);
+	ret = ibcm_req_av(rx, &path, src, &id->av, true);
 	if (ret) {
-		ibcm_refuse_gid(no, IB_CM_REJ_INVALID_GID, rx->port);
+		ibcm_refuse_gid(no, IB_CM_REJ_INVALID_GID, rx->port, src);
 		return ret;
 	}
 	id->av.ack_timeout = IBA_GET(CM_REQ_PRIMARY_LOCAL_ACK_TIMEOUT, req);
@@ -352,9 +384,10 @@ static int ibcm_req_vectors(struct ibcm_id *id, struct ibcm_rx *rx,
 	if (!id->alt)
 		return -ENOMEM;
 	ibcm_req_alternate(rx, src, &path);
-	ret = ibcm_req_av(id, &path, src, id->alt);
+	ret = ibcm_req_av(rx, &path, src, id->alt, false);
 	if (ret) {
-		ibcm_refuse_gid(no, IB_CM_REJ_INVALID_ALT_GID, rx->port);
+		ibcm_refuse_gid(no, IB_CM_REJ_INVALID_ALT_GID, rx->port,
+				src);
 		return ret;
 	}
 	id->alt->ack_timeout = IBA_GET(CM_REQ_ALTERNATE_LOCAL_ACK_TIMEOUT, req);

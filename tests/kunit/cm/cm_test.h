@@ -90,6 +90,8 @@ struct cm_pair {
 int cm_pair_init(struct kunit *test, struct cm_pair *pair);
 int cm_pair_init_ports(struct kunit *test, struct cm_pair *pair, u32 ports);
 int cm_pair_init_roce(struct kunit *test, struct cm_pair *pair);
+/* Port 1 has a netdev; those of the others are the caller's to add. */
+int cm_pair_init_roce_ports(struct kunit *test, struct cm_pair *pair, u32 ports);
 void cm_pair_exit(struct cm_pair *pair);
 int cm_listen(struct cm_side *server);
 int cm_request(struct cm_pair *pair);

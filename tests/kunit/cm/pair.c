@@ -266,6 +266,11 @@ int cm_pair_init_roce(struct kunit *test, struct cm_pair *pair)
 	return cm_pair_make(pair, 1, true);
 }
 
+int cm_pair_init_roce_ports(struct kunit *test, struct cm_pair *pair, u32 ports)
+{
+	return cm_pair_make(pair, ports, true);
+}
+
 int cm_ahs(struct cm_side *side)
 {
 	return atomic_read(&side->hca->alive[FAKE_AH]) - side->idle_ahs;

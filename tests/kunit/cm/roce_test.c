@@ -161,19 +161,108 @@ static void a_source_that_is_not_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
 }
 
-/* Whether the client's adapter knows the client's address. */
-static bool client_has_gid(void)
+/* ---- REQs whose primary path is not the way that they came ---- */
+
+#define OTHER_IP	0x0a4d0403
+
+/* Whether a port of the adapter knows the address. */
+static bool has_gid(struct cm_side *side, u32 port_num, u32 addr)
 {
-	const struct fake_hca_port *port = &pair.client.hca->port[1];
+	const struct fake_hca_port *port = &side->hca->port[port_num];
 	struct in6_addr ip;
 	int i;
 
-	ipv6_addr_set_v4mapped(htonl(CLIENT_IP), &ip);
+	ipv6_addr_set_v4mapped(htonl(addr), &ip);
 	for (i = 0; i < FAKE_HCA_GIDS; i++)
 		if (port->gid_used[i] && !memcmp(&port->gids[i], &ip, sizeof(ip)))
 			return true;
 	return false;
 }
+
+static void add_other_ip(struct kunit *test, struct net_device *ndev, u32 port_num)
+{
+	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(ndev, htonl(OTHER_IP), 24), 0);
+	KUNIT_ASSERT_TRUE(test, wait_within(has_gid(&pair.server, port_num, OTHER_IP),
+					    5000));
+}
+
+/* A REQ to SERVER_IP that names OTHER_IP in its path. */
+static void request_other_ip(struct kunit *test)
+{
+	struct cm_req_msg *req;
+	struct in6_addr ip;
+
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	pair.server.on_req = CM_WAIT;
+	pair.client.hold = BIT(IBCM_REQ);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	req = cm_held(&pair.client);
+	KUNIT_ASSERT_NOT_NULL(test, req);
+	ipv6_addr_set_v4mapped(htonl(OTHER_IP), &ip);
+	memcpy(IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, req), &ip, sizeof(ip));
+	pair.client.hold = 0;
+	pair.client.drop[IBCM_REQ] = -1;
+	fake_hca_release_held(pair.client.hca);
+}
+
+/* The answer says what GID would do: the one that the REQ came to. */
+static void expect_invalid_gid(struct kunit *test)
+{
+	struct cm_rej_msg *rej = (void *)pair.server.mad[IBCM_REJ];
+	union ib_gid gid;
+
+	cm_gid(&pair.server, 1, &gid);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "J"));
+	KUNIT_EXPECT_EQ(test, pair.client.last.param.rej_rcvd.reason,
+			IB_CM_REJ_INVALID_GID);
+	KUNIT_EXPECT_EQ(test, pair.client.last.param.rej_rcvd.ari_length, sizeof(gid));
+	KUNIT_EXPECT_MEMEQ(test, IBA_GET_MEM_PTR(CM_REJ_ARI, rej), &gid, sizeof(gid));
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+}
+
+static void a_path_to_another_address_of_the_netdev(struct kunit *test)
+{
+	const struct ib_gid_attr *attr;
+	struct in6_addr ip;
+
+	add_other_ip(test, pair.server.ndev, 1);
+	request_other_ip(test);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
+	attr = pair.server.last.param.req_rcvd.ppath_sgid_attr;
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	ipv6_addr_set_v4mapped(htonl(OTHER_IP), &ip);
+	KUNIT_EXPECT_MEMEQ(test, &attr->gid, &ip, sizeof(ip));
+	KUNIT_EXPECT_EQ(test, attr->gid_type, IB_GID_TYPE_ROCE_UDP_ENCAP);
+}
+
+/* The sender does not choose the network in which it is served. */
+static void a_path_into_another_vlan(struct kunit *test)
+{
+	struct net_device *vlan = fake_netdev_vlan(pair.server.ndev, 7);
+
+	KUNIT_ASSERT_NOT_NULL(test, vlan);
+	add_other_ip(test, vlan, 1);
+	request_other_ip(test);
+	expect_invalid_gid(test);
+}
+
+static void a_path_to_another_port(struct kunit *test)
+{
+	struct net_device *ndev;
+
+	cm_pair_exit(&pair);
+	KUNIT_ASSERT_EQ(test, cm_pair_init_roce_ports(test, &pair, 2), 0);
+	ndev = fake_netdev_create("fnet%d");
+	KUNIT_ASSERT_NOT_NULL(test, ndev);
+	KUNIT_ASSERT_EQ(test, ib_device_set_netdev(&pair.server.hca->ibdev, ndev, 2), 0);
+	add_other_ip(test, ndev, 2);
+	request_other_ip(test);
+	expect_invalid_gid(test);
+	cm_pair_exit(&pair);
+	fake_netdev_destroy(ndev);
+}
+
+/* ---- what goes while a connection uses it ---- */
 
 /*
  * The address goes while a connection uses it: its table entry stays with it, but
@@ -187,7 +276,7 @@ static void the_address_goes(struct kunit *test)
 	cm_connect(test, &pair);
 	KUNIT_ASSERT_EQ(test, fake_netdev_del_ipv4(pair.client.ndev, htonl(CLIENT_IP), 24),
 			0);
-	KUNIT_EXPECT_TRUE(test, wait_within(!client_has_gid(), 5000));
+	KUNIT_EXPECT_TRUE(test, wait_within(!has_gid(&pair.client, 1, CLIENT_IP), 5000));
 	KUNIT_EXPECT_EQ(test, ib_cm_init_qp_attr(pair.client.id, &attr, &mask), 0);
 	/* Refused, if an address handle is made for it only now. */
 	ret = ib_send_cm_dreq(pair.client.id, NULL, 0);
@@ -236,6 +325,9 @@ static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(a_lap_over_ethernet),
 	KUNIT_CASE(messages_without_a_network_header),
 	KUNIT_CASE(a_source_that_is_not_there),
+	KUNIT_CASE(a_path_to_another_address_of_the_netdev),
+	KUNIT_CASE(a_path_into_another_vlan),
+	KUNIT_CASE(a_path_to_another_port),
 	KUNIT_CASE(the_address_goes),
 	KUNIT_CASE(ids_outlive_their_adapter),
 	{}
