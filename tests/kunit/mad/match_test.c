@@ -108,6 +108,26 @@ static void an_answer_from_the_base_lid(struct kunit *test)
 	rdma_destroy_ah(ah, 0);
 }
 
+/* 0 is no port's LID, though the bits that a low one has may all be its LMC's. */
+static void an_answer_without_a_lid(struct kunit *test)
+{
+	struct rdma_ah_attr attr = {
+		.type = RDMA_AH_ATTR_TYPE_IB, .port_num = 1,
+	};
+	struct ib_ah *ah;
+	__be64 tid;
+
+	rdma_ah_set_dlid(&attr, 0x45);
+	ah = rdma_create_ah(pair.asker.agent->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
+	tid = ask(test, ah);
+	answer_from(0, NULL, TEST_CLASS, tid);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
+	answer_from(0x44, NULL, TEST_CLASS, tid);
+	expect_answered(test, 1);
+	rdma_destroy_ah(ah, 0);
+}
+
 /* An agent hears by its own port alone, whatever TID another's hears of. */
 static void an_answer_at_another_port(struct kunit *test)
 {
@@ -229,6 +249,7 @@ static void counters_in_sysfs(struct kunit *test)
 static struct kunit_case match_cases[] = {
 	KUNIT_CASE(an_answer_comes_from_where_the_request_went),
 	KUNIT_CASE(an_answer_from_the_base_lid),
+	KUNIT_CASE(an_answer_without_a_lid),
 	KUNIT_CASE(an_answer_at_another_port),
 	KUNIT_CASE(an_answer_to_a_request_with_a_grh),
 	KUNIT_CASE(an_answer_of_whoever_has_the_well_known_guid),
