@@ -122,6 +122,9 @@ static void an_event_that_is_lost(struct kunit *test)
 					    IBMAD_STALL_MS + IBMAD_FLUSH_MS + 1000));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, resets(), 1);
+	/* What is posted before its end is handed back, too. */
+	KUNIT_EXPECT_TRUE(test, wait_within(mqp()->state == IBMAD_QP_LIVE,
+					    2 * IBMAD_FLUSH_MS));
 	expect_well(test);
 }
 

@@ -262,6 +262,12 @@ bool mad_wait(atomic_t *counter, int n)
 	return atomic_read(counter) == n;
 }
 
+static void finish_recovery(const struct mad_side *side)
+{
+	if (side->agent)
+		flush_work(&to_agent(side->agent)->mqp->recover_work);
+}
+
 void mad_settle(struct mad_pair *pair)
 {
 	int i;
@@ -269,6 +275,8 @@ void mad_settle(struct mad_pair *pair)
 	for (i = 0; i < 5; i++) {
 		fake_hca_flush(pair->asker.hca);
 		fake_hca_flush(pair->server.hca);
+		finish_recovery(&pair->asker);
+		finish_recovery(&pair->server);
 		msleep(20);
 	}
 }

@@ -226,8 +226,10 @@ static void settle(void)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		if (!refs.removed)
+		if (!refs.removed) {
 			fake_hca_flush(refs.hca);
+			flush_work(&refs.port->qp[1].recover_work);
+		}
 		msleep(20);
 	}
 }
