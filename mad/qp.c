@@ -10,12 +10,12 @@
  *
  * Not every QP is as new after RESET.  The GSI QP of mlx5 is one QP that receives and
  * some that send, and its state is that of the first: the others keep their work
- * requests, and their errors.  That of qedr cannot be reset while receives are posted,
- * which it does not flush.  So a QP that cannot be reset, or that has not completed
- * its sends in ERR, or that flushes what was posted while it is said to be in RTS, is
- * destroyed and made again (not every other, for ocrdma makes a GSI QP but once); and
- * with it its CQ, for qedr makes that unfit for another QP.  Clients see none of that:
- * they are shown a QP that is always there.
+ * requests, and their errors.  That of qedr merely notes its state: it flushes nothing
+ * in ERR, and keeps its receives in RESET.  So a QP that cannot be reset, or that has
+ * not completed all of its work requests in ERR, or that flushes them while it is said
+ * to be in RTS, is destroyed and made again (not every other, for ocrdma makes a GSI
+ * QP but once); and with it its CQ, for qedr makes that unfit for another QP.  Clients
+ * see none of that: they are shown a QP that is always there.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -173,10 +173,10 @@ static bool qp_is_idle(const struct ibmad_qp *mqp)
 	       (!READ_ONCE(mqp->recv_posted) || qp_is_dead(mqp));
 }
 
-/* Whether the QP is as it was when made, and the CQ empty. */
+/* Whether the QP, which is not dead, is as it was when made, and the CQ empty. */
 static bool qp_reset(struct ibmad_qp *mqp)
 {
-	if (READ_ONCE(mqp->inflight) || qp_to_state(mqp, IB_QPS_RESET))
+	if (!qp_is_idle(mqp) || qp_to_state(mqp, IB_QPS_RESET))
 		return false;
 	qp_poll(mqp);
 	return true;

@@ -155,6 +155,25 @@ static void a_reset_that_keeps_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
 }
 
+/* What it received next would be written to buffers that were taken back. */
+static void a_reset_that_keeps_receives(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .qp1_state_is_a_note = true };
+	struct fake_hca *hca;
+
+	pair_up(test, &quirks);
+	hca = pair.asker.hca;
+	fake_hca_qp_event(hca->special[1][1], IB_EVENT_QP_FATAL);
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 1);
+	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(hca->special[1][1]),
+			to_agent(pair.asker.agent)->mqp->recv_posted);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hca->recv_overruns), 0);
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 2), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
+}
+
 /* One of the QPs that send is in error, which the state does not tell. */
 static void an_error_that_a_reset_keeps(struct kunit *test)
 {
@@ -315,6 +334,7 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(each_stock_provider),
 	KUNIT_CASE(a_port_that_is_an_smi_alone),
 	KUNIT_CASE(a_reset_that_keeps_sends),
+	KUNIT_CASE(a_reset_that_keeps_receives),
 	KUNIT_CASE(an_error_that_a_reset_keeps),
 	KUNIT_CASE(a_qp_that_cannot_be_made_anew),
 	KUNIT_CASE(lengths_without_the_grh),
