@@ -62,6 +62,8 @@
 
 #define IBMAD_DRAIN_MS		5000	/* lost completions: patience of a destroy */
 #define IBMAD_FLUSH_MS		2000	/* a QP in error flushes within this */
+#define IBMAD_REMAKE_MS		1000U	/* no memory for a QP: the first pause */
+#define IBMAD_REMAKE_MAX_MS	60000U	/* each is twice the last, up to this */
 #define IBMAD_STALL_MS		20000	/* a lost completion has the QP reset */
 #define IBMAD_MAX_REDO		3	/* reposts of a send flushed by another's error */
 #define IBMAD_RESPONSE_BURST	16	/* responses sent before a waiting request */
@@ -460,7 +462,7 @@ void ibmad_sendq_stall_work(struct work_struct *work);
 enum ibmad_qp_state {
 	IBMAD_QP_HELD,		/* being brought up or reset: sends collect */
 	IBMAD_QP_LIVE,
-	IBMAD_QP_DEAD,		/* beyond repair or going away */
+	IBMAD_QP_DEAD,		/* beyond repair, perhaps for a while, or going away */
 };
 
 struct ibmad_qp {
@@ -500,8 +502,11 @@ struct ibmad_qp {
 
 	struct mutex reset_mutex;	/* one recovery at a time */
 	bool gone;			/* protected by reset_mutex */
+	bool lacking;			/* dead for want of memory alone; reset_mutex */
+	unsigned int remake_ms;		/* until it is tried again; reset_mutex */
 	unsigned long flags;		/* IBMAD_QP_FATAL, IBMAD_QP_SICK */
 	struct work_struct recover_work;
+	struct delayed_work remake_work; /* armed under reset_mutex, while lacking */
 
 	struct llist_head local;	/* sends of IBMAD_LOCAL */
 	struct work_struct local_work;

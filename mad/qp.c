@@ -16,6 +16,9 @@
  * to be in RTS, is destroyed and made again (not every other, for ocrdma makes a GSI
  * QP but once); and with it its CQ, for qedr makes that unfit for another QP.  Clients
  * see none of that: they are shown a QP that is always there.
+ *
+ * A QP that cannot be recovered is dead, and what is sent fails.  If it was memory that
+ * lacked, another is made when there is some.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -230,6 +233,31 @@ static int qp_revive(struct ibmad_qp *mqp)
 	return ret;
 }
 
+/*
+ * It could not be revived, for @why.  For want of memory that is tried again, unless the
+ * provider has kept the QP; ever less often, and the log says so the first time.
+ */
+static void qp_lose(struct ibmad_qp *mqp, int why)
+{
+	bool known = mqp->lacking;
+
+	lockdep_assert_held(&mqp->reset_mutex);
+	qp_kill(mqp);
+	qp_stop(mqp, false);
+	mqp->lacking = why == -ENOMEM && !mqp->qp;
+	if (mqp->lacking) {
+		mqp->remake_ms = known ? min(2 * mqp->remake_ms, IBMAD_REMAKE_MAX_MS) :
+					 IBMAD_REMAKE_MS;
+		queue_delayed_work(ibmad_wq, &mqp->remake_work,
+				   msecs_to_jiffies(mqp->remake_ms));
+	}
+	if (!known || !mqp->lacking)
+		ibdev_err(mqp->port->device,
+			  "port %u: QP%td lost, no MADs until %s: %d\n",
+			  mqp->port->port_num, mqp - mqp->port->qp,
+			  mqp->lacking ? "there is memory" : "the device returns", why);
+}
+
 static void qp_restart(struct ibmad_qp *mqp, bool sick)
 {
 	int ret;
@@ -240,14 +268,41 @@ static void qp_restart(struct ibmad_qp *mqp, bool sick)
 	ibmad_count(mqp->port, IBMAD_QP_RESETS);
 	qp_stop(mqp, sick);
 	ret = qp_revive(mqp);
-	if (!ret)
-		return;
+	if (ret)
+		qp_lose(mqp, ret);
+}
 
-	ibdev_err(mqp->port->device,
-		  "port %u: QP%td lost, no MADs until the device returns: %d\n",
-		  mqp->port->port_num, mqp - mqp->port->qp, ret);
-	qp_kill(mqp);
-	qp_stop(mqp, false);
+/* There is no QP since qp_lose().  Sends collect from here on, until it is known. */
+static void qp_remake(struct ibmad_qp *mqp)
+{
+	int ret;
+
+	lockdep_assert_held(&mqp->reset_mutex);
+	/* What was noted meanwhile is nothing that the next QP has done. */
+	clear_bit(IBMAD_QP_SICK, &mqp->flags);
+	clear_bit(IBMAD_QP_FATAL, &mqp->flags);
+	spin_lock_irq(&mqp->send_lock);
+	mqp->state = IBMAD_QP_HELD;
+	spin_unlock_irq(&mqp->send_lock);
+	ret = qp_revive(mqp);
+	if (ret) {
+		qp_lose(mqp, ret);
+		return;
+	}
+	mqp->lacking = false;
+	ibdev_info(mqp->port->device, "port %u: QP%td is back\n",
+		   mqp->port->port_num, mqp - mqp->port->qp);
+}
+
+static void qp_remake_work(struct work_struct *work)
+{
+	struct ibmad_qp *mqp = container_of(to_delayed_work(work),
+					    struct ibmad_qp, remake_work);
+
+	mutex_lock(&mqp->reset_mutex);
+	if (!mqp->gone)
+		qp_remake(mqp);
+	mutex_unlock(&mqp->reset_mutex);
 }
 
 /* A failed send took the send queue to SQE; nothing else is wrong. */
@@ -365,6 +420,7 @@ static void qp_init(struct ibmad_qp *mqp, enum ib_qp_type type)
 	INIT_DELAYED_WORK(&mqp->stall_work, ibmad_sendq_stall_work);
 	mutex_init(&mqp->reset_mutex);
 	INIT_WORK(&mqp->recover_work, qp_recover_work);
+	INIT_DELAYED_WORK(&mqp->remake_work, qp_remake_work);
 	init_llist_head(&mqp->local);
 	INIT_WORK(&mqp->local_work, ibmad_local_work);
 	hash_init(mqp->classes);
@@ -402,13 +458,13 @@ err_slots:
 
 /*
  * Why nothing of the QP's runs afterwards:
- * (1) gone and IBMAD_QP_DEAD keep recovery from making it again and sends from
- *     being queued; qp_stop() has flushed or taken back all work requests and
- *     completed all queued sends.
+ * (1) gone keeps recovery from making it again, and IBMAD_QP_DEAD, which only that
+ *     would end, sends from being queued; qp_stop() has flushed or taken back all
+ *     work requests and completed all queued sends.
  * (2) It has destroyed the QP, which raises no event and no completion then, and
  *     freed the CQ, whose work ran the receive path, process_mad included.
- * (3) Recovery and stall work re-arm themselves only while the QP is not dead;
- *     cancelled now.
+ * (3) Recovery re-arms itself only while gone is not set, stall work while the QP is
+ *     not dead; cancelled now.
  * (4) No local send is outstanding, since each holds a reference on its agent and
  *     the agents were detached before; replies are waited for, and none is begun
  *     after (2); the responder's sends were completed by (1), so its
@@ -426,6 +482,7 @@ void ibmad_qp_destroy(struct ibmad_qp *mqp)
 	mutex_unlock(&mqp->reset_mutex);
 
 	cancel_work_sync(&mqp->recover_work);
+	cancel_delayed_work_sync(&mqp->remake_work);
 	cancel_delayed_work_sync(&mqp->stall_work);
 	flush_work(&mqp->local_work);
 	ibmad_local_exit(mqp);

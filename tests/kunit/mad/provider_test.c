@@ -187,26 +187,84 @@ static void an_error_that_a_reset_keeps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 1);
 }
 
-/* Neither the CQ nor the QP, or the old one does not go: no worse than before. */
-static void a_qp_that_cannot_be_made_anew(struct kunit *test)
+static struct ibmad_qp *mqp(void)
+{
+	return to_agent(pair.asker.agent)->mqp;
+}
+
+/* Its recovery fails as @countdown says, which tells when. */
+static void lose_qp(struct kunit *test, atomic_t *countdown)
+{
+	pair.asker.hca->hold_send_completions = true;
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
+	atomic_set(countdown, 1);
+	fake_hca_qp_event(pair.asker.hca->special[1][1], IB_EVENT_QP_FATAL);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 1));
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, atomic_read(countdown), 0);
+	KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 0), -ENODEV);
+	pair.asker.hca->hold_send_completions = false;
+}
+
+/* The old one does not go: there is no other until the adapter returns. */
+static void a_qp_that_stays(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
+
+	pair_up(test, &quirks);
+	lose_qp(test, &pair.asker.hca->fail_destroy[FAKE_QP]);
+	msleep(2 * IBMAD_REMAKE_MS);
+	KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 0), -ENODEV);
+}
+
+/* No memory for its CQ, for itself, or for a receive. */
+static atomic_t *lack_of(int i)
+{
+	struct fake_hca *hca = pair.asker.hca;
+
+	return i == 0 ? &hca->fail_create[FAKE_CQ] :
+	       i == 1 ? &hca->fail_create[FAKE_QP] : &hca->fail_post_recv;
+}
+
+/* It is made when there is some, however often there was none, and then as good as new. */
+static void a_qp_that_memory_lacks_for(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
+	int i, again;
+
+	for (i = 0; i < 3; i++) {
+		pair_up(test, &quirks);
+		lose_qp(test, lack_of(i));
+		for (again = 0; again < 2; again++) {
+			atomic_set(lack_of(i), 1);
+			KUNIT_EXPECT_TRUE_MSG(test, wait_within(!atomic_read(lack_of(i)),
+								3 * IBMAD_REMAKE_MS),
+					      "lack %d", i);
+			msleep(IBMAD_REMAKE_MS / 2);
+			KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 0), -ENODEV);
+		}
+		KUNIT_EXPECT_TRUE_MSG(test, wait_within(READ_ONCE(mqp()->state) ==
+							IBMAD_QP_LIVE,
+							5 * IBMAD_REMAKE_MS),
+				      "lack %d", i);
+		KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 2), 0);
+		KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 2));
+		KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
+		KUNIT_EXPECT_EQ(test, mqp()->flags, 0ul);
+		KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 1);
+		mad_pair_exit(&pair);
+	}
+}
+
+/* Nor is it made again when the adapter goes. */
+static void removal_for_want_of_memory(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
 	int i;
 
 	for (i = 0; i < 3; i++) {
 		pair_up(test, &quirks);
-		pair.asker.hca->hold_send_completions = true;
-		KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
-		if (i < 2)
-			atomic_set(&pair.asker.hca->fail_create[i ? FAKE_QP : FAKE_CQ], 1);
-		else
-			atomic_set(&pair.asker.hca->fail_destroy[FAKE_QP], 1);
-		fake_hca_qp_event(pair.asker.hca->special[1][1], IB_EVENT_QP_FATAL);
-		KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 1));
-		mad_settle(&pair);
-		KUNIT_EXPECT_EQ_MSG(test, mad_post(&pair.asker, 1000, 0), -ENODEV,
-				    "failure %d", i);
-		pair.asker.hca->hold_send_completions = false;
+		lose_qp(test, lack_of(i));
 		mad_pair_exit(&pair);
 	}
 }
@@ -336,7 +394,9 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(a_reset_that_keeps_sends),
 	KUNIT_CASE(a_reset_that_keeps_receives),
 	KUNIT_CASE(an_error_that_a_reset_keeps),
-	KUNIT_CASE(a_qp_that_cannot_be_made_anew),
+	KUNIT_CASE(a_qp_that_stays),
+	KUNIT_CASE(a_qp_that_memory_lacks_for),
+	KUNIT_CASE(removal_for_want_of_memory),
 	KUNIT_CASE(lengths_without_the_grh),
 	KUNIT_CASE(lengths_with_something_more),
 	KUNIT_CASE(lengths_before_the_first_mad),
