@@ -50,13 +50,23 @@ static struct drain *drain_alloc(void)
 	return drain;
 }
 
+/* Its other queue did not drain: nothing is left of this one, either. */
+static bool drain_was_reset(struct ib_qp *qp)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+
+	return !ib_query_qp(qp, &attr, IB_QP_STATE, &init) &&
+	       attr.qp_state == IB_QPS_RESET;
+}
+
 static int drain_to_error(struct ib_qp *qp, const char *which)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	int ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
 
-	WARN_ONCE(ret, "cannot drain %s queue: to Error state: %d\n", which,
-		  ret);
+	WARN_ONCE(ret && !drain_was_reset(qp),
+		  "cannot drain %s queue: to Error state: %d\n", which, ret);
 	return ret;
 }
 
