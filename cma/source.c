@@ -155,7 +155,9 @@ static bool cma_has_addrs(const struct cma_id *idp,
 	       cma_same_addr(&addr->src_addr, &said->hdr->src) &&
 	       cma_same_addr(&addr->dst_addr, &said->hdr->dst) &&
 	       cma_addr_port((const void *)&addr->src_addr) ==
-	       cma_addr_port((const void *)&said->hdr->src);
+	       cma_addr_port((const void *)&said->hdr->src) &&
+	       cma_addr_port((const void *)&addr->dst_addr) ==
+	       cma_addr_port((const void *)&said->hdr->dst);
 }
 
 /*
@@ -187,8 +189,9 @@ static bool cma_waits_for(const struct cma_id *idp,
 
 /*
  * With virtual functions, mlx4 gives messages communication ids of its own: which
- * id has sent a request cannot be told by that.  So all are looked at, for one
- * that waits, with these addresses, QP and PSN.
+ * id has sent a request cannot be told by that, whatever adapter it came to.  So
+ * all of such adapters are looked at, for one that waits, with these addresses, QP
+ * and PSN.
  */
 static bool cma_sent_by_any(const struct cma_sender *said)
 {
@@ -198,6 +201,8 @@ static bool cma_sent_by_any(const struct cma_sender *said)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(dev, &cma_devices, node) {
+		if (dev->device->ops.driver_id != RDMA_DRIVER_MLX4)
+			continue;
 		spin_lock(&dev->lock);
 		list_for_each_entry(idp, &dev->ids, dev_node) {
 			found = cma_waits_for(idp, said);
@@ -215,9 +220,7 @@ static bool cma_sent_by_any(const struct cma_sender *said)
 static bool cma_sent_here(struct ib_cm_id *cm_id,
 			  const struct cma_sender *said)
 {
-	if (ib_cm_sent_here(cm_id, cma_is_sender, said))
-		return true;
-	return cm_id->device->ops.driver_id == RDMA_DRIVER_MLX4 &&
+	return ib_cm_sent_here(cm_id, cma_is_sender, said) ||
 	       cma_sent_by_any(said);
 }
 

@@ -309,7 +309,7 @@ static void who_knows_the_addresses_alone(struct kunit *test)
 /* With virtual functions, mlx4 writes communication ids of its own. */
 static void through_an_adapter_that_renames_ids(struct kunit *test)
 {
-	enum rdma_driver_id *driver = &server->hca->ibdev.ops.driver_id;
+	enum rdma_driver_id *driver = &client->hca->ibdev.ops.driver_id;
 	enum rdma_driver_id was = *driver;
 	struct sockaddr_storage dst;
 	int i;
