@@ -70,14 +70,18 @@ static int drain_to_error(struct ib_qp *qp, const char *which)
 	return ret;
 }
 
-static void drain_give_up(struct ib_qp *qp, const char *which)
+static int drain_reset(struct ib_qp *qp)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
-	int ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
 
+	return ib_modify_qp(qp, &attr, IB_QP_STATE);
+}
+
+static void drain_give_up(struct ib_qp *qp, const char *which)
+{
 	ibdev_err(qp->device,
 		  "QP %#x: %s queue did not drain; reset it (%d)\n",
-		  qp->qp_num, which, ret);
+		  qp->qp_num, which, drain_reset(qp));
 }
 
 /*
@@ -159,7 +163,8 @@ static void drain_generic(struct ib_qp *qp, struct ib_cq *cq, const char *which,
 		kfree(drain);
 		drain_poll(qp->send_cq);
 		drain_poll(qp->recv_cq);
-		drain_give_up(qp, which);
+		ret = drain_reset(qp);
+		WARN_ONCE(ret, "cannot drain %s queue: reset: %d\n", which, ret);
 		return;
 	}
 	if (!drain_wait(drain, cq))
