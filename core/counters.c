@@ -484,8 +484,6 @@ static void update_counters(struct ib_device *dev, u32 port)
 	}
 }
 
-/* A counter that could not be read counts what it did last. */
-
 void ibcore_counter_add_hwstats(struct ib_device *dev, u32 port, int first,
 				int n, u64 *sums)
 {
@@ -497,7 +495,10 @@ void ibcore_counter_add_hwstats(struct ib_device *dev, u32 port, int first,
 		return;
 
 	update_counters(dev, port);
-	/* One that goes meanwhile is in the history, with no less. */
+	/*
+	 * One that goes meanwhile is in the history, with no less; one that could
+	 * not be read counts what it did last.
+	 */
 	mutex_lock(&pc->lock);
 	if (pc->hstats)
 		add_values(pc->hstats, first, n, sums);
