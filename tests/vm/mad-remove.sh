@@ -16,14 +16,22 @@ all_sent() { [ "$(sent_packets)" -ge $((sent_before + waiting)) ]; }
 
 answers_come() { [ "$(ulp_get responses)" -gt 1000 ]; }
 
-# 10,000 requests of rxe_b's that nobody answers, over handles enough that each
-# has left; the same again over one handle; and echoes both ways beside them
+# How many requests an agent may have out to one destination; in-tree has no bound.
+request_window() {
+	local param=/sys/module/ib_mad/parameters/request_window
+	[ ! -w $param ] || echo "$1" > $param
+}
+
+# 10,000 requests of rxe_b's that nobody answers and that have left; the same again,
+# of which most wait for their turn; and echoes both ways beside them
 load_up() {
 	ulp stats 0
 	sent_before=$(sent_packets)
 	mad_set timeout_ms=600000 silent=$set_method method=$set_method ahs=64
+	request_window 0
 	mad_order load 0 $waiting
 	wait_for 30 all_sent || fail "only $(($(sent_packets) - sent_before)) were sent"
+	request_window 256
 	ulp ahs 1
 	mad_order load 0 $waiting
 	ulp method $get
