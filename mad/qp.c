@@ -146,16 +146,20 @@ static void qp_kill(struct ibmad_qp *mqp)
 /*
  * The end of the QP and its CQ; of work that they caused only recovery may still
  * run.  Should the provider refuse, they stay, and the QP is of no use any more.
+ *
+ * The CQ is polled no more before the QP goes: qedr looks at its GSI QP in each poll,
+ * also when it has been freed; and if it stays, none of its completions is to find a
+ * slot that has been freed.
  */
 static void qp_unmake(struct ibmad_qp *mqp)
 {
-	int ret = ib_destroy_qp(mqp->qp);
+	int ret;
 
+	disable_work_sync(&mqp->cq->work);
+	ret = ib_destroy_qp(mqp->qp);
 	if (ret) {
 		dev_err(&mqp->port->device->dev, "port %u: QP%td stays: %d\n",
 			mqp->port->port_num, mqp - mqp->port->qp, ret);
-		/* None of its completions finds a slot that has been freed. */
-		disable_work_sync(&mqp->cq->work);
 		qp_kill(mqp);
 		return;
 	}
@@ -461,8 +465,9 @@ err_slots:
  * (1) gone keeps recovery from making it again, and IBMAD_QP_DEAD, which only that
  *     would end, sends from being queued; qp_stop() has flushed or taken back all
  *     work requests and completed all queued sends.
- * (2) It has destroyed the QP, which raises no event and no completion then, and
- *     freed the CQ, whose work ran the receive path, process_mad included.
+ * (2) It has ended the CQ's work, which ran the receive path, process_mad included,
+ *     destroyed the QP, which raises no event and no completion then, and freed the
+ *     CQ.
  * (3) Recovery re-arms itself only while gone is not set, stall work while the QP is
  *     not dead; cancelled now.
  * (4) No local send is outstanding, since each holds a reference on its agent and
