@@ -474,15 +474,21 @@ int ibcm_req_settle(struct ibcm_id *id, struct ibcm_rx *rx)
 	struct cm_req_msg *req = ibcm_rx_mad(rx);
 	struct ibcm_refusal no = {};
 	struct ibcm_req_src src;
-	int ret;
+	int ret, err;
 
 	ret = ibcm_req_return_path(id, rx);
 	if (ret)
 		return ret;
 	src = ibcm_req_source(id, rx);
 	ret = ibcm_req_check_fields(id, req, &no);
-	if (!ret)
+	if (!ret) {
+		/* The GIDs that are resolved are the sender's choice: no handle meanwhile. */
+		ibcm_path_unuse(id->path);
 		ret = ibcm_req_vectors(id, rx, &src, &no);
+		err = ibcm_path_use(id->path);
+		if (err)
+			return err;
+	}
 	if (!ret) {
 		ibcm_req_params(id, req);
 		return 0;
