@@ -174,19 +174,6 @@ static void a_device_that_goes_leaves_none_in_the_adapter(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
-static int set_mac(struct net_device *ndev, u8 last)
-{
-	const u8 mac[ETH_ALEN] = { 2, 0, 0, 0, 1, last };
-	struct sockaddr sa = { .sa_family = ndev->type };
-	int ret;
-
-	ether_addr_copy(sa.sa_data, mac);
-	rtnl_lock();
-	ret = dev_set_mac_address(ndev, &sa, NULL);
-	rtnl_unlock();
-	return ret;
-}
-
 /* Whether each GID in the adapter goes with its net_device's MAC as it is now. */
 static bool macs_are(const u8 *mac)
 {
@@ -214,7 +201,7 @@ static void another_mac_is_programmed_in_place(struct kunit *test)
 	at = after->index;
 	rdma_put_gid_attr(after);
 	KUNIT_EXPECT_TRUE(test, macs_are(roce.ndev->dev_addr));
-	KUNIT_ASSERT_EQ(test, set_mac(roce.ndev, 1), 0);
+	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x101), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(macs_are(roce.ndev->dev_addr)));
 
 	after = roce_gid(&roce, &v4);
@@ -263,11 +250,11 @@ static void a_vlans_gid_follows_the_mac_of_the_port(struct kunit *test)
 	roce.hca->ibdev.ops.add_gid = add_gid_by_port;
 	vlan = net_link("vlan", "fvlan7", roce.ndev, 7);
 	KUNIT_ASSERT_NOT_NULL(test, vlan);
-	KUNIT_EXPECT_EQ(test, set_mac(vlan, 0x77), 0);
+	KUNIT_EXPECT_EQ(test, roce_set_mac(vlan, 0x177), 0);
 	KUNIT_EXPECT_EQ(test, fake_netdev_add_ipv4(vlan, ip.s6_addr32[3], 24), 0);
 	attr = roce_gid(&roce, &ip);
 	KUNIT_EXPECT_NOT_NULL(test, attr);
-	KUNIT_EXPECT_EQ(test, set_mac(roce.ndev, 2), 0);
+	KUNIT_EXPECT_EQ(test, roce_set_mac(roce.ndev, 0x102), 0);
 	KUNIT_EXPECT_FALSE(test, ether_addr_equal(vlan->dev_addr, roce.ndev->dev_addr));
 	if (attr) {
 		KUNIT_EXPECT_TRUE(test, wait_until(ether_addr_equal(port_mac[attr->index],
@@ -289,7 +276,7 @@ static void a_refused_mac_is_tried_again(struct kunit *test)
 	/* The same address with another prefix: one GID that is wanted twice. */
 	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, v4.s6_addr32[3], 16), 0);
 	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, false), 0);
-	KUNIT_ASSERT_EQ(test, set_mac(roce.ndev, 3), 0);
+	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x103), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&v4)));
 	KUNIT_EXPECT_TRUE(test, wait_until(!in_hw(&v4)));
 	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, true), 0);
@@ -330,7 +317,7 @@ static int add_gid_and_wait(const struct ib_gid_attr *attr, void **context)
 static void set_mac_fn(struct work_struct *work)
 {
 	wait_for_completion(&in_add_gid);
-	set_mac(roce.ndev, 5);
+	roce_set_mac(roce.ndev, 0x105);
 	complete_all(&mac_set);
 }
 

@@ -300,6 +300,19 @@ void roce_put(struct roce *r)
 	memset(r, 0, sizeof(*r));
 }
 
+int roce_set_mac(struct net_device *ndev, u16 tail)
+{
+	const u8 mac[ETH_ALEN] = { 2, 0, 0, 0, tail >> 8, tail };
+	struct sockaddr sa = { .sa_family = ndev->type };
+	int ret;
+
+	ether_addr_copy(sa.sa_data, mac);
+	rtnl_lock();
+	ret = dev_set_mac_address(ndev, &sa, NULL);
+	rtnl_unlock();
+	return ret;
+}
+
 bool roce_has_gid(struct fake_hca *hca, const struct in6_addr *ip,
 		  enum ib_gid_type type)
 {

@@ -76,6 +76,8 @@ struct in6_addr roce_v4(const struct roce *r, u32 host);
 struct in6_addr roce_v6(const struct roce *r, u32 host);
 /* The GID of @ip of RoCE v2, referred to; waits for it.  Or NULL. */
 const struct ib_gid_attr *roce_gid(const struct roce *r, const struct in6_addr *ip);
+/* @tail: the last two bytes. */
+int roce_set_mac(struct net_device *ndev, u16 tail);
 bool roce_has_gid(struct fake_hca *hca, const struct in6_addr *ip,
 		  enum ib_gid_type type);
 

@@ -51,19 +51,6 @@ static bool lacks(const struct in6_addr *ip)
 	return !roce_has_gid(roce.hca, ip, V1) && !roce_has_gid(roce.hca, ip, V2);
 }
 
-static int set_mac(struct net_device *ndev, u8 last)
-{
-	const u8 mac[ETH_ALEN] = { 2, 0, 0, 0, 0, last };
-	struct sockaddr sa = { .sa_family = ndev->type };
-	int ret;
-
-	ether_addr_copy(sa.sa_data, mac);
-	rtnl_lock();
-	ret = dev_set_mac_address(ndev, &sa, NULL);
-	rtnl_unlock();
-	return ret;
-}
-
 static void the_defaults_follow_the_mac(struct kunit *test)
 {
 	struct in6_addr old = net_link_local(roce.ndev), new, v4 = roce_v4(&roce, 1);
@@ -73,7 +60,7 @@ static void the_defaults_follow_the_mac(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, index_of(&old, V2), 1);
 	at = index_of(&v4, V2);
 	KUNIT_EXPECT_GE(test, at, 2);
-	KUNIT_ASSERT_EQ(test, set_mac(roce.ndev, 0x55), 0);
+	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x55), 0);
 	new = net_link_local(roce.ndev);
 	KUNIT_EXPECT_TRUE(test, wait_until(index_of(&new, V2) == 1));
 	KUNIT_EXPECT_EQ(test, index_of(&new, V1), 0);
@@ -335,7 +322,7 @@ static u8 next_mac = 0x10;
 static int event_once(struct kunit *test)
 {
 	struct in6_addr ll;
-	int ret = set_mac(roce.ndev, ++next_mac);
+	int ret = roce_set_mac(roce.ndev, ++next_mac);
 
 	ll = net_link_local(roce.ndev);
 	if (!ret)
