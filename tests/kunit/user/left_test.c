@@ -169,22 +169,6 @@ static void what_the_driver_keeps_is_destroyed_too(struct kunit *test)
 
 /* ---- while the device is being removed ---- */
 
-static int make_in_thread(struct racer *r)
-{
-	return r->kind->make(&r->c, queues.pd, queues.cq, &r->handle);
-}
-
-static int destroy_in_thread(struct racer *r)
-{
-	return race_destroy(&r->c, r->kind, r->handle, r->ioctl);
-}
-
-static int remove_in_thread(struct racer *r)
-{
-	ib_unregister_device(&r->c.hca->ibdev);
-	return 0;
-}
-
 static bool is_gone(void *arg)
 {
 	return READ_ONCE(((struct commands *)arg)->udev->gone);
@@ -199,9 +183,9 @@ static void a_destroy_before_teardown_calls_the_driver(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, race_kinds[KIND_MR].make(c, queues.pd, queues.cq, &handle), 0);
 	racers[0].kind = &race_kinds[KIND_QP];
 	gate_close(c, FAKE_QP, true);
-	racer_go(c, &racers[0], make_in_thread);
+	racer_go(c, &racers[0], race_make_in_thread);
 	gate_wait(test);
-	racer_go(c, &racers[1], remove_in_thread);
+	racer_go(c, &racers[1], race_remove_in_thread);
 	KUNIT_ASSERT_TRUE(test, user_wait(is_gone, c));
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->hca->alive[FAKE_MR]), 1);
 	KUNIT_EXPECT_EQ(test, race_destroy(c, &race_kinds[KIND_MR], handle, true), 0);
@@ -226,10 +210,10 @@ static void a_destroy_during_teardown_waits_for_it(struct kunit *test)
 						       &racers[0].handle), 0);
 	KUNIT_ASSERT_EQ(test, race_kinds[KIND_QP].make(c, queues.pd, queues.cq, &qp), 0);
 	gate_close(c, FAKE_QP, false);
-	racer_go(c, &racers[1], remove_in_thread);
+	racer_go(c, &racers[1], race_remove_in_thread);
 	gate_wait(test);
 	racers[0].kind = &race_kinds[KIND_MR];
-	racer_go(c, &racers[0], destroy_in_thread);
+	racer_go(c, &racers[0], race_destroy_in_thread);
 	racer_expect_stuck(test, &racers[0]);
 	gate_open();
 	KUNIT_EXPECT_EQ(test, racer_wait(test, &racers[0]), 0);

@@ -340,3 +340,25 @@ int race_destroy(struct commands *c, const struct race_kind *kind, u32 handle, b
 		commands_out(c, 1, kind->got ?: kind->resp);
 	return commands_ioctl(c);
 }
+
+int race_make_in_thread(struct racer *r)
+{
+	return r->kind->make(&r->c, queues.pd, queues.cq, &r->handle);
+}
+
+int race_destroy_in_thread(struct racer *r)
+{
+	return race_destroy(&r->c, r->kind, r->handle, r->ioctl);
+}
+
+int race_remove_in_thread(struct racer *r)
+{
+	ib_unregister_device(&r->c.hca->ibdev);
+	return 0;
+}
+
+int race_close_in_thread(struct racer *r)
+{
+	uverbs_file_close(r->c.file);
+	return 0;
+}

@@ -74,6 +74,11 @@ extern const struct race_kind race_kinds[NR_KINDS];
 
 int race_destroy(struct commands *c, const struct race_kind *kind, u32 handle,
 		 bool ioctl);
+/* For racer_go(): the object of the racer, its device, its file. */
+int race_make_in_thread(struct racer *r);
+int race_destroy_in_thread(struct racer *r);
+int race_remove_in_thread(struct racer *r);
+int race_close_in_thread(struct racer *r);
 
 extern struct kunit_suite uverbs_race_suite;
 extern struct kunit_suite uverbs_race_end_suite;

@@ -9,28 +9,6 @@
 #define REMOVALS	100
 #define CLOSES		1000
 
-static int make_in_thread(struct racer *r)
-{
-	return r->kind->make(&r->c, queues.pd, queues.cq, &r->handle);
-}
-
-static int destroy_in_thread(struct racer *r)
-{
-	return race_destroy(&r->c, r->kind, r->handle, r->ioctl);
-}
-
-static int remove_in_thread(struct racer *r)
-{
-	ib_unregister_device(&r->c.hca->ibdev);
-	return 0;
-}
-
-static int close_in_thread(struct racer *r)
-{
-	uverbs_file_close(r->c.file);
-	return 0;
-}
-
 /* The last close of a descriptor, to its end. */
 static int fput_in_thread(struct racer *r)
 {
@@ -56,9 +34,9 @@ static void check_removal(struct kunit *test, const struct race_kind *kind, bool
 	gate_close(c, kind->fake, create);
 	racers[0].kind = kind;
 	racers[0].ioctl = create;
-	racer_go(c, &racers[0], create ? make_in_thread : destroy_in_thread);
+	racer_go(c, &racers[0], create ? race_make_in_thread : race_destroy_in_thread);
 	gate_wait(test);
-	racer_go(c, &racers[1], remove_in_thread);
+	racer_go(c, &racers[1], race_remove_in_thread);
 	KUNIT_ASSERT_TRUE(test, user_wait(is_gone, c));
 	KUNIT_EXPECT_EQ(test, kind->make(c, queues.pd, queues.cq, &handle), -EIO);
 	KUNIT_EXPECT_EQ(test, race_destroy(c, kind, NO_SUCH_HANDLE, true), -ENOENT);
@@ -105,7 +83,7 @@ static int calls_until_removed(struct racer *r)
 static int remove_sometime(struct racer *r)
 {
 	race_delay(60);
-	return remove_in_thread(r);
+	return race_remove_in_thread(r);
 }
 
 static void removal_at_any_time(struct kunit *test)
@@ -153,8 +131,8 @@ static void check_two_ends(struct kunit *test, int (*first)(struct racer *r),
 
 static void a_close_and_a_removal(struct kunit *test)
 {
-	check_two_ends(test, close_in_thread, remove_in_thread);
-	check_two_ends(test, remove_in_thread, close_in_thread);
+	check_two_ends(test, race_close_in_thread, race_remove_in_thread);
+	check_two_ends(test, race_remove_in_thread, race_close_in_thread);
 }
 
 /* ---- descriptors ---- */
@@ -189,7 +167,7 @@ static void check_fd_and(struct kunit *test, int (*end)(struct racer *r), bool a
 	KUNIT_EXPECT_EQ(test, racer_wait(test, &racers[0]), 0);
 	KUNIT_EXPECT_EQ(test, racer_wait(test, &racers[1]), 0);
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(c->hca), 0);
-	if (end == close_in_thread)
+	if (end == race_close_in_thread)
 		c->file = NULL;
 	race_renew(test);
 }
@@ -199,8 +177,8 @@ static void a_descriptor_is_closed_while_its_file_ends(struct kunit *test)
 	int async;
 
 	for (async = 0; async < 2; async++) {
-		check_fd_and(test, close_in_thread, async);
-		check_fd_and(test, remove_in_thread, async);
+		check_fd_and(test, race_close_in_thread, async);
+		check_fd_and(test, race_remove_in_thread, async);
 	}
 }
 
@@ -247,7 +225,7 @@ static void a_channel_is_closed_while_a_cq_is_made(struct kunit *test)
 static int close_sometime(struct racer *r)
 {
 	race_delay(6);
-	return close_in_thread(r);
+	return race_close_in_thread(r);
 }
 
 static int fput_sometime(struct racer *r)

@@ -261,24 +261,12 @@ static void an_asynchronous_event_wakes_one(struct kunit *test)
 	flush_delayed_fput();
 }
 
-static int close_in_thread(struct racer *r)
-{
-	uverbs_file_close(r->c.file);
-	return 0;
-}
-
-static int remove_in_thread(struct racer *r)
-{
-	ib_unregister_device(&r->c.hca->ibdev);
-	return 0;
-}
-
 /* They sleep until the end has come to their descriptor, and sleep no longer. */
 static void check_end(struct kunit *test, int (*end)(struct racer *r))
 {
 	struct commands *c = test->priv;
 	int channel = events_channel(c), async = events_async(c);
-	bool removed = end == remove_in_thread;
+	bool removed = end == race_remove_in_thread;
 	struct events_reader comp, fatal;
 	struct events_cq cq;
 
@@ -314,8 +302,8 @@ static void check_end(struct kunit *test, int (*end)(struct racer *r))
 
 static void readers_wait_until_the_very_end(struct kunit *test)
 {
-	check_end(test, close_in_thread);
-	check_end(test, remove_in_thread);
+	check_end(test, race_close_in_thread);
+	check_end(test, race_remove_in_thread);
 }
 
 /* ---- too many ---- */

@@ -9,16 +9,6 @@
 #define STEPS		60		/* of each thread in a batch */
 #define HANDLES		24
 
-static int destroy_in_thread(struct racer *r)
-{
-	return race_destroy(&r->c, r->kind, r->handle, r->ioctl);
-}
-
-static int make_in_thread(struct racer *r)
-{
-	return r->kind->make(&r->c, queues.pd, queues.cq, &r->handle);
-}
-
 static u32 make(struct commands *c, const struct race_kind *kind)
 {
 	u32 handle;
@@ -34,7 +24,7 @@ static void go_destroy(struct commands *c, struct racer *r, const struct race_ki
 	r->kind = kind;
 	r->handle = handle;
 	r->ioctl = ioctl;
-	racer_go(c, r, destroy_in_thread);
+	racer_go(c, r, race_destroy_in_thread);
 }
 
 /* ---- two who destroy ---- */
@@ -89,7 +79,7 @@ static void what_was_not_destroyed_is_as_it_was(struct kunit *test)
 static int destroy_sometime(struct racer *r)
 {
 	race_delay(3);
-	return destroy_in_thread(r);
+	return race_destroy_in_thread(r);
 }
 
 static void one_of_two_destroys(struct kunit *test)
@@ -144,7 +134,7 @@ static void check_making(struct commands *c, const struct race_kind *parent,
 	gate_close(c, child->fake, true);
 	atomic_set(&c->hca->fail_create[child->fake], !!error);
 	racers[0].kind = child;
-	racer_go(c, &racers[0], make_in_thread);
+	racer_go(c, &racers[0], race_make_in_thread);
 	gate_wait(c->test);
 	KUNIT_EXPECT_EQ(c->test, race_destroy(c, parent, *handle, false), -EBUSY);
 	KUNIT_EXPECT_EQ(c->test, race_destroy(c, parent, *handle, true), -EBUSY);
@@ -215,7 +205,7 @@ static void nobody_finds_what_is_being_made(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, race_destroy(c, kind, handle, false), 0);
 	gate_close(c, FAKE_MR, true);
 	racers[0].kind = kind;
-	racer_go(c, &racers[0], make_in_thread);
+	racer_go(c, &racers[0], race_make_in_thread);
 	gate_wait(test);
 	KUNIT_EXPECT_EQ(test, race_destroy(c, kind, handle, false), -ENOENT);
 	KUNIT_EXPECT_EQ(test, race_destroy(c, kind, handle, true), -ENOENT);
