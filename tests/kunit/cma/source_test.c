@@ -47,24 +47,23 @@ static void forge(struct cma_side *side, void *mad)
 	IBA_SET(CM_REQ_LOCAL_QPN, req, IBA_GET(CM_REQ_LOCAL_QPN, req) ^ forged.qpn);
 }
 
-static int source_test_init(struct kunit *test)
+/* @ret: of making the pair */
+static int source_begin(int ret)
 {
-	int ret = cma_pair_init(test, &pair);
-
 	memset(&forged, 0, sizeof(forged));
 	client->forge = forge;
 	server->on_request = CMA_REJECT;
 	return ret;
 }
 
+static int source_test_init(struct kunit *test)
+{
+	return source_begin(cma_pair_init(test, &pair));
+}
+
 static int source_ib_init(struct kunit *test)
 {
-	int ret = cma_pair_init_ib(test, &pair);
-
-	memset(&forged, 0, sizeof(forged));
-	client->forge = forge;
-	server->on_request = CMA_REJECT;
-	return ret;
+	return source_begin(cma_pair_init_ib(test, &pair));
 }
 
 static void source_test_exit(struct kunit *test)
