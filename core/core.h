@@ -73,6 +73,9 @@ struct ibcore_device {
 	struct list_head events;	/* protected by event_lock */
 	struct work_struct event_work;
 
+	atomic_t probes;		/* qp_probe.c: queries under way */
+	bool psn_moves;			/* qp_probe.c: seen so; never unset */
+
 	struct ib_device ib ____cacheline_aligned;	/* last: the driver's begins here */
 };
 
@@ -527,7 +530,12 @@ int ibcore_qp_watch_init(void);
 void ibcore_qp_watch_exit(void);
 void ibcore_qp_arrived(struct ib_qp *qp, enum ibcore_qp_proof proof);
 void ibcore_qp_received(const struct ib_wc *wc, int n);
+void ibcore_qp_last_probe(struct ib_qp *qp);
 void ibcore_qp_watch_gone(struct ib_qp *qp);
+
+/* ---- qp_probe.c: a QP's expected PSN, and the one that it was given ---- */
+struct ib_qp *ibcore_qp_zalloc(struct ib_device *dev);
+void ibcore_qp_psn_note(struct ib_qp *qp, const struct ib_qp_attr *attr, int mask);
 
 /* ---- xrcd.c: XRC domains and the handles of their target QPs ---- */
 /* Enters a new target QP in its domain; answers with its first handle. */

@@ -122,7 +122,7 @@ struct ib_qp *ibcore_create_qp(struct ib_device *dev, struct ib_pd *pd,
 	if (!dev->ops.create_qp)
 		return ERR_PTR(-EOPNOTSUPP);
 
-	qp = rdma_zalloc_drv_obj_numa(dev, ib_qp);
+	qp = ibcore_qp_zalloc(dev);
 	if (!qp)
 		return ERR_PTR(-ENOMEM);
 
@@ -156,6 +156,7 @@ int ibcore_qp_teardown(struct ib_qp *qp, struct ib_udata *udata)
 {
 	int ret;
 
+	ibcore_qp_last_probe(qp);
 	rdma_restrack_begin_del(&qp->res);
 	/*
 	 * After that, or netlink could bind it anew; before the provider's QP
@@ -389,6 +390,7 @@ static void qp_apply_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 			    attr->alt_ah_attr.grh.sgid_attr);
 		attr->alt_ah_attr.grh.sgid_attr = NULL;
 	}
+	ibcore_qp_psn_note(qp, attr, mask);
 	/* The next life of the QP reaches its last WQE anew. */
 	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
 		reinit_completion(&qp->srq_completion);
@@ -414,6 +416,10 @@ static int qp_modify_pinned(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	    attr->qp_state == IB_QPS_INIT)
 		ibcore_counter_bind_qp_auto(qp, port);
 
+	/* What stops it may make it forget what it has received. */
+	if (mask & IB_QP_STATE && (attr->qp_state == IB_QPS_ERR ||
+				   attr->qp_state == IB_QPS_RESET))
+		ibcore_qp_last_probe(qp);
 	ret = qp->device->ops.modify_qp(qp, attr, mask, udata);
 	if (!ret)
 		qp_apply_modify(qp, attr, mask);

@@ -6,30 +6,23 @@
  * events, for IB_EVENT_COMM_EST, and the polling of the kernel's CQs, for the
  * first receive that completes well, which some providers (rxe, siw, irdma,
  * bnxt_re) never report otherwise.  A CQ counts the watches that wait on its
- * QPs; polling looks for none while there are none.
+ * QPs; polling looks for none while there are none.  What neither sees, such as
+ * the completions of a process, the QP's expected PSN shows (qp_probe.c).
  *
  * Why no reference remains:
  *  (1) ibcore_qp_unwatch() settles the watch under its lock, which a call of
- *	arrival() holds, and takes it out of the table; the memory goes when no
- *	reader of the table is left.
+ *	arrival() holds, and takes it out of the table and its CQs' lists; the
+ *	memory goes when who holds it has put it and no reader of the table is
+ *	left.
  *  (2) A QP that is destroyed first takes its watch out of the table and settles
- *	it while its CQ is still there; what remains is its owner's memory.
+ *	it while its CQs are still there; what remains is its owner's memory.
+ *  (3) A probe holds the QP's entry of resource tracking, which destruction
+ *	waits for before the provider's QP goes.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
-#include <ibex/qp_watch.h>
 
-#include "core.h"
-
-struct ibcore_qp_watch {
-	struct rhash_head node;
-	struct ib_qp *qp;		/* the key; fixed, and maybe gone */
-	spinlock_t lock;		/* taken in hard interrupt context */
-	ibcore_qp_arrival arrival;	/* lock; NULL: settled */
-	void *context;
-	atomic_t *awaited;		/* of the CQ; lock; NULL: not polled here */
-	struct rcu_head rcu;
-};
+#include "qp_watch.h"
 
 static const struct rhashtable_params qp_watch_params = {
 	.key_len = sizeof(struct ib_qp *),
@@ -50,20 +43,42 @@ static void qp_watch_settle(struct ibcore_qp_watch *watch)
 	watch->arrival = NULL;
 }
 
+/*
+ * Takes it out of all by which it is found; both ends of it may come here.  The
+ * table is last: a QP that finds nothing there may go, and its CQs after it.
+ */
+static void qp_watch_end(struct ibcore_qp_watch *watch)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	qp_watch_settle(watch);
+	ibcore_cq_unhook(watch);
+	spin_unlock_irqrestore(&watch->lock, flags);
+	rhashtable_remove_fast(&qp_watches, &watch->node, qp_watch_params);
+}
+
+/* Tells whoever waits of @proof.  Any context. */
+void ibcore_qp_watch_tell(struct ibcore_qp_watch *watch,
+			  enum ibcore_qp_proof proof)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&watch->lock, flags);
+	if (watch->arrival && watch->arrival(watch->context, proof))
+		qp_watch_settle(watch);
+	spin_unlock_irqrestore(&watch->lock, flags);
+}
+
 /* Whoever watches @qp hears of @proof.  Any context. */
 void ibcore_qp_arrived(struct ib_qp *qp, enum ibcore_qp_proof proof)
 {
 	struct ibcore_qp_watch *watch;
-	unsigned long flags;
 
 	rcu_read_lock();
 	watch = rhashtable_lookup(&qp_watches, &qp, qp_watch_params);
-	if (watch) {
-		spin_lock_irqsave(&watch->lock, flags);
-		if (watch->arrival && watch->arrival(watch->context, proof))
-			qp_watch_settle(watch);
-		spin_unlock_irqrestore(&watch->lock, flags);
-	}
+	if (watch)
+		ibcore_qp_watch_tell(watch, proof);
 	rcu_read_unlock();
 }
 
@@ -75,32 +90,85 @@ void ibcore_qp_received(const struct ib_wc *wc, int n)
 			ibcore_qp_arrived(wc->qp, IBCORE_QP_RECEIVED);
 }
 
-/* @qp's provider has destroyed it; its CQs are still there. */
-void ibcore_qp_watch_gone(struct ib_qp *qp)
+/* The watch of @qp, to be put, or NULL; costs nothing while there are none. */
+static struct ibcore_qp_watch *qp_watch_find(struct ib_qp *qp)
 {
 	struct ibcore_qp_watch *watch;
 
+	if (!atomic_read(&qp_watches.nelems))
+		return NULL;
 	rcu_read_lock();
 	watch = rhashtable_lookup(&qp_watches, &qp, qp_watch_params);
-	if (watch) {
-		spin_lock_irq(&watch->lock);
-		qp_watch_settle(watch);
-		spin_unlock_irq(&watch->lock);
-		rhashtable_remove_fast(&qp_watches, &watch->node,
-				       qp_watch_params);
-	}
+	if (watch && !refcount_inc_not_zero(&watch->ref))
+		watch = NULL;
 	rcu_read_unlock();
+	return watch;
 }
+
+/*
+ * @qp is about to be stopped or destroyed by its owner: the last chance to see
+ * whether the peer has sent something.  May sleep.
+ */
+void ibcore_qp_last_probe(struct ib_qp *qp)
+{
+	struct ibcore_qp_watch *watch = qp_watch_find(qp);
+
+	if (!watch)
+		return;
+	ibcore_qp_probe(watch);
+	ibcore_qp_watch_put(watch);
+}
+
+/* @qp's provider has destroyed it; its CQs are still there. */
+void ibcore_qp_watch_gone(struct ib_qp *qp)
+{
+	struct ibcore_qp_watch *watch = qp_watch_find(qp);
+
+	if (!watch)
+		return;
+	qp_watch_end(watch);
+	ibcore_qp_watch_put(watch);
+}
+
+/**
+ * ibcore_qp_watch_hold() - keep a watch's memory
+ * @watch: watch whose owner has not ended it
+ *
+ * For ibcore_qp_probe(), which ibcore_qp_unwatch() does not wait for.
+ *
+ * Context: any.
+ */
+void ibcore_qp_watch_hold(struct ibcore_qp_watch *watch)
+{
+	refcount_inc(&watch->ref);
+}
+EXPORT_SYMBOL(ibcore_qp_watch_hold);
+
+/**
+ * ibcore_qp_watch_put() - no longer keep a watch's memory
+ * @watch: held watch
+ *
+ * Context: any.
+ */
+void ibcore_qp_watch_put(struct ibcore_qp_watch *watch)
+{
+	if (refcount_dec_and_test(&watch->ref))
+		kfree_rcu(watch, rcu);
+}
+EXPORT_SYMBOL(ibcore_qp_watch_put);
 
 /**
  * ibcore_qp_watch() - hear when the peer has sent something on a QP
  * @qp: connected QP, which the caller keeps from being destroyed meanwhile
- * @arrival: called for IB_EVENT_COMM_EST, before the consumer's handler, and
- *	for receives that complete well if core polls their CQ, before their done
- *	methods; until it returns true
+ * @arrival: called for IB_EVENT_COMM_EST, before the consumer's handler; for
+ *	receives that complete well if core polls their CQ, before their done
+ *	methods; when the expected PSN is found to have moved; until it returns
+ *	true
  * @context: passed to it
  *
- * Nothing is heard any more once the QP is destroyed.
+ * The PSN is looked at after events of the QP and of CQs that core does not poll,
+ * before the QP's owner stops or destroys it, and by ibcore_qp_probe().  Nothing
+ * is heard any more once the QP is destroyed.
  *
  * Context: process, may sleep.
  * Return: the watch, for ibcore_qp_unwatch(), or ERR_PTR: -EEXIST if the QP is
@@ -116,10 +184,15 @@ struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 	watch = kzalloc(sizeof(*watch), GFP_KERNEL);
 	if (!watch)
 		return ERR_PTR(-ENOMEM);
+	refcount_set(&watch->ref, 1);
 	spin_lock_init(&watch->lock);
 	watch->qp = qp;
 	watch->arrival = arrival;
 	watch->context = context;
+	watch->can_probe = ibcore_tells_psn(qp->device);
+	ret = watch->can_probe ? ibcore_cq_hook(watch) : 0;
+	if (ret)
+		goto err_end;
 	if (qp->recv_cq)
 		watch->awaited = ibcore_cq_awaited(qp->recv_cq);
 	/* First: once it is in the table it may be settled. */
@@ -128,13 +201,14 @@ struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 
 	ret = rhashtable_lookup_insert_fast(&qp_watches, &watch->node,
 					    qp_watch_params);
-	if (ret) {
-		if (watch->awaited)
-			atomic_dec(watch->awaited);
-		kfree(watch);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto err_end;
 	return watch;
+
+err_end:
+	qp_watch_end(watch);	/* a probe may have it already */
+	ibcore_qp_watch_put(watch);
+	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL(ibcore_qp_watch);
 
@@ -173,31 +247,33 @@ EXPORT_SYMBOL(ibcore_qp_watch_num);
 
 /**
  * ibcore_qp_unwatch() - hear no more of a QP
- * @watch: what ibcore_qp_watch() returned; freed
+ * @watch: what ibcore_qp_watch() returned; put
  *
  * When this returns arrival() neither runs nor will.
  *
- * Context: any but hard interrupt; with no lock that arrival() takes.
+ * Context: process; with no lock that arrival() takes.
  */
 void ibcore_qp_unwatch(struct ibcore_qp_watch *watch)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&watch->lock, flags);
-	qp_watch_settle(watch);
-	spin_unlock_irqrestore(&watch->lock, flags);
-	/* A QP that is gone took it out. */
-	rhashtable_remove_fast(&qp_watches, &watch->node, qp_watch_params);
-	kfree_rcu(watch, rcu);
+	qp_watch_end(watch);
+	ibcore_qp_watch_put(watch);
 }
 EXPORT_SYMBOL(ibcore_qp_unwatch);
 
 int ibcore_qp_watch_init(void)
 {
-	return rhashtable_init(&qp_watches, &qp_watch_params);
+	int ret = rhashtable_init(&qp_watches, &qp_watch_params);
+
+	if (ret)
+		return ret;
+	ret = ibcore_cq_hooks_init();
+	if (ret)
+		rhashtable_destroy(&qp_watches);
+	return ret;
 }
 
 void ibcore_qp_watch_exit(void)
 {
+	ibcore_cq_hooks_exit();
 	rhashtable_destroy(&qp_watches);
 }

@@ -12,7 +12,7 @@ def rows(text):
     text = re.sub(r'/\*.*?\*/', '', text, flags=re.S)
     for body, name in ROW.findall(text):
         fields = dict(FIELD.findall(body))
-        del fields['provider']
+        del fields['provider'], fields['driver']
         yield name, frozenset(fields.items())
 
 

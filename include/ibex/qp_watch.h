@@ -3,15 +3,16 @@
 #define IBEX_QP_WATCH_H
 
 /*
- * How the CMA hears that the peer has sent something on a QP, whoever made the
- * QP: core's handler of QP events comes before the consumer's, and core polls
- * the CQs of the kernel's QPs.
+ * How the IB CM hears that the peer has sent something on a QP, whoever made the
+ * QP: core's handler of QP events comes before the consumer's, core polls the CQs
+ * of the kernel's QPs, and where neither tells, the QP's expected PSN does.
  */
 #include <rdma/ib_verbs.h>
 
 enum ibcore_qp_proof {
 	IBCORE_QP_COMM_EST,	/* the provider said so: IB_EVENT_COMM_EST */
 	IBCORE_QP_RECEIVED,	/* a receive completed well */
+	IBCORE_QP_PSN,		/* the expected PSN is past the one of RTR */
 };
 
 /*
@@ -29,5 +30,12 @@ struct ibcore_qp_watch *
 ibcore_qp_watch_num(struct ib_device *dev, u32 qp_num, bool user,
 		    ibcore_qp_arrival arrival, void *context);
 void ibcore_qp_unwatch(struct ibcore_qp_watch *watch);
+
+/* The memory alone, for ibcore_qp_probe() beside ibcore_qp_unwatch(). */
+void ibcore_qp_watch_hold(struct ibcore_qp_watch *watch);
+void ibcore_qp_watch_put(struct ibcore_qp_watch *watch);
+bool ibcore_qp_probe(struct ibcore_qp_watch *watch);
+/* Whether that may ever find something. */
+bool ibcore_qp_can_probe(const struct ibcore_qp_watch *watch);
 
 #endif

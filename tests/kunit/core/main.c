@@ -19,7 +19,7 @@ kunit_test_suites(&ibcore_device_suite, &ibcore_cache_suite,
 		  &ibcore_xrcd_suite, &ibcore_srq_suite, &ibcore_cq_suite,
 		  &ibcore_drain_suite, &ibcore_umap_suite,
 		  &ibcore_nldev_many_suite, &ibcore_nldev_linear_suite,
-		  &ibcore_qp_watch_suite, &ibcore_ls_suite,
+		  &ibcore_qp_watch_suite, &ibcore_qp_probe_suite, &ibcore_ls_suite,
 		  &ibcore_addr_ls_suite, &ibcore_name_suite,
 		  &ibcore_provider_suite);
 

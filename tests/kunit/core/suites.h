@@ -40,6 +40,7 @@ extern struct kunit_suite ibcore_cq_suite;
 extern struct kunit_suite ibcore_drain_suite;
 extern struct kunit_suite ibcore_umap_suite;
 extern struct kunit_suite ibcore_nldev_many_suite;
+extern struct kunit_suite ibcore_qp_probe_suite;
 extern struct kunit_suite ibcore_qp_watch_suite;
 extern struct kunit_suite ibcore_nldev_linear_suite;
 extern struct kunit_suite ibcore_ls_suite;

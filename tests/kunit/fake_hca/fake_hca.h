@@ -157,6 +157,9 @@ struct fake_hca {
 	/* Called first by modify_qp, with the state that is asked for. */
 	void (*on_modify_qp)(struct fake_hca *hca, struct ib_qp *qp,
 			     enum ib_qp_state next);
+	/* Called first by query_qp, which may sleep. */
+	void (*on_query_qp)(struct fake_hca *hca, struct ib_qp *qp);
+	atomic_t queries;		/* query_qp, but of special QPs */
 	/* Called first by a create_ah that may sleep. */
 	void (*on_create_ah)(struct fake_hca *hca);
 	/* What the adapter's own agents make of a MAD; with params->sma. */
@@ -240,6 +243,8 @@ void fake_hca_destroy(struct fake_hca *hca);
 
 void fake_hca_port_event(struct fake_hca *hca, u32 port, enum ib_event_type type);
 void fake_hca_qp_event(struct ib_qp *qp, enum ib_event_type type);
+/* The PSN that @qp expects, as if packets had arrived. */
+void fake_hca_qp_psn(struct ib_qp *qp, u32 psn);
 /* Both as an interrupt would, with interrupts off. */
 void fake_hca_cq_event(struct ib_cq *cq, enum ib_event_type type);
 void fake_hca_complete(struct ib_cq *cq, const struct ib_wc *wc);

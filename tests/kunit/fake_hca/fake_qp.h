@@ -20,6 +20,7 @@ struct fake_qp {
 	u32 max_recv;
 	spinlock_t lock;	/* protects state, recvs, nr_recvs, held */
 	enum ib_qp_state state;
+	u32 psn;		/* expected; not what it was given, attr.rq_psn */
 	bool met_error;		/* a test said so */
 	struct list_head recvs;
 	unsigned int nr_recvs;

@@ -298,6 +298,7 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	INIT_WORK(&hca->wire_work, fake_hca_wire_run);
 	hca->send_status = IB_WC_SUCCESS;
 	ib_set_device_ops(&hca->ibdev, &fake_hca_ops);
+	hca->ibdev.ops.driver_id = hca->quirks.driver;
 	/* What is set first stays. */
 	if (params->user) {
 		ib_set_device_ops(&hca->ibdev, &fake_hca_queue_ops);

@@ -258,6 +258,10 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		qp->attr.port_num = attr->port_num;
 	if (mask & IB_QP_DEST_QPN)
 		qp->attr.dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_RQ_PSN) {
+		qp->attr.rq_psn = attr->rq_psn;
+		WRITE_ONCE(qp->psn, attr->rq_psn);
+	}
 	qp->state = next;
 	if (fake_contract_only_notes(hca, qp))
 		return 0;
@@ -272,17 +276,34 @@ static int fake_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 			 struct ib_qp_init_attr *init)
 {
 	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+	struct fake_hca *hca = to_fake_hca(ibqp->device);
 
-	if (fault(&to_fake_hca(ibqp->device)->fail_query_qp))
+	/* A mutex, or a command. */
+	might_sleep();
+	if (ibqp->qp_num > 1)
+		atomic_inc(&hca->queries);
+	if (hca->on_query_qp)
+		hca->on_query_qp(hca, ibqp);
+	if (fault(&hca->fail_query_qp))
 		return -EIO;
 	*attr = qp->attr;
+	if (hca->quirks.rq_psn == FAKE_PSN_LIVE)
+		attr->rq_psn = READ_ONCE(qp->psn);
+	else if (hca->quirks.rq_psn == FAKE_PSN_NONE)
+		attr->rq_psn = 0;
 	attr->qp_state = qp->state;
 	attr->cur_qp_state = qp->state;
 	if (ibqp->qp_type == IB_QPT_GSI && !qp->met_error &&
-	    to_fake_hca(ibqp->device)->quirks.qp1_reports_rts)
+	    hca->quirks.qp1_reports_rts)
 		attr->qp_state = IB_QPS_RTS;
 	return 0;
 }
+
+void fake_hca_qp_psn(struct ib_qp *ibqp, u32 psn)
+{
+	WRITE_ONCE(container_of(ibqp->real_qp, struct fake_qp, ibqp)->psn, psn);
+}
+EXPORT_SYMBOL_GPL(fake_hca_qp_psn);
 
 static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {

@@ -15,6 +15,7 @@ static const struct fake_hca_quirks obliging;
 static const struct fake_hca_quirks providers[] = {
 	{
 		.provider = "mlx5",
+		.driver = RDMA_DRIVER_MLX5,
 		.reset_keeps_sends = true,
 		.wc_unset_stays = true,
 		.wc_own_qp = true,
@@ -30,6 +31,7 @@ static const struct fake_hca_quirks providers[] = {
 	}, {
 		/* A port whose firmware asks for GRHs: virtual functions may. */
 		.provider = "mlx5-grh",
+		.driver = RDMA_DRIVER_MLX5,
 		.reset_keeps_sends = true,
 		.grh_required = true,
 		.wc_unset_stays = true,
@@ -45,6 +47,7 @@ static const struct fake_hca_quirks providers[] = {
 		.no_local_dma_lkey = true,
 	}, {
 		.provider = "mlx4",
+		.driver = RDMA_DRIVER_MLX4,
 		.wc_unset_stays = true,
 		.wc_no_net_type = true,
 		.wc_vlan_ffff = true,
@@ -57,6 +60,7 @@ static const struct fake_hca_quirks providers[] = {
 	}, {
 		/* A virtual function: a tunnel header comes along with each MAD. */
 		.provider = "mlx4-vf",
+		.driver = RDMA_DRIVER_MLX4,
 		.byte_len_extra = 56,
 		.wc_unset_stays = true,
 		.wc_no_net_type = true,
@@ -69,6 +73,7 @@ static const struct fake_hca_quirks providers[] = {
 		.process_mad_sleeps = true,
 	}, {
 		.provider = "mthca",
+		.driver = RDMA_DRIVER_MTHCA,
 		.wc_unset_stays = true,
 		.arm_fires = true,
 		.events_atomic = true,
@@ -78,14 +83,17 @@ static const struct fake_hca_quirks providers[] = {
 		.no_local_dma_lkey = true,
 	}, {
 		.provider = "irdma",
+		.driver = RDMA_DRIVER_IRDMA,
 		.wc_unset_stays = true,
 		.one_pkey = true,
 		.max_ah = 256,
 		.query_port_rtnl = true,
 		.port_event_rtnl = true,
 		.no_srq = true,
+		.rq_psn = FAKE_PSN_AS_GIVEN,
 	}, {
 		.provider = "bnxt_re",
+		.driver = RDMA_DRIVER_BNXT_RE,
 		.gid_has_smac = true,
 		.del_gid_fails_with_qp1 = true,
 		.gids_unique = true,
@@ -94,14 +102,17 @@ static const struct fake_hca_quirks providers[] = {
 		.events_atomic = true,
 	}, {
 		.provider = "efa",
+		.driver = RDMA_DRIVER_EFA,
 		.one_pkey = true,
 		.ah_only_sleeping = true,
 		.no_resize_cq = true,
 		.no_srq = true,
 		.no_fast_reg = true,
 		.no_local_dma_lkey = true,
+		.rq_psn = FAKE_PSN_NONE,
 	}, {
 		.provider = "hns_roce",
+		.driver = RDMA_DRIVER_HNS,
 		.wc_unset_stays = true,
 		.wc_no_net_type = true,
 		.wc_no_smac = true,
@@ -113,6 +124,7 @@ static const struct fake_hca_quirks providers[] = {
 		.no_local_dma_lkey = true,
 	}, {
 		.provider = "mana",
+		.driver = RDMA_DRIVER_MANA,
 		.gids_unique = true,
 		.one_pkey = true,
 		.query_port_rtnl = true,
@@ -120,8 +132,10 @@ static const struct fake_hca_quirks providers[] = {
 		.no_srq = true,
 		.no_fast_reg = true,
 		.no_local_dma_lkey = true,
+		.rq_psn = FAKE_PSN_NONE,
 	}, {
 		.provider = "erdma",
+		.driver = RDMA_DRIVER_ERDMA,
 		.wc_unset_stays = true,
 		.one_pkey = true,
 		.ah_always_sleeps = true,
@@ -133,6 +147,7 @@ static const struct fake_hca_quirks providers[] = {
 		.max_sge_rd = 1,
 	}, {
 		.provider = "ocrdma",
+		.driver = RDMA_DRIVER_OCRDMA,
 		.wc_unset_stays = true,
 		.wc_no_smac = true,
 		.one_pkey = true,
@@ -142,6 +157,7 @@ static const struct fake_hca_quirks providers[] = {
 		.no_posts_in_err = true,
 	}, {
 		.provider = "qedr",
+		.driver = RDMA_DRIVER_QEDR,
 		.recv_from_rtr = true,
 		.byte_len_without_grh = true,
 		.no_src_qp = true,
@@ -156,12 +172,15 @@ static const struct fake_hca_quirks providers[] = {
 		.no_resize_cq = true,
 	}, {
 		.provider = "iw_cxgb4",
+		.driver = RDMA_DRIVER_CXGB4,
 		.query_port_rtnl = true,
 		.events_atomic = true,
 		.no_resize_cq = true,
 		.max_sge_rd = 1,
+		.rq_psn = FAKE_PSN_NONE,
 	}, {
 		.provider = "hfi1",
+		.driver = RDMA_DRIVER_HFI1,
 		.max_ah = 65535,
 		.ah_queries_port = true,
 		.process_mad = FAKE_TAKES_NONE,
@@ -169,6 +188,7 @@ static const struct fake_hca_quirks providers[] = {
 		.bad_wr_unset = true,
 	}, {
 		.provider = "ib_qib",
+		.driver = RDMA_DRIVER_QIB,
 		.max_ah = 65535,
 		.ah_queries_port = true,
 		.process_mad = FAKE_TAKES_NONE,
@@ -176,14 +196,17 @@ static const struct fake_hca_quirks providers[] = {
 		.bad_wr_unset = true,
 	}, {
 		.provider = "usnic",
+		.driver = RDMA_DRIVER_USNIC,
 		.query_port_rtnl = true,
 		.port_event_rtnl = true,
 		.no_resize_cq = true,
 		.no_srq = true,
 		.no_fast_reg = true,
 		.no_local_dma_lkey = true,
+		.rq_psn = FAKE_PSN_NONE,
 	}, {
 		.provider = "vmw_pvrdma",
+		.driver = RDMA_DRIVER_VMW_PVRDMA,
 		.wc_unset_stays = true,
 		.wc_no_smac = true,
 		.events_atomic = true,
@@ -191,6 +214,7 @@ static const struct fake_hca_quirks providers[] = {
 		.no_local_dma_lkey = true,
 	}, {
 		.provider = "rxe",
+		.driver = RDMA_DRIVER_RXE,
 		.wc_no_smac = true,
 		.comp_under_lock = true,
 		.one_pkey = true,
@@ -200,11 +224,13 @@ static const struct fake_hca_quirks providers[] = {
 		.no_local_dma_lkey = true,
 	}, {
 		.provider = "siw",
+		.driver = RDMA_DRIVER_SIW,
 		.query_port_rtnl = true,
 		.port_event_rtnl = true,
 		.no_resize_cq = true,
 		.max_sge_rd = 1,
 		.no_local_dma_lkey = true,
+		.rq_psn = FAKE_PSN_NONE,
 	},
 };
 

@@ -3,6 +3,7 @@
 #define FAKE_HCA_QUIRKS_H
 
 #include <linux/types.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 
 /*
  * What a stock provider does that an obliging adapter does not: a row a provider
@@ -12,6 +13,7 @@
  */
 struct fake_hca_quirks {
 	const char *provider;
+	enum rdma_driver_id driver;	/* 0: RDMA_DRIVER_UNKNOWN */
 
 	/* Special QPs */
 	bool recv_from_rtr;		/* QP1 takes receives from RTR on only */
@@ -67,6 +69,9 @@ struct fake_hca_quirks {
 	bool no_posts_in_err;		/* they are refused, not flushed */
 	bool bad_wr_unset;		/* by a post_send that refuses the state */
 	u32 max_recv_sge, max_sge_rd;	/* 0: as many as else */
+
+	/* What query_qp says of the expected PSN */
+	enum { FAKE_PSN_LIVE, FAKE_PSN_AS_GIVEN, FAKE_PSN_NONE } rq_psn;
 };
 
 /* The row of @provider, or NULL; "" and NULL name the obliging adapter. */
