@@ -326,20 +326,39 @@ static bool ah_gid_on_vlan(const union ib_gid *gid,
 	       vlan_id == want->vlan_id;
 }
 
-static int ah_from_roce(struct ib_device *dev, u32 port_num,
-			const struct ib_wc *wc, struct ah_origin *o,
-			struct rdma_ah_attr *attr)
+/* The entry of the GID that a packet came to, on the VLAN that it came by. */
+static const struct ib_gid_attr *
+ah_roce_local(struct ib_device *dev, u32 port_num, const struct ib_wc *wc,
+	      const struct ah_origin *o)
 {
 	struct ah_vlan_match match = {
 		.gid_type = ib_network_to_gid_type(o->net_type),
 		.vlan_id = wc->wc_flags & IB_WC_WITH_VLAN ? wc->vlan_id :
 							    0xffff,
 	};
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_find_gid_by_filter(dev, &o->local, port_num,
+				       ah_gid_on_vlan, &match);
+	if (!IS_ERR(attr) || match.vlan_id)
+		return attr;
+	/*
+	 * Id 0 is none, the tag has but a priority (IEEE 802.1Q, table 9-2).  A
+	 * netdev that has it nevertheless goes before, as for the network stack.
+	 */
+	match.vlan_id = 0xffff;
+	return rdma_find_gid_by_filter(dev, &o->local, port_num,
+				       ah_gid_on_vlan, &match);
+}
+
+static int ah_from_roce(struct ib_device *dev, u32 port_num,
+			const struct ib_wc *wc, struct ah_origin *o,
+			struct rdma_ah_attr *attr)
+{
 	const struct ib_gid_attr *sgid_attr;
 	int ret;
 
-	sgid_attr = rdma_find_gid_by_filter(dev, &o->local, port_num,
-					    ah_gid_on_vlan, &match);
+	sgid_attr = ah_roce_local(dev, port_num, wc, o);
 	if (IS_ERR(sgid_attr))
 		return PTR_ERR(sgid_attr);
 

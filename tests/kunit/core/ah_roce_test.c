@@ -253,6 +253,33 @@ static void a_reply_stays_on_its_vlan(struct kunit *test)
 	net_unlink(vlan);
 }
 
+/* A tag of id 0 has a priority and no VLAN, but where a netdev has that id. */
+static void a_priority_is_no_vlan(struct kunit *test)
+{
+	struct in6_addr ip = roce_v4(&roce, 1), peer = roce_v4(&roce, 2);
+	struct in6_addr ip0 = roce_v4(&roce, 0x901), peer0 = roce_v4(&roce, 0x902);
+	enum ib_gid_type v2 = IB_GID_TYPE_ROCE_UDP_ENCAP;
+	struct ib_wc wc = { .wc_flags = IB_WC_GRH | IB_WC_WITH_VLAN, .vlan_id = 0 };
+	union rdma_network_hdr hdr;
+	struct net_device *vlan;
+
+	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, &peer, peer_ha), 0);
+	put_ipv4(&hdr, &peer, &ip);
+	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &ip, &peer), 0);
+
+	vlan = net_link("vlan", "fvlan0", roce.ndev, 0);
+	KUNIT_ASSERT_NOT_NULL(test, vlan);
+	KUNIT_EXPECT_EQ(test, net_arp(vlan, true), 0);
+	KUNIT_EXPECT_EQ(test, fake_netdev_add_ipv4(vlan, ip0.s6_addr32[3], 24), 0);
+	KUNIT_EXPECT_EQ(test, net_neighbour(vlan, &peer0, peer_ha), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has_gid(roce.hca, &ip0, v2)));
+	put_ipv4(&hdr, &peer0, &ip0);
+	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &ip0, &peer0), 0);
+	wc.wc_flags &= ~IB_WC_WITH_VLAN;
+	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &ip0, &peer0), -ENOENT);
+	net_unlink(vlan);
+}
+
 /* Packets of what stands on a VLAN come with its tag, as they leave with it. */
 static void a_reply_stays_on_the_vlan_below(struct kunit *test)
 {
@@ -289,6 +316,7 @@ static struct kunit_case roce_ah_cases[] = {
 	KUNIT_CASE(a_reply_takes_the_version_it_came_by),
 	KUNIT_CASE(a_reply_that_finds_no_way_keeps_nothing),
 	KUNIT_CASE(a_reply_stays_on_its_vlan),
+	KUNIT_CASE(a_priority_is_no_vlan),
 	KUNIT_CASE(a_reply_stays_on_the_vlan_below),
 	{}
 };
