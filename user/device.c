@@ -4,9 +4,13 @@
  * that user processes have open on it.
  *
  * A struct uverbs_device has one reference of the client, from add to remove, and one
- * of each file.  Whatever calls the driver for a process does so within a section of
- * the device: removal lets none begin, waits for those there are, and then tears down
- * each file.  A file that outlives its device is empty.
+ * of each file.  It is the client's data of its device from before there is a node, so
+ * that no file is missed by who looks there, until after the last file was torn down;
+ * a driver may look at any moment, under RCU (uverbs_device_get()).
+ *
+ * Whatever calls the driver for a process does so within a section of the device:
+ * removal lets none begin, waits for those there are, and then tears down each file.  A
+ * file that outlives its device is empty.
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
@@ -55,7 +59,7 @@ static void uverbs_device_free(struct kref *ref)
 	cleanup_srcu_struct(&udev->srcu);
 	mutex_destroy(&udev->xrcds_lock);
 	mutex_destroy(&udev->lock);
-	kfree(udev);
+	kfree_rcu(udev, rcu);
 }
 
 void uverbs_device_put(struct uverbs_device *udev)
@@ -64,16 +68,29 @@ void uverbs_device_put(struct uverbs_device *udev)
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_device_put);
 
-/* With a reference, or NULL; the caller keeps @ibdev registered during the call. */
+/*
+ * With a reference, or NULL.  The caller keeps @ibdev registered during the call, which
+ * does not keep its clients: a move to another network namespace removes and adds them.
+ */
 struct uverbs_device *uverbs_device_get(struct ib_device *ibdev)
 {
-	struct uverbs_device *udev = ib_get_client_data(ibdev, &uverbs_client);
+	struct uverbs_device *udev;
 
-	if (udev)
-		kref_get(&udev->ref);
+	rcu_read_lock();
+	udev = ib_get_client_data(ibdev, &uverbs_client);
+	if (udev && !kref_get_unless_zero(&udev->ref))
+		udev = NULL;
+	rcu_read_unlock();
 	return udev;
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_device_get);
+
+/* The client's reference.  Nobody finds @udev from here on. */
+static void uverbs_device_drop(struct uverbs_device *udev, struct ib_device *ibdev)
+{
+	ib_set_client_data(ibdev, &uverbs_client, NULL);
+	uverbs_device_put(udev);
+}
 
 /*
  * Some devices serve the kernel alone; others only the subnet manager: their driver makes
@@ -111,7 +128,7 @@ static int uverbs_add_device(struct ib_device *ibdev)
 	ib_set_client_data(ibdev, &uverbs_client, udev);
 	ret = uverbs_node_add(udev);
 	if (ret)
-		uverbs_device_put(udev);
+		uverbs_device_drop(udev, ibdev);
 	return ret;
 
 err_api:
@@ -145,7 +162,7 @@ static void uverbs_remove_device(struct ib_device *ibdev, void *data)
 	list_for_each_entry(file, &udev->files, on_device)
 		uverbs_file_teardown(file, RDMA_REMOVE_DRIVER_REMOVE);
 	mutex_unlock(&udev->lock);
-	uverbs_device_put(udev);
+	uverbs_device_drop(udev, ibdev);
 }
 
 /* Between the two the device stays; -EIO if it has gone. */
@@ -221,7 +238,7 @@ void uverbs_device_del_file(struct ib_uverbs_file *file)
  */
 void rdma_user_mmap_disassociate(struct ib_device *device)
 {
-	struct uverbs_device *udev = ib_get_client_data(device, &uverbs_client);
+	struct uverbs_device *udev = uverbs_device_get(device);
 	struct ib_uverbs_file *file;
 
 	if (!udev)
@@ -234,6 +251,7 @@ void rdma_user_mmap_disassociate(struct ib_device *device)
 		uverbs_umaps_revoke(file);
 	}
 	mutex_unlock(&udev->lock);
+	uverbs_device_put(udev);
 }
 EXPORT_SYMBOL(rdma_user_mmap_disassociate);
 

@@ -43,7 +43,8 @@ struct uverbs_device {
 	struct uverbs_api *uapi;	/* likewise; see uobj_get_type() */
 	struct device dev;		/* uverbsN: node.c; holds one reference */
 	struct cdev cdev;
-	struct kref ref;		/* the client's, the node's, and one a file */
+	struct kref ref;		/* the client's, the node's, one a file, lookups' */
+	struct rcu_head rcu;
 	struct srcu_struct srcu;	/* sections: calls of the driver for a process */
 	bool gone;			/* written under lock; READ_ONCE() in sections */
 	struct mutex lock;		/* files */

@@ -5,6 +5,7 @@
 #include <linux/fs.h>
 #include <linux/uaccess.h>
 #include "uverbs_test.h"
+#include "wait.h"
 
 #define DOORBELLS 3	/* pages */
 
@@ -71,8 +72,7 @@ static int umap_test_init(struct kunit *test)
 	return rdma_user_mmap_entry_insert(&ucontext, &entry, DOORBELLS * PAGE_SIZE);
 }
 
-/* The case's own mappings are gone: each unmaps what it mapped. */
-static void umap_test_exit(struct kunit *test)
+static void umap_close(void)
 {
 	if (!IS_ERR_OR_NULL(filp)) {
 		if (entry.ucontext && !entry.driver_removed)
@@ -84,6 +84,12 @@ static void umap_test_exit(struct kunit *test)
 	if (!IS_ERR_OR_NULL(ufile))
 		uverbs_file_close(ufile);
 	ufile = NULL;
+}
+
+/* The case's own mappings are gone: each unmaps what it mapped. */
+static void umap_test_exit(struct kunit *test)
+{
+	umap_close();
 	if (udev)
 		uverbs_device_put(udev);
 	udev = NULL;
@@ -266,6 +272,49 @@ static void a_device_that_is_removed_is_taken_from_its_files(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vm_munmap(addr, PAGE_SIZE), 0);
 }
 
+static void go_in_thread(struct kunit *test, void *arg)
+{
+	ib_unregister_device(&hca->ibdev);
+}
+
+static void reset_in_thread(struct kunit *test, void *arg)
+{
+	rdma_user_mmap_disassociate(&hca->ibdev);
+}
+
+static bool waits(struct uverbs_device *dev, unsigned int n)
+{
+	return list_count_nodes(&dev->lock.wait_list) == n;
+}
+
+/*
+ * So do its clients, and come again, when a device moves to another network
+ * namespace: its driver, to which it is registered, may reset it meanwhile.
+ */
+static void a_reset_while_the_device_goes(struct kunit *test)
+{
+	struct user_thread goes = { .fn = go_in_thread, .test = test };
+	struct user_thread resets = { .fn = reset_in_thread, .test = test };
+	struct uverbs_device *dev = udev;
+	int idx;
+
+	umap_close();
+	idx = srcu_read_lock(&dev->srcu);
+	/* The last reference is ib_uverbs' own, and the node's. */
+	uverbs_device_put(xchg(&udev, NULL));
+	KUNIT_ASSERT_EQ(test, user_thread_start(&goes), 0);
+	KUNIT_EXPECT_TRUE(test, wait_within(READ_ONCE(dev->gone), 60000));
+	mutex_lock(&dev->lock);
+	srcu_read_unlock(&dev->srcu, idx);
+	KUNIT_EXPECT_TRUE(test, wait_within(waits(dev, 1), 60000));
+	KUNIT_ASSERT_EQ(test, user_thread_start(&resets), 0);
+	KUNIT_EXPECT_TRUE(test, wait_within(waits(dev, 2), 60000));
+	KUNIT_EXPECT_GT(test, kref_read(&dev->ref), 1u);
+	mutex_unlock(&dev->lock);
+	user_thread_join(&goes);
+	user_thread_join(&resets);
+}
+
 static struct kunit_case umap_cases[] = {
 	KUNIT_CASE(a_mapping_shows_the_device_until_it_is_unmapped),
 	KUNIT_CASE(a_mapping_taken_away_swallows_writes),
@@ -274,6 +323,7 @@ static struct kunit_case umap_cases[] = {
 	KUNIT_CASE(a_part_of_a_mapping_taken_away_stays_so),
 	KUNIT_CASE(all_processes_lose_the_device),
 	KUNIT_CASE(a_device_that_is_removed_is_taken_from_its_files),
+	KUNIT_CASE(a_reset_while_the_device_goes),
 	{}
 };
 
