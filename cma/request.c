@@ -10,9 +10,12 @@
  */
 #include <linux/if_arp.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 
 #include "cma.h"
 #include "trace.h"
+
+#define PKEY_BASE_MASK	0x7fff		/* without the membership */
 
 struct cma_request {
 	const struct ib_cm_event *event;
@@ -170,15 +173,34 @@ static int cma_request_read_ib(struct cma_request *req)
 	return 0;
 }
 
+/*
+ * Whether a request by the netdev of @req may be for an address of another one.  As
+ * for IP, an address is its host's: ARP may answer for it by any IPoIB netdev, that
+ * of the device's other port, say.  Not beyond the partition and the routing domain
+ * (VRF) that the address is of, though.  On RoCE an address is a GID of its netdev.
+ */
+static bool cma_same_subnet(struct rdma_dev_addr *dev_addr,
+			    const struct cma_request *req)
+{
+	if (req->ndev->type != ARPHRD_INFINIBAND ||
+	    dev_addr->dev_type != ARPHRD_INFINIBAND)
+		return false;
+	if ((ib_addr_get_pkey(dev_addr) ^ req->pkey) & PKEY_BASE_MASK)
+		return false;
+	return l3mdev_master_ifindex(req->ndev) ==
+	       l3mdev_master_ifindex_by_index(req->net, dev_addr->bound_dev_if);
+}
+
 static bool cma_listener_wants(struct cma_id *listener,
 			       const struct cma_request *req)
 {
-	int ifindex = listener->id.route.addr.dev_addr.bound_dev_if;
+	struct rdma_dev_addr *dev_addr = &listener->id.route.addr.dev_addr;
+	int ifindex = dev_addr->bound_dev_if;
 
 	if (cma_state(listener) != RDMA_CM_LISTEN)
 		return false;
 	if (listener->dev && req->ndev && ifindex &&
-	    ifindex != req->ndev->ifindex)
+	    ifindex != req->ndev->ifindex && !cma_same_subnet(dev_addr, req))
 		return false;
 	return !listener->id.qp_type || listener->id.qp_type == req->qp_type;
 }

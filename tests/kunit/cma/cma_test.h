@@ -73,6 +73,7 @@ struct cma_side {
 	atomic_t sa_asked;
 	u8 sa_record[64];		/* the last it was asked for */
 	bool hidden;			/* no netdev is found for its requests */
+	struct net_device *by;		/* this one is, if not NULL */
 	u16 pkey_asked;			/* the last it was looked for by */
 	int fail_request;		/* the n-th allocation after that fails */
 	bool spared;			/* there were not so many */

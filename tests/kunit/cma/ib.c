@@ -92,6 +92,7 @@ static struct net_device *ib_net_dev(struct ib_device *device, u32 port, u16 pke
 				     const union ib_gid *gid,
 				     const struct sockaddr *addr, void *client_data)
 {
+	struct net_device *ndev;
 	struct cma_side *side;
 
 	if (!ib_pair)
@@ -102,8 +103,9 @@ static struct net_device *ib_net_dev(struct ib_device *device, u32 port, u16 pke
 		return NULL;
 	if (side->fail_request)
 		current->fail_nth = side->fail_request;
-	dev_hold(side->ndev);
-	return side->ndev;
+	ndev = side->by ?: side->ndev;
+	dev_hold(ndev);
+	return ndev;
 }
 
 static int ib_net_add(struct ib_device *device)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* InfiniBand: path queries, IPoIB addresses and AF_IB ones. */
+#include <linux/if_infiniband.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include "cma_test.h"
@@ -243,6 +244,54 @@ static void the_netdev_is_of_the_connections_partition(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.server.pkey_asked, other_pkey);
 }
 
+/* Another IPoIB netdev of the server's, in the subnet of the first, for requests. */
+static struct net_device *come_by_another(struct kunit *test)
+{
+	u8 lladdr[INFINIBAND_ALEN] = { 0, 0, 1, 0 };
+	__be32 ip = htonl(ntohl(pair.server.ip4) ^ 0x40);
+	struct net_device *other;
+
+	memcpy(lladdr + 4, &pair.server.hca->port[1].gids[0], 16);
+	lladdr[INFINIBAND_ALEN - 1] ^= 0xff;
+	other = fake_ipoib_create(lladdr);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_EXPECT_EQ(test, cma_net_addr(other, true, AF_INET, &ip, 24), 0);
+	pair.server.by = other;
+	return other;
+}
+
+/* ARP answers for an address by any netdev of its host, that of another port, say. */
+static void an_address_by_another_netdev(struct kunit *test)
+{
+	struct net_device *other = come_by_another(test);
+
+	cma_connect(test, &pair);
+	KUNIT_ASSERT_EQ(test, rdma_disconnect(pair.client.id), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "DT"));
+	fake_netdev_destroy(other);
+}
+
+/* But a partition's addresses are served in that partition. */
+static void an_address_by_another_partition(struct kunit *test)
+{
+	struct net_device *other = come_by_another(test);
+	int i;
+
+	pair.server.ndev->broadcast[9] = 0xfe;
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
+		cma_resolve(test, &pair);
+		KUNIT_EXPECT_EQ(test, cma_request(&pair.client), 0);
+		KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, i ? "E" : "J"));
+		cma_drop_id(&pair.client);
+		cma_drop_id(&pair.server);
+		cma_drop_listener(&pair.server);
+		cma_forget(&pair.client);
+		pair.server.ndev->broadcast[9] = 0xff;
+	}
+	fake_netdev_destroy(other);
+}
+
 static void a_partition_the_port_is_not_in(struct kunit *test)
 {
 	resolve_addr(test, &pair.client);
@@ -462,6 +511,8 @@ static struct kunit_case ib_cases[] = {
 	KUNIT_CASE(a_request_without_a_netdev),
 	KUNIT_CASE(a_netdev_that_is_down),
 	KUNIT_CASE(the_netdev_is_of_the_connections_partition),
+	KUNIT_CASE(an_address_by_another_netdev),
+	KUNIT_CASE(an_address_by_another_partition),
 	KUNIT_CASE(a_partition_the_port_is_not_in),
 	KUNIT_CASE(between_ib_addresses),
 	KUNIT_CASE(data_that_look_like_a_header),
