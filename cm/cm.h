@@ -42,6 +42,7 @@
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
 #include <linux/timer.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <kunit/visibility.h>
 #include <rdma/ib_cache.h>
@@ -144,6 +145,9 @@ struct ibcm_device {
 	struct kref kref;		/* the client's, and one of each id */
 	atomic_t nr_paths;		/* 1 + those in existence */
 	struct completion no_paths;
+	/* Address handles given back: begun, counted with the port's ah_lock, and done. */
+	atomic_t ahs_ending, ahs_ended;
+	wait_queue_head_t ah_wait;	/* for ahs_ended */
 	u32 nr_ports;
 	struct ibcm_port ports[] __counted_by(nr_ports);
 };

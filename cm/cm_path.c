@@ -6,7 +6,8 @@
  * go there.  Address handles are few with some adapters (ocrdma has 512, irdma a
  * few hundred in small profiles), connections are not: a path has a handle only
  * while messages are out, and for IBCM_AH_LINGER more, since one is often followed
- * by another.  An adapter that has no handle left is given back those that linger.
+ * by another.  An adapter that has no handle left is given back those that linger,
+ * and asked again when it has those that were on their way.
  *
  * Handles are made and destroyed in process context alone: that takes a command to
  * the firmware with some (bnxt_re, irdma, erdma), which otherwise is polled for.
@@ -176,7 +177,12 @@ struct ibcm_path *ibcm_path_back(const struct ibcm_rx *rx,
 
 static void ibcm_ah_destroy(struct ibcm_path *path, struct ib_ah *ah)
 {
+	struct ibcm_device *dev = path->key.port->dev;
+
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	atomic_inc(&dev->ahs_ended);
+	wake_up_all(&dev->ah_wait);
+	/* The device may go once this path has. */
 	ibcm_path_put(path);
 }
 
@@ -206,6 +212,7 @@ static struct ibcm_path *ibcm_ah_take(struct ibcm_port *port, bool any,
 		port->nr_idle_ahs--;
 		*ah = path->ah;
 		path->ah = NULL;
+		atomic_inc(&port->dev->ahs_ending);
 	}
 	spin_unlock_irq(&port->ah_lock);
 	return path;
@@ -225,22 +232,29 @@ static void ibcm_ah_work(struct work_struct *work)
 		queue_delayed_work(ibcm_wq, &port->ah_work, wait);
 }
 
-/* Whether a handle was given back to the adapter. */
-static bool ibcm_ahs_spare(struct ibcm_device *dev)
+/* Gives the adapter back what handles nobody uses. */
+static void ibcm_ahs_spare(struct ibcm_device *dev)
 {
 	struct ibcm_path *path;
 	unsigned long wait;
-	bool any = false;
 	struct ib_ah *ah;
 	u32 i;
 
-	for (i = 0; i < dev->nr_ports; i++) {
-		while ((path = ibcm_ah_take(&dev->ports[i], true, &ah, &wait))) {
+	for (i = 0; i < dev->nr_ports; i++)
+		while ((path = ibcm_ah_take(&dev->ports[i], true, &ah, &wait)))
 			ibcm_ah_destroy(path, ah);
-			any = true;
-		}
-	}
-	return any;
+}
+
+/*
+ * Waits for as many handles as are on their way back to the adapter, which take it
+ * a command each.  Whether there were any since ahs_ended was @before.
+ */
+static bool ibcm_ahs_await(struct ibcm_device *dev, int before)
+{
+	int ending = atomic_read(&dev->ahs_ending);
+
+	wait_event(dev->ah_wait, atomic_read(&dev->ahs_ended) - ending >= 0);
+	return ending != before;
 }
 
 static struct ib_ah *ibcm_ah_create(struct ibcm_path *path)
@@ -277,13 +291,17 @@ static bool ibcm_ah_reuse(struct ibcm_path *path)
 static int ibcm_ah_make(struct ibcm_path *path)
 {
 	struct ibcm_port *port = path->key.port;
+	int before = atomic_read(&port->dev->ahs_ended);
 	struct ib_ah *ah;
 
 	lockdep_assert_held(&path->making);
 	ah = ibcm_ah_create(path);
 	/* There is no telling an adapter that has none left from other errors. */
-	if (IS_ERR(ah) && ibcm_ahs_spare(port->dev))
-		ah = ibcm_ah_create(path);
+	if (IS_ERR(ah)) {
+		ibcm_ahs_spare(port->dev);
+		if (ibcm_ahs_await(port->dev, before))
+			ah = ibcm_ah_create(path);
+	}
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
 	refcount_inc(&path->ref);

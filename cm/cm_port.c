@@ -136,6 +136,7 @@ static struct ibcm_device *ibcm_device_alloc(struct ib_device *ibdev)
 	kref_init(&dev->kref);
 	atomic_set(&dev->nr_paths, 1);
 	init_completion(&dev->no_paths);
+	init_waitqueue_head(&dev->ah_wait);
 	for (i = 0; i < nr_ports; i++) {
 		struct ibcm_port *port = &dev->ports[i];
 

@@ -4,6 +4,7 @@
  * which is subnet administration's.
  */
 #include "cm_test.h"
+#include "wait.h"
 
 #define MANY	60
 
@@ -188,6 +189,43 @@ static void requests_outnumber_handles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_send_cm_req(ids[0][out], &req), 0);
 }
 
+static atomic_t on_its_way;
+
+static void take_long_to_end(struct fake_hca *hca, enum fake_hca_object kind, bool create)
+{
+	if (kind != FAKE_AH || create)
+		return;
+	atomic_inc(&on_its_way);
+	msleep(500);
+}
+
+/* It is neither idle, nor the adapter's again. */
+static void a_handle_on_its_way_back_is_waited_for(struct kunit *test)
+{
+	int i, out = CM_MAX_AH - pair.client.idle_ahs;
+	struct ib_cm_req_param req;
+	struct sa_path_rec path;
+
+	make_ids(test);
+	atomic_set(&on_its_way, 0);
+	pair.client.drop[IBCM_REQ] = -1;
+	pair.client.hca->on_verb = take_long_to_end;
+	for (i = 0; i <= out; i++) {
+		req = request(&path, i);
+		/* The others wait for their answers for longer than this takes. */
+		if (i)
+			req.remote_cm_response_timeout = 20;
+		sa_path_set_dlid(&path, 0x100 + i);
+		if (i < out)
+			KUNIT_ASSERT_EQ(test, ib_send_cm_req(ids[0][i], &req), 0);
+	}
+	ib_destroy_cm_id(xchg(&ids[0][0], NULL));
+	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&on_its_way) == 1, 5000));
+	KUNIT_EXPECT_EQ(test, ib_send_cm_req(ids[0][out], &req), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&on_its_way), 1);
+	pair.client.hca->on_verb = NULL;
+}
+
 /* Some providers sleep in create_ah and destroy_ah, and can do no other. */
 static void handles_are_made_where_one_may_sleep(struct kunit *test)
 {
@@ -260,6 +298,7 @@ static struct kunit_case handle_cases[] = {
 	KUNIT_CASE(connections_outnumber_handles),
 	KUNIT_CASE(peers_outnumber_handles),
 	KUNIT_CASE(requests_outnumber_handles),
+	KUNIT_CASE(a_handle_on_its_way_back_is_waited_for),
 	KUNIT_CASE(handles_are_made_where_one_may_sleep),
 	KUNIT_CASE(labels_share_a_handle),
 	KUNIT_CASE(an_adapter_goes_with_its_handles),
