@@ -493,8 +493,8 @@ int ibcm_req_settle(struct ibcm_id *id, struct ibcm_rx *rx)
 		ibcm_req_params(id, req);
 		return 0;
 	}
-	/* Without a reason the peer sends it again. */
-	if (no.reason)
+	/* Without an answer the peer sends it again, for which there may be memory. */
+	if (no.reason && ret != -ENOMEM)
 		ibcm_send_rej(id, IBCM_FIELD_REQ, no.reason, &no.ari, no.ari_len);
 	ibcm_path_unuse(id->path);
 	return ret;

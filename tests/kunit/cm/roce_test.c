@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RoCE: every message has a network header, paths have MAC addresses, GIDs go. */
+#include <linux/rtnetlink.h>
 #include <net/ipv6.h>
 #include "cm_test.h"
+#include "faults.h"
 #include "wait.h"
 
 static struct cm_pair pair;
@@ -262,6 +264,43 @@ static void a_path_to_another_port(struct kunit *test)
 	fake_netdev_destroy(ndev);
 }
 
+/* Sends a REQ to SERVER_IP whose primary path ends at OTHER_IP. */
+static void a_path_to_be_resolved(struct kunit *test)
+{
+	static u32 n = 0x70000;
+	struct cm_req_msg *req;
+	u8 mad[IB_MGMT_MAD_SIZE];
+	struct in6_addr ip;
+
+	req = (void *)mad;
+	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
+	IBA_SET(CM_REQ_LOCAL_COMM_ID, req, ++n);
+	IBA_SET(CM_REQ_LOCAL_QPN, req, n);
+	ipv6_addr_set_v4mapped(htonl(OTHER_IP), &ip);
+	memcpy(IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, req), &ip, sizeof(ip));
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+	cm_settle(&pair);
+	/* It is heard, or comes again. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_REJ]), 0);
+}
+
+static void forget_the_request(struct kunit *test)
+{
+	cm_drop_id(&pair.server);
+	cm_settle(&pair);
+	atomic_set(&pair.server.wire[IBCM_REJ], 0);
+}
+
+static void no_memory_is_no_reason(struct kunit *test)
+{
+	pair.server.on_req = CM_WAIT;
+	add_other_ip(test, pair.server.ndev, 1);
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_EXPECT_GE(test, ibex_each_worker_allocation(test, a_path_to_be_resolved,
+							  forget_the_request), 3u);
+	KUNIT_EXPECT_GE(test, atomic_read(&pair.server.nr_events), 1);
+}
+
 /* ---- what goes while a connection uses it ---- */
 
 /*
@@ -328,6 +367,7 @@ static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(a_path_to_another_address_of_the_netdev),
 	KUNIT_CASE(a_path_into_another_vlan),
 	KUNIT_CASE(a_path_to_another_port),
+	KUNIT_CASE_SLOW(no_memory_is_no_reason),
 	KUNIT_CASE(the_address_goes),
 	KUNIT_CASE(ids_outlive_their_adapter),
 	{}
