@@ -183,6 +183,11 @@ struct ibcm_av {
 int ibcm_av_from_path(struct ibcm_device *dev, struct sa_path_rec *path,
 		      const struct ib_gid_attr *sgid_attr, struct ibcm_av *av);
 void ibcm_av_destroy(struct ibcm_av *av);
+/* With a reference, or an error. */
+const struct ib_gid_attr *ibcm_gid_on_netdev(const struct ib_gid_attr *like,
+					     const union ib_gid *gid);
+const struct ib_gid_attr *ibcm_gid_in_net(const struct ib_gid_attr *like,
+					  const union ib_gid *gid);
 
 unsigned int ibcm_time_ms(u8 iba_time);		/* 4.096 us * 2^n, rounded up */
 u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Address vectors of connections, times. */
+/* Address vectors of connections, the GIDs they begin at, times. */
 #include <linux/math64.h>
 #include <linux/slab.h>
 
@@ -29,6 +29,63 @@ u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time)
 	return min(larger + (apart < 2), 31);
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_ack_timeout);
+
+/* The entry of @gid on the port and netdev of @like, and of its type. */
+const struct ib_gid_attr *ibcm_gid_on_netdev(const struct ib_gid_attr *like,
+					     const union ib_gid *gid)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(like);
+	attr = IS_ERR(ndev) ? ERR_CAST(ndev) :
+	       rdma_find_gid_by_port(like->device, gid, like->gid_type,
+				     like->port_num, ndev);
+	rcu_read_unlock();
+	return attr;
+}
+
+static bool ibcm_same_net(const struct ib_gid_attr *a, const struct ib_gid_attr *b)
+{
+	struct net_device *on_a, *on_b;
+	bool same;
+
+	rcu_read_lock();
+	on_a = rdma_read_gid_attr_ndev_rcu(a);
+	on_b = rdma_read_gid_attr_ndev_rcu(b);
+	same = !IS_ERR(on_a) && !IS_ERR(on_b) &&
+	       net_eq(dev_net(on_a), dev_net(on_b));
+	rcu_read_unlock();
+	return same;
+}
+
+/*
+ * The entry of @gid on any port, in the network namespace of @like, and of its type.
+ * Each namespace may have the same address: the tables are gone through.
+ */
+const struct ib_gid_attr *ibcm_gid_in_net(const struct ib_gid_attr *like,
+					  const union ib_gid *gid)
+{
+	struct ib_device *ibdev = like->device;
+	const struct ib_gid_attr *attr;
+	u32 port;
+	int i;
+
+	rdma_for_each_port(ibdev, port) {
+		for (i = 0; i < ibdev->port_data[port].immutable.gid_tbl_len; i++) {
+			attr = rdma_get_gid_attr(ibdev, port, i);
+			if (IS_ERR(attr))
+				continue;
+			if (attr->gid_type == like->gid_type &&
+			    !memcmp(&attr->gid, gid, sizeof(*gid)) &&
+			    ibcm_same_net(attr, like))
+				return attr;
+			rdma_put_gid_attr(attr);
+		}
+	}
+	return ERR_PTR(-ENOENT);
+}
 
 /*
  * Fills @av for data along @path.  @sgid_attr is the path's SGID entry, or NULL

@@ -309,28 +309,11 @@ static int ibcm_req_check_fields(struct ibcm_id *id,
 }
 
 /*
- * A primary path's entry, of the netdev that the GMP came by.  Another netdev's are
- * of another VLAN or network namespace, maybe: in which one a REQ is served is for
- * where it came in to say, not for its sender.  An alternate path may be another
- * port's.
+ * The SGID entry of a path; the caller puts it.  The GMP's where they agree.  On
+ * RoCE an entry of another netdev is of another VLAN or network namespace, maybe:
+ * in which one a REQ is served is for where it came in to say, not for its sender.
+ * An alternate path may be another port's, but of the same namespace.
  */
-static const struct ib_gid_attr *
-ibcm_req_sgid_roce(const struct ibcm_rx *rx, const struct sa_path_rec *path,
-		   const struct ib_gid_attr *gmp)
-{
-	const struct ib_gid_attr *attr;
-	struct net_device *ndev;
-
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(gmp);
-	attr = IS_ERR(ndev) ? ERR_CAST(ndev) :
-	       rdma_find_gid_by_port(rx->port->dev->ibdev, &path->sgid,
-				     gmp->gid_type, rx->port->num, ndev);
-	rcu_read_unlock();
-	return attr;
-}
-
-/* The SGID entry of a path: the GMP's where they agree.  The caller puts it. */
 static const struct ib_gid_attr *
 ibcm_req_sgid(const struct ibcm_rx *rx, struct sa_path_rec *path,
 	      const struct ibcm_req_src *src, bool primary)
@@ -341,10 +324,11 @@ ibcm_req_sgid(const struct ibcm_rx *rx, struct sa_path_rec *path,
 		rdma_hold_gid_attr(src->sgid_attr);
 		return src->sgid_attr;
 	}
-	if (primary && rdma_protocol_roce(ibdev, rx->port->num))
-		return ibcm_req_sgid_roce(rx, path, src->sgid_attr);
-	return rdma_find_gid(ibdev, &path->sgid,
-			     sa_conv_pathrec_to_gid_type(path), NULL);
+	if (!rdma_protocol_roce(ibdev, rx->port->num))
+		return rdma_find_gid(ibdev, &path->sgid,
+				     sa_conv_pathrec_to_gid_type(path), NULL);
+	return primary ? ibcm_gid_on_netdev(src->sgid_attr, &path->sgid) :
+			 ibcm_gid_in_net(src->sgid_attr, &path->sgid);
 }
 
 static int ibcm_req_av(const struct ibcm_rx *rx, struct sa_path_rec *path,

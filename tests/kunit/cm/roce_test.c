@@ -4,6 +4,7 @@
 #include <net/ipv6.h>
 #include "cm_test.h"
 #include "faults.h"
+#include "netns.h"
 #include "wait.h"
 
 static struct cm_pair pair;
@@ -301,6 +302,60 @@ static void no_memory_is_no_reason(struct kunit *test)
 	KUNIT_EXPECT_GE(test, atomic_read(&pair.server.nr_events), 1);
 }
 
+/* A REQ to SERVER_IP whose alternate path ends at OTHER_IP, from its subnet. */
+static void request_with_alternate(struct kunit *test)
+{
+	struct cm_req_msg *req;
+	u8 mad[IB_MGMT_MAD_SIZE];
+	struct in6_addr ip, peer;
+
+	req = (void *)mad;
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
+	ipv6_addr_set_v4mapped(htonl(OTHER_IP), &ip);
+	ipv6_addr_set_v4mapped(htonl(OTHER_IP ^ 0x40), &peer);
+	memcpy(IBA_GET_MEM_PTR(CM_REQ_ALTERNATE_REMOTE_PORT_GID, req), &ip, sizeof(ip));
+	memcpy(IBA_GET_MEM_PTR(CM_REQ_ALTERNATE_LOCAL_PORT_GID, req), &peer, sizeof(peer));
+	IBA_SET(CM_REQ_ALTERNATE_LOCAL_ACK_TIMEOUT, req, TEST_LIFE + 1);
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+}
+
+static void an_alternate_path_by_another_netdev(struct kunit *test)
+{
+	struct net_device *vlan = fake_netdev_vlan(pair.server.ndev, 7);
+
+	KUNIT_ASSERT_NOT_NULL(test, vlan);
+	add_other_ip(test, vlan, 1);
+	request_with_alternate(test);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "Q"));
+	KUNIT_EXPECT_NOT_NULL(test, pair.server.last.param.req_rcvd.alternate_path);
+}
+
+/* Nor the network namespace. */
+static void an_alternate_path_into_another_namespace(struct kunit *test)
+{
+	struct net_device *vlan = fake_netdev_vlan(pair.server.ndev, 7);
+	struct cm_rej_msg *rej = (void *)pair.server.mad[IBCM_REJ];
+	struct net *net;
+	pid_t pid;
+
+	KUNIT_ASSERT_NOT_NULL(test, vlan);
+	KUNIT_ASSERT_EQ(test, test_net_begin(&pid, &net), 0);
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, dev_change_net_namespace(vlan, net, NULL), 0);
+	KUNIT_EXPECT_EQ(test, dev_open(vlan, NULL), 0);
+	rtnl_unlock();
+	add_other_ip(test, vlan, 1);
+	request_with_alternate(test);
+	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&pair.server.wire[IBCM_REJ]),
+					    5000));
+	KUNIT_EXPECT_EQ(test, IBA_GET(CM_REJ_REASON, rej), IB_CM_REJ_INVALID_ALT_GID);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+	cm_pair_exit(&pair);
+	test_net_end(pid, net);
+}
+
 /* ---- what goes while a connection uses it ---- */
 
 /*
@@ -368,6 +423,8 @@ static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(a_path_into_another_vlan),
 	KUNIT_CASE(a_path_to_another_port),
 	KUNIT_CASE_SLOW(no_memory_is_no_reason),
+	KUNIT_CASE(an_alternate_path_by_another_netdev),
+	KUNIT_CASE(an_alternate_path_into_another_namespace),
 	KUNIT_CASE(the_address_goes),
 	KUNIT_CASE(ids_outlive_their_adapter),
 	{}

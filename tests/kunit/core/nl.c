@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* See nl.h. */
-#include <linux/delay.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
-#include <linux/kmod.h>
 #include <linux/net.h>
-#include <linux/pid.h>
-#include <linux/sched/signal.h>
-#include <net/net_namespace.h>
+#include "netns.h"
 #include "nl.h"
 
 int nl_open(struct nl *nl, struct net *net)
@@ -189,12 +185,6 @@ void nl_regain_caps(const struct cred *old)
 
 /* ---- namespaces ---- */
 
-static int ns_process_init(struct subprocess_info *info, struct cred *new)
-{
-	*(pid_t *)info->data = task_pid_nr(current);
-	return 0;
-}
-
 static int ns_open_fd(pid_t pid)
 {
 	char path[32];
@@ -215,49 +205,22 @@ static int ns_open_fd(pid_t pid)
 
 int test_ns_create(struct test_ns *ns)
 {
-	static char *argv[] = { "/usr/bin/unshare", "-n", "/bin/sleep", "1000000",
-				NULL };
-	static char *envp[] = { "PATH=/usr/bin:/bin", NULL };
-	struct subprocess_info *info;
-	int ret, i;
+	int ret;
 
-	ns->net = NULL;
 	ns->fd = -1;
-	info = call_usermodehelper_setup(argv[0], argv, envp, GFP_KERNEL,
-					 ns_process_init, NULL, &ns->pid);
-	if (!info)
-		return -ENOMEM;
-	ret = call_usermodehelper_exec(info, UMH_WAIT_EXEC);
+	ret = test_net_begin(&ns->pid, &ns->net);
 	if (ret)
 		return ret;
-	for (i = 0; i < 1000; i++) {
-		ns->net = get_net_ns_by_pid(ns->pid);
-		if (IS_ERR(ns->net))
-			return PTR_ERR(ns->net);
-		if (!net_eq(ns->net, &init_net))
-			break;
-		put_net(ns->net);
-		ns->net = NULL;
-		msleep(10);
-	}
-	if (!ns->net)
-		return -ETIME;
 	ns->fd = ns_open_fd(ns->pid);
 	return min(ns->fd, 0);
 }
 
 void test_ns_end(struct test_ns *ns)
 {
-	struct pid *pid = find_get_pid(ns->pid);
-
 	if (ns->fd >= 0)
 		close_fd(ns->fd);
 	flush_delayed_fput();
-	if (pid)
-		kill_pid(pid, SIGKILL, 1);
-	put_pid(pid);
-	if (!IS_ERR_OR_NULL(ns->net))
-		put_net(ns->net);
+	test_net_end(ns->pid, ns->net);
 	memset(ns, 0, sizeof(*ns));
 }
 
