@@ -21,6 +21,7 @@
  * Lock order, outermost first:
  *	ibcm_listen_mutex (cm_listen.c)	shared listeners; never on a connection
  *	path->making (cm_path.c)	the making of one path's address handle
+ *	  listener->lock		REQs of one that have not begun to settle
  *	  id->lock			one id; taken in hard interrupt context
  *	  port->ah_lock (cm_path.c)	users of a port's handles, a few instructions
  *	    bucket locks of the hash tables, ibcm_ids' lock, timer base, workqueue
@@ -553,12 +554,12 @@ int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 
 /* ---- cm_rx.c: received messages ---- */
 struct ibcm_rx {
-	struct list_head node;		/* id->rxq or port->orphans */
+	struct list_head node;		/* id->rxq, listener->waiting or port->orphans */
 	struct work_struct work;	/* on ibcm_stray_wq */
 	struct ib_mad_recv_wc *wc;	/* owned */
 	struct ibcm_port *port;
 	struct ibcm_id *id;		/* that a request made, until it has settled */
-	bool purged;			/* an orphan; protected by port->orphan_lock */
+	bool purged;			/* the list's end has it; protected by its lock */
 	u8 kind;			/* enum ibcm_kind */
 	u8 reason;			/* orphan REQ: enum ib_cm_rej_reason */
 };
@@ -571,8 +572,10 @@ void ibcm_mad_received(struct ib_mad_agent *agent,
 		       struct ib_mad_recv_wc *wc);
 /* Runs the message's handler in the id's work; the consumer's answer. */
 int ibcm_rx_process(struct ibcm_id *id, struct ibcm_rx *rx);
-/* Has @id, which the request @rx made, find its way back. */
-void ibcm_rx_settle(struct ibcm_id *id, struct ibcm_rx *rx);
+/* Has @id, which the request @rx made, find its way back; false: for nobody. */
+bool ibcm_rx_settle(struct ibcm_id *id, struct ibcm_rx *rx);
+/* Answers @rx, whose listener goes, as one that has none. */
+void ibcm_rx_refuse(struct ibcm_rx *rx);
 u16 ibcm_rx_bth_pkey(const struct ibcm_rx *rx);
 
 static inline void *ibcm_rx_mad(const struct ibcm_rx *rx)
@@ -603,6 +606,8 @@ struct ibcm_listener {
 	atomic_t undelivered;
 	unsigned int shares;		/* protected by ibcm_listen_mutex */
 	bool shared;			/* made by ib_cm_insert_listen; fixed */
+	spinlock_t lock;		/* irq safe */
+	struct list_head waiting;	/* of ibcm_rx, not begun to settle; lock */
 	struct completion released;
 	struct rcu_head rcu;
 };
@@ -614,6 +619,16 @@ struct ibcm_listener *ibcm_listener_find(struct ib_device *device,
 void ibcm_listener_put(struct ibcm_listener *listener);
 /* A REQ of this listener's was delivered or dropped. */
 void ibcm_listener_done(struct ibcm_listener *listener);
+/* Queues @rx to settle; false: the listener is going, @rx is as it was. */
+bool ibcm_listener_queue(struct ibcm_listener *listener, struct ibcm_rx *rx);
+/* In the work of @rx; false: it is not the work's any more. */
+bool ibcm_listener_begin(struct ibcm_listener *listener, struct ibcm_rx *rx);
+/* Its id is being destroyed, which waits for what REQs it has. */
+static inline bool ibcm_listener_dying(const struct ibcm_listener *listener)
+{
+	return READ_ONCE(listener->id->dying);
+}
+
 /* Whether another user of a shared listener remains. */
 bool ibcm_listener_unshare(struct ibcm_id *id);
 void ibcm_listener_stop(struct ibcm_id *id);

@@ -402,7 +402,7 @@ static enum ibcm_event ibcm_id_end(const struct ibcm_id *id)
  * (1) dying is set under the lock: from then on no message, no timeout and no
  *     notification is queued, and the work takes nothing more from the queue.
  * (2) A listener leaves its table and waits for the REQs that name it to be
- *     delivered or dropped; their handlers have returned.
+ *     delivered or refused; their handlers have returned.
  * (3) cancel_work_sync() waits for the handler that runs and takes back the
  *     reference of a work that was queued.  Called by that handler, or by the
  *     work on its return, there is nothing to wait for: the work ends itself

@@ -64,6 +64,52 @@ void ibcm_listener_done(struct ibcm_listener *listener)
 	ibcm_listener_put(listener);
 }
 
+/* Any context.  What comes after ibcm_listener_purge() sees that the id is dying. */
+bool ibcm_listener_queue(struct ibcm_listener *listener, struct ibcm_rx *rx)
+{
+	unsigned long flags;
+	bool queued = false;
+
+	rx->purged = false;
+	spin_lock_irqsave(&listener->lock, flags);
+	if (!ibcm_listener_dying(listener)) {
+		list_add_tail(&rx->node, &listener->waiting);
+		queue_work(ibcm_stray_wq, &rx->work);
+		queued = true;
+	}
+	spin_unlock_irqrestore(&listener->lock, flags);
+	return queued;
+}
+
+bool ibcm_listener_begin(struct ibcm_listener *listener, struct ibcm_rx *rx)
+{
+	bool purged;
+
+	spin_lock_irq(&listener->lock);
+	purged = rx->purged;
+	if (!purged)
+		list_del(&rx->node);
+	spin_unlock_irq(&listener->lock);
+	return !purged;
+}
+
+/* The id is dying.  Who finds a REQ purged leaves it to this. */
+static void ibcm_listener_purge(struct ibcm_listener *listener)
+{
+	struct ibcm_rx *rx, *next;
+	LIST_HEAD(waiting);
+
+	spin_lock_irq(&listener->lock);
+	list_splice_init(&listener->waiting, &waiting);
+	list_for_each_entry(rx, &waiting, node)
+		rx->purged = true;
+	spin_unlock_irq(&listener->lock);
+	list_for_each_entry_safe(rx, next, &waiting, node) {
+		cancel_work_sync(&rx->work);
+		ibcm_rx_refuse(rx);
+	}
+}
+
 /* Range of locally assigned service ids (12.7.3, AGN field 0x02). */
 static bool ibcm_service_valid(__be64 service_id)
 {
@@ -93,6 +139,8 @@ static struct ibcm_listener *ibcm_listener_new(struct ibcm_id *id,
 	listener->id = id;
 	listener->shared = shared;
 	listener->shares = 1;
+	spin_lock_init(&listener->lock);
+	INIT_LIST_HEAD(&listener->waiting);
 	refcount_set(&listener->ref, 1);
 	init_completion(&listener->released);
 	return listener;
@@ -142,8 +190,10 @@ static int ibcm_listener_start(struct ibcm_id *id, __be64 service_id,
  * (1) It leaves the table: only lookups under RCU can still see it, and those
  *     that come too late find its reference count at zero or take one of (2).
  * (2) Each REQ not yet delivered holds a reference until the consumer's handler
- *     for it has returned, or the REQ is dropped because the id is dying.  All
- *     are in works that run without waiting for this one.
+ *     for it has returned, or the REQ is refused because the id is dying.  Those
+ *     that have not begun to settle are refused here, however many are before them;
+ *     the others look for it between any two steps that may take long, in works
+ *     that run without waiting for this one.
  * (3) kfree_rcu() waits for the lookups.
  */
 void ibcm_listener_stop(struct ibcm_id *id)
@@ -152,6 +202,7 @@ void ibcm_listener_stop(struct ibcm_id *id)
 
 	rhashtable_remove_fast(&ibcm_listeners, &listener->node,
 			       ibcm_listen_params);
+	ibcm_listener_purge(listener);
 	ibcm_listener_put(listener);
 	wait_for_completion(&listener->released);
 	id->listener = NULL;

@@ -60,7 +60,10 @@ static int ibcm_req_hash(struct ibcm_id *id, const struct cm_req_msg *req)
 	return ibcm_peer_hash_comm(peer);
 }
 
-/* A new id for @rx; it holds @listener until the consumer was told. */
+/*
+ * A new id for @rx; it holds @listener until the consumer was told.  -ECONNREFUSED:
+ * there is nobody to tell any more.
+ */
 static int ibcm_req_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 {
 	struct cm_req_msg *req = ibcm_rx_mad(rx);
@@ -81,8 +84,7 @@ static int ibcm_req_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 		ibcm_id_abandon(id);
 		return ret;
 	}
-	ibcm_rx_settle(id, rx);
-	return 0;
+	return ibcm_rx_settle(id, rx) ? 0 : -ECONNREFUSED;
 }
 
 static void ibcm_req_new(struct ibcm_rx *rx)
@@ -104,6 +106,9 @@ static void ibcm_req_new(struct ibcm_rx *rx)
 
 	ibcm_listener_done(listener);
 	switch (ret) {
+	case -ECONNREFUSED:
+		ibcm_orphan_queue(rx, IB_CM_REJ_INVALID_SERVICE_ID);
+		return;
 	case -ESTALE:
 		trace_icm_staleconn_err(0, IBA_GET(CM_REQ_LOCAL_COMM_ID, req));
 		ibcm_orphan_queue(rx, IB_CM_REJ_STALE_CONN);
@@ -287,6 +292,19 @@ static void ibcm_refuse_gid(struct ibcm_refusal *no, u16 reason,
 	no->ari_len = sizeof(no->ari.gid);
 }
 
+/*
+ * Between two steps that may take long: the end of the listener, which waits for
+ * this REQ, waits for one of them at most.
+ */
+static int ibcm_req_check_listener(const struct ibcm_id *id,
+				   struct ibcm_refusal *no)
+{
+	if (!ibcm_listener_dying(id->req_of))
+		return 0;
+	no->reason = IB_CM_REJ_INVALID_SERVICE_ID;
+	return -ECONNREFUSED;
+}
+
 static int ibcm_req_check_fields(struct ibcm_id *id,
 				 const struct cm_req_msg *req,
 				 struct ibcm_refusal *no)
@@ -364,6 +382,9 @@ static int ibcm_req_vectors(struct ibcm_id *id, struct ibcm_rx *rx,
 	if (!ibcm_req_has_alternate(req))
 		return 0;
 
+	ret = ibcm_req_check_listener(id, no);
+	if (ret)
+		return ret;
 	id->alt = kzalloc(sizeof(*id->alt), GFP_KERNEL);
 	if (!id->alt)
 		return -ENOMEM;
@@ -464,7 +485,8 @@ int ibcm_req_settle(struct ibcm_id *id, struct ibcm_rx *rx)
 	if (ret)
 		return ret;
 	src = ibcm_req_source(id, rx);
-	ret = ibcm_req_check_fields(id, req, &no);
+	ret = ibcm_req_check_listener(id, &no) ?:
+	      ibcm_req_check_fields(id, req, &no);
 	if (!ret) {
 		/* The GIDs that are resolved are the sender's choice: no handle meanwhile. */
 		ibcm_path_unuse(id->path);
@@ -493,7 +515,7 @@ static int ibcm_req_first(struct ibcm_id *id, struct ibcm_rx *rx)
 	struct sa_path_rec path[2];
 	struct ibcm_todo todo;
 
-	if (READ_ONCE(id->req_of->id->dying)) {
+	if (ibcm_listener_dying(id->req_of)) {
 		ibcm_send_rej(id, IBCM_FIELD_REQ, IB_CM_REJ_INVALID_SERVICE_ID,
 			      NULL, 0);
 		return -ECONNREFUSED;

@@ -175,6 +175,12 @@ static void ibcm_settle_work(struct work_struct *work)
 	struct ibcm_listener *listener = id->req_of;
 	int ret;
 
+	if (!ibcm_listener_begin(listener, rx))
+		return;
+	if (ibcm_listener_dying(listener)) {
+		ibcm_rx_refuse(rx);
+		return;
+	}
 	ret = rx->kind == IBCM_REQ ? ibcm_req_settle(id, rx) :
 				     ibcm_sidr_settle(id, rx);
 	if (!ret) {
@@ -186,11 +192,24 @@ static void ibcm_settle_work(struct work_struct *work)
 	ibcm_listener_done(listener);
 }
 
-void ibcm_rx_settle(struct ibcm_id *id, struct ibcm_rx *rx)
+/* Any context.  If it is for nobody, the id is gone when this returns. */
+bool ibcm_rx_settle(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	rx->id = id;
 	INIT_WORK(&rx->work, ibcm_settle_work);
-	queue_work(ibcm_stray_wq, &rx->work);
+	if (ibcm_listener_queue(id->req_of, rx))
+		return true;
+	ibcm_id_abandon(id);
+	return false;
+}
+
+void ibcm_rx_refuse(struct ibcm_rx *rx)
+{
+	struct ibcm_listener *listener = rx->id->req_of;
+
+	ibcm_id_abandon(rx->id);
+	ibcm_orphan_queue(rx, IB_CM_REJ_INVALID_SERVICE_ID);
+	ibcm_listener_done(listener);
 }
 
 static int (*const ibcm_rx_handlers[IBCM_KINDS])(struct ibcm_id *id,

@@ -198,7 +198,10 @@ static void ibcm_sidr_key_fill(const struct ibcm_rx *rx,
 		key->gid = grh->sgid;
 }
 
-/* -EEXIST: it waits for the consumer's reply already. */
+/*
+ * -EEXIST: it waits for the consumer's reply already; -ECONNREFUSED: for nobody
+ * any more.
+ */
 static int ibcm_sidr_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 {
 	struct ib_cm_id *listen_id = &listener->id->id;
@@ -228,8 +231,7 @@ static int ibcm_sidr_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 		return IS_ERR(old) ? PTR_ERR(old) : -EEXIST;
 	}
 	id->sidr = sidr;
-	ibcm_rx_settle(id, rx);
-	return 0;
+	return ibcm_rx_settle(id, rx) ? 0 : -ECONNREFUSED;
 }
 
 static bool ibcm_sidr_known(const struct ibcm_rx *rx)
@@ -266,10 +268,17 @@ void ibcm_sidr_req_arrived(struct ibcm_rx *rx)
 	if (!ret)
 		return;
 	ibcm_listener_done(listener);
-	if (ret == -EEXIST)
+	switch (ret) {
+	case -ECONNREFUSED:
+		ibcm_orphan_queue(rx, 0);
+		return;
+	case -EEXIST:
 		ibcm_count(rx->port, IBCM_RX_DUPLICATES, IBCM_SIDR_REQ);
-	else
+		break;
+	default:
 		ibcm_stat(rx->port, IBCM_STAT_RX_OVERFLOW);
+		break;
+	}
 	ibcm_rx_free(rx);
 }
 
@@ -301,7 +310,7 @@ static int ibcm_sidr_first(struct ibcm_id *id, struct ibcm_rx *rx)
 	ibcm_step(id, IBCM_RX_SIDR_REQ, &todo);
 	spin_unlock_irq(&id->lock);
 	/* From here on the id's destruction refuses the request. */
-	if (READ_ONCE(id->req_of->id->dying))
+	if (ibcm_listener_dying(id->req_of))
 		return -ECONNREFUSED;
 
 	param->listen_id = &id->req_of->id->id;

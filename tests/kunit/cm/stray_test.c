@@ -3,7 +3,9 @@
  * Messages whose sender is not found at once, or has no handle at once, which nobody
  * owns: they hold up neither each other nor what somebody owns.
  */
+#include <net/ipv6.h>
 #include "cm_test.h"
+#include "wait.h"
 
 #define CROWD	(WQ_UNBOUND_MAX_ACTIVE + 20)
 
@@ -63,6 +65,24 @@ static void inject_from(int n, const void *mad)
 	fake_hca_flush(pair.server.hca);
 }
 
+/* Requests of as many nodes; those that are served at once wait. */
+static void crowd(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+	int i;
+
+	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
+	for (i = 0; i < CROWD; i++) {
+		IBA_SET(CM_REQ_LOCAL_COMM_ID, (struct cm_req_msg *)mad, 0x70000 + i);
+		IBA_SET(CM_REQ_LOCAL_QPN, (struct cm_req_msg *)mad, 0x70000 + i);
+		inject_from(i, mad);
+		if (i % 16 == 0)
+			usleep_range(1000, 1100);
+	}
+	cm_settle(&pair);
+	KUNIT_EXPECT_GE(test, atomic_read(&waiting), WQ_UNBOUND_MAX_ACTIVE);
+}
+
 static void nobody_waits_for_another(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -86,22 +106,10 @@ static void nobody_waits_for_another(struct kunit *test)
 /* More requests than a queue has workers for. */
 static void connections_do_not_wait_for_requests(struct kunit *test)
 {
-	u8 mad[IB_MGMT_MAD_SIZE];
-	int i;
-
 	cm_connect(test, &pair);
 	msleep(500);
 	be_slow(CROWD, 4000);
-	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
-	for (i = 0; i < CROWD; i++) {
-		IBA_SET(CM_REQ_LOCAL_COMM_ID, (struct cm_req_msg *)mad, 0x70000 + i);
-		IBA_SET(CM_REQ_LOCAL_QPN, (struct cm_req_msg *)mad, 0x70000 + i);
-		inject_from(i, mad);
-		if (i % 16 == 0)
-			usleep_range(1000, 1100);
-	}
-	cm_settle(&pair);
-	KUNIT_EXPECT_GE(test, atomic_read(&waiting), WQ_UNBOUND_MAX_ACTIVE);
+	crowd(test);
 	/* What is left of the slow ones is for those that have no worker yet. */
 	pair.server.on_dreq = CM_WAIT;
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
@@ -137,10 +145,70 @@ static void what_comes_meanwhile_comes_after(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QJ"));
 }
 
+/* How long the end of the server's listener takes, in ms. */
+static unsigned int end_listener(void)
+{
+	unsigned long start = jiffies;
+
+	ib_destroy_cm_id(xchg(&pair.server.listener, NULL));
+	return jiffies_to_msecs(jiffies - start);
+}
+
+static void expect_no_listener(struct kunit *test, int answers)
+{
+	struct cm_rej_msg *rej = (void *)pair.server.mad[IBCM_REJ];
+
+	KUNIT_EXPECT_TRUE(test, wait_within(sent(IBCM_REJ) == answers, 10000));
+	KUNIT_EXPECT_EQ(test, IBA_GET(CM_REJ_REASON, rej), IB_CM_REJ_INVALID_SERVICE_ID);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+}
+
+/* Those that look for their way back when it ends: not those that wait to. */
+static void a_listener_does_not_wait_for_a_queue(struct kunit *test)
+{
+	pair.server.hca->quirks.max_ah = 0;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	be_slow(CROWD, 2000);
+	crowd(test);
+	KUNIT_EXPECT_LT(test, end_listener(), 2500u);
+	expect_no_listener(test, CROWD);
+}
+
+/* A way back that takes half a second, then a path to nobody, a whole one. */
+static void a_listener_waits_for_one_step(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+	struct cm_req_msg *req = (void *)mad;
+	struct in6_addr nobody;
+	int rejs;
+
+	cm_pair_exit(&pair);
+	KUNIT_ASSERT_EQ(test, cm_pair_init_roce(test, &pair), 0);
+	cm_connect(test, &pair);
+	cm_drop_id(&pair.client);
+	cm_drop_id(&pair.server);
+	KUNIT_EXPECT_TRUE(test, wait_within(!cm_ahs(&pair.server), 5000));
+	/* Who is known by now stays so. */
+	pair.server.ndev->flags &= ~IFF_NOARP;
+	cm_forget(&pair.server);
+	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
+	ipv6_addr_set_v4mapped(htonl(CLIENT_IP ^ 0x40), &nobody);
+	memcpy(IBA_GET_MEM_PTR(CM_REQ_PRIMARY_LOCAL_PORT_GID, req), &nobody, 16);
+	IBA_SET(CM_REQ_LOCAL_QPN, req, 0x70000);
+	rejs = sent(IBCM_REJ);
+	be_slow(1, 500);
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&waiting), 5000));
+	KUNIT_EXPECT_LT(test, end_listener(), 900u);
+	expect_no_listener(test, rejs + 1);
+}
+
 static struct kunit_case stray_cases[] = {
 	KUNIT_CASE(nobody_waits_for_another),
 	KUNIT_CASE_SLOW(connections_do_not_wait_for_requests),
 	KUNIT_CASE(what_comes_meanwhile_comes_after),
+	KUNIT_CASE_SLOW(a_listener_does_not_wait_for_a_queue),
+	KUNIT_CASE(a_listener_waits_for_one_step),
 	{}
 };
 
