@@ -15,8 +15,10 @@
  *
  * Where the way back to the sender is not known yet, looking for it may take a
  * second, and anybody can send what has none.  So requests that have no consumer
- * yet, and messages for no id, begin on a queue of their own, each with a work
- * item: they hold up neither connections nor one another.
+ * yet, and messages for no id, begin on a queue of their port's own, each with a
+ * work item: they hold up neither connections nor another port's, and one another
+ * only when IBCM_MAX_SETTLING look for theirs.  Senders are not told apart there:
+ * whoever floods a port can give each message another source.
  *
  * Lock order, outermost first:
  *	ibcm_listen_mutex (cm_listen.c)	shared listeners; never on a connection
@@ -55,7 +57,8 @@
 #define IBCM_CLASS_VERSION	2
 #define IBCM_MAX_RXQ		16	/* messages waiting for one id */
 #define IBCM_MAX_ORPHANS	256	/* messages waiting for a port's answer */
-#define IBCM_MAX_UNDELIVERED	8192	/* REQs waiting for one listener */
+#define IBCM_MAX_SETTLING	512	/* of a port: those that settle or are answered */
+#define IBCM_MAX_UNDELIVERED	8192	/* of a port: REQs waiting for one listener */
 
 struct ibcm_id;
 struct ibcm_listener;
@@ -65,7 +68,6 @@ struct ibcm_rx;
 
 /* ---- cm_main.c ---- */
 extern struct workqueue_struct *ibcm_wq;	/* unbound: ids */
-extern struct workqueue_struct *ibcm_stray_wq;	/* unbound: what is nobody's yet */
 
 /* ---- cm_counters.c: what ports/N/cm_* in sysfs shows ---- */
 
@@ -127,6 +129,7 @@ struct ibcm_port {
 	atomic_long_t counters[IBCM_COUNTER_GROUPS][IBCM_KINDS];
 	atomic_long_t stats[IBCM_STATS];
 	struct dentry *debugfs;
+	struct workqueue_struct *stray_wq;	/* unbound: what is nobody's yet */
 
 	/* cm_orphan.c */
 	spinlock_t orphan_lock;
@@ -555,7 +558,7 @@ int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 /* ---- cm_rx.c: received messages ---- */
 struct ibcm_rx {
 	struct list_head node;		/* id->rxq, listener->waiting or port->orphans */
-	struct work_struct work;	/* on ibcm_stray_wq */
+	struct work_struct work;	/* on port->stray_wq */
 	struct ib_mad_recv_wc *wc;	/* owned */
 	struct ibcm_port *port;
 	struct ibcm_id *id;		/* that a request made, until it has settled */
@@ -603,13 +606,14 @@ struct ibcm_listener {
 	struct ibcm_listen_key key;
 	struct ibcm_id *id;
 	refcount_t ref;			/* the id's, and one of each undelivered REQ */
-	atomic_t undelivered;
 	unsigned int shares;		/* protected by ibcm_listen_mutex */
 	bool shared;			/* made by ib_cm_insert_listen; fixed */
 	spinlock_t lock;		/* irq safe */
 	struct list_head waiting;	/* of ibcm_rx, not begun to settle; lock */
 	struct completion released;
 	struct rcu_head rcu;
+	u32 nr_ports;
+	atomic_t undelivered[] __counted_by(nr_ports);	/* by port, less 1 */
 };
 
 int ibcm_listen_init(void);
@@ -617,8 +621,10 @@ void ibcm_listen_exit(void);
 struct ibcm_listener *ibcm_listener_find(struct ib_device *device,
 					 __be64 service_id);
 void ibcm_listener_put(struct ibcm_listener *listener);
-/* A REQ of this listener's was delivered or dropped. */
-void ibcm_listener_done(struct ibcm_listener *listener);
+/* Whether one more REQ may wait for it; in any case ibcm_listener_done() follows. */
+bool ibcm_listener_room(struct ibcm_listener *listener, struct ibcm_port *port);
+/* A REQ of this listener's, which came by @port, was delivered or dropped. */
+void ibcm_listener_done(struct ibcm_listener *listener, struct ibcm_port *port);
 /* Queues @rx to settle; false: the listener is going, @rx is as it was. */
 bool ibcm_listener_queue(struct ibcm_listener *listener, struct ibcm_rx *rx);
 /* In the work of @rx; false: it is not the work's any more. */

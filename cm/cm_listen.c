@@ -58,9 +58,15 @@ void ibcm_listener_put(struct ibcm_listener *listener)
 		complete(&listener->released);
 }
 
-void ibcm_listener_done(struct ibcm_listener *listener)
+bool ibcm_listener_room(struct ibcm_listener *listener, struct ibcm_port *port)
 {
-	atomic_dec(&listener->undelivered);
+	return atomic_inc_return(&listener->undelivered[port->num - 1]) <=
+	       IBCM_MAX_UNDELIVERED;
+}
+
+void ibcm_listener_done(struct ibcm_listener *listener, struct ibcm_port *port)
+{
+	atomic_dec(&listener->undelivered[port->num - 1]);
 	ibcm_listener_put(listener);
 }
 
@@ -74,7 +80,7 @@ bool ibcm_listener_queue(struct ibcm_listener *listener, struct ibcm_rx *rx)
 	spin_lock_irqsave(&listener->lock, flags);
 	if (!ibcm_listener_dying(listener)) {
 		list_add_tail(&rx->node, &listener->waiting);
-		queue_work(ibcm_stray_wq, &rx->work);
+		queue_work(rx->port->stray_wq, &rx->work);
 		queued = true;
 	}
 	spin_unlock_irqrestore(&listener->lock, flags);
@@ -130,10 +136,13 @@ static __be64 ibcm_service_assign(__be64 service_id)
 static struct ibcm_listener *ibcm_listener_new(struct ibcm_id *id,
 					       __be64 service_id, bool shared)
 {
-	struct ibcm_listener *listener = kzalloc(sizeof(*listener), GFP_KERNEL);
+	u32 nr_ports = id->dev->nr_ports;
+	struct ibcm_listener *listener;
 
+	listener = kzalloc(struct_size(listener, undelivered, nr_ports), GFP_KERNEL);
 	if (!listener)
 		return NULL;
+	listener->nr_ports = nr_ports;
 	listener->key.device = id->id.device;
 	listener->key.service_id = service_id;
 	listener->id = id;

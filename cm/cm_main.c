@@ -8,29 +8,6 @@ MODULE_DESCRIPTION("InfiniBand CM");
 MODULE_LICENSE("Dual BSD/GPL");
 
 struct workqueue_struct *ibcm_wq;
-struct workqueue_struct *ibcm_stray_wq;
-
-static int __init ibcm_queues_init(void)
-{
-	/* Storage is reconnected when memory is short: a rescuer for it. */
-	ibcm_wq = alloc_workqueue("ib_cm", WQ_UNBOUND | WQ_MEM_RECLAIM,
-				  WQ_UNBOUND_MAX_ACTIVE);
-	if (!ibcm_wq)
-		return -ENOMEM;
-	ibcm_stray_wq = alloc_workqueue("ib_cm_strays", WQ_UNBOUND,
-					WQ_UNBOUND_MAX_ACTIVE);
-	if (ibcm_stray_wq)
-		return 0;
-	destroy_workqueue(ibcm_wq);
-	return -ENOMEM;
-}
-
-/* What is nobody's may become an id's. */
-static void ibcm_queues_exit(void)
-{
-	destroy_workqueue(ibcm_stray_wq);
-	destroy_workqueue(ibcm_wq);
-}
 
 /*
  * Why nothing of this module's runs or is referenced after ibcm_exit():
@@ -39,7 +16,7 @@ static void ibcm_queues_exit(void)
  * (2) ib_unregister_client() ends every MAD agent: no message arrives, none is
  *     outstanding, and every port's work is cancelled.
  * (3) ibcm_ids_drain() ends every timewait: no timer is armed.
- * (4) ibcm_queues_exit() ends what was still queued; the last references on
+ * (4) destroy_workqueue() ends what was still queued; the last references on
  *     ids were dropped by (2) and by these.
  * (5) rcu_barrier() ends the RCU callbacks that free peers, paths and
  *     listeners.
@@ -48,7 +25,7 @@ static void __exit ibcm_exit(void)
 {
 	ib_unregister_client(&ibcm_client);
 	ibcm_ids_drain();
-	ibcm_queues_exit();
+	destroy_workqueue(ibcm_wq);
 	ibcm_counters_exit();
 	ibcm_rx_exit();
 	rcu_barrier();
@@ -80,8 +57,11 @@ static int __init ibcm_init(void)
 	if (ret)
 		goto err_sidr;
 
-	ret = ibcm_queues_init();
-	if (ret)
+	ret = -ENOMEM;
+	/* Storage is reconnected when memory is short: a rescuer for it. */
+	ibcm_wq = alloc_workqueue("ib_cm", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				  WQ_UNBOUND_MAX_ACTIVE);
+	if (!ibcm_wq)
 		goto err_rx;
 	ibcm_counters_init();
 
@@ -92,7 +72,7 @@ static int __init ibcm_init(void)
 
 err_wq:
 	ibcm_counters_exit();
-	ibcm_queues_exit();
+	destroy_workqueue(ibcm_wq);
 err_rx:
 	ibcm_rx_exit();
 err_sidr:

@@ -105,7 +105,7 @@ void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason)
 	if (port->nr_orphans < IBCM_MAX_ORPHANS) {
 		list_add_tail(&rx->node, &port->orphans);
 		port->nr_orphans++;
-		queue_work(ibcm_stray_wq, &rx->work);
+		queue_work(port->stray_wq, &rx->work);
 		queued = true;
 	}
 	spin_unlock_irqrestore(&port->orphan_lock, flags);

@@ -46,9 +46,13 @@ static int ibcm_port_start(struct ibcm_port *port)
 	struct ib_mad_agent *agent;
 	int ret;
 
+	port->stray_wq = alloc_workqueue("ib_cm_strays", WQ_UNBOUND,
+					 IBCM_MAX_SETTLING);
+	if (!port->stray_wq)
+		return -ENOMEM;
 	ret = ibcm_counters_register(port);
 	if (ret)
-		return ret;
+		goto err_wq;
 	set_bit(IB_MGMT_METHOD_SEND, req.method_mask);
 	agent = ib_register_mad_agent(port->dev->ibdev, port->num, IB_QPT_GSI,
 				      &req, 0, ibcm_msg_sent, ibcm_mad_received,
@@ -70,6 +74,8 @@ err_agent:
 	ibcm_orphans_purge(port);
 err_counters:
 	ibcm_counters_unregister(port);
+err_wq:
+	destroy_workqueue(port->stray_wq);
 	return ret;
 }
 
@@ -88,6 +94,7 @@ static void ibcm_port_end(struct ibcm_port *port)
 		return;
 	ib_unregister_mad_agent(port->closing);
 	ibcm_orphans_purge(port);
+	destroy_workqueue(port->stray_wq);
 	ibcm_counters_unregister(port);
 }
 
@@ -101,7 +108,8 @@ static void ibcm_port_end(struct ibcm_port *port)
  * (3) The works that answer orphans are cancelled or have ended.
  * (4) Consumers registered after us and have destroyed their ids, so no work
  *     of one runs, and their listeners, so no REQ settles or waits to be
- *     delivered.
+ *     delivered; destroy_workqueue() waits for what is left of a work that has
+ *     told its listener so.
  * (5) What is left of an id, or was left behind, loses its source GIDs and its
  *     path; one that is being released puts its GIDs and then its path:
  *     ibcm_paths_stop() waits for the last.  A path's address handle goes

@@ -99,12 +99,12 @@ static void ibcm_req_new(struct ibcm_rx *rx)
 		ibcm_orphan_queue(rx, IB_CM_REJ_INVALID_SERVICE_ID);
 		return;
 	}
-	if (atomic_inc_return(&listener->undelivered) <= IBCM_MAX_UNDELIVERED)
+	if (ibcm_listener_room(listener, rx->port))
 		ret = ibcm_req_begin(rx, listener);
 	if (!ret)
 		return;
 
-	ibcm_listener_done(listener);
+	ibcm_listener_done(listener, rx->port);
 	switch (ret) {
 	case -ECONNREFUSED:
 		ibcm_orphan_queue(rx, IB_CM_REJ_INVALID_SERVICE_ID);
@@ -562,6 +562,6 @@ int ibcm_rx_req(struct ibcm_id *id, struct ibcm_rx *rx)
 	ibcm_path_unuse(back);
 	ibcm_path_put(back);
 	id->req_of = NULL;
-	ibcm_listener_done(listener);
+	ibcm_listener_done(listener, rx->port);
 	return ret;
 }

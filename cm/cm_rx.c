@@ -173,6 +173,7 @@ static void ibcm_settle_work(struct work_struct *work)
 	struct ibcm_rx *rx = container_of(work, struct ibcm_rx, work);
 	struct ibcm_id *id = rx->id;
 	struct ibcm_listener *listener = id->req_of;
+	struct ibcm_port *port = rx->port;
 	int ret;
 
 	if (!ibcm_listener_begin(listener, rx))
@@ -189,7 +190,7 @@ static void ibcm_settle_work(struct work_struct *work)
 	}
 	ibcm_id_destroy(id);
 	ibcm_rx_free(rx);
-	ibcm_listener_done(listener);
+	ibcm_listener_done(listener, port);
 }
 
 /* Any context.  If it is for nobody, the id is gone when this returns. */
@@ -206,10 +207,11 @@ bool ibcm_rx_settle(struct ibcm_id *id, struct ibcm_rx *rx)
 void ibcm_rx_refuse(struct ibcm_rx *rx)
 {
 	struct ibcm_listener *listener = rx->id->req_of;
+	struct ibcm_port *port = rx->port;
 
 	ibcm_id_abandon(rx->id);
 	ibcm_orphan_queue(rx, IB_CM_REJ_INVALID_SERVICE_ID);
-	ibcm_listener_done(listener);
+	ibcm_listener_done(listener, port);
 }
 
 static int (*const ibcm_rx_handlers[IBCM_KINDS])(struct ibcm_id *id,

@@ -263,11 +263,11 @@ void ibcm_sidr_req_arrived(struct ibcm_rx *rx)
 		ibcm_orphan_queue(rx, 0);
 		return;
 	}
-	if (atomic_inc_return(&listener->undelivered) <= IBCM_MAX_UNDELIVERED)
+	if (ibcm_listener_room(listener, rx->port))
 		ret = ibcm_sidr_begin(rx, listener);
 	if (!ret)
 		return;
-	ibcm_listener_done(listener);
+	ibcm_listener_done(listener, rx->port);
 	switch (ret) {
 	case -ECONNREFUSED:
 		ibcm_orphan_queue(rx, 0);
@@ -346,7 +346,7 @@ int ibcm_rx_sidr_req(struct ibcm_id *id, struct ibcm_rx *rx)
 		spin_unlock_irq(&id->lock);
 	}
 	id->req_of = NULL;
-	ibcm_listener_done(listener);
+	ibcm_listener_done(listener, rx->port);
 	return ret;
 }
 

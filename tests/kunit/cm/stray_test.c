@@ -7,7 +7,7 @@
 #include "cm_test.h"
 #include "wait.h"
 
-#define CROWD	(WQ_UNBOUND_MAX_ACTIVE + 20)
+#define CROWD	(IBCM_MAX_SETTLING + 20)
 
 static struct cm_pair pair;
 
@@ -50,22 +50,28 @@ static int sent(enum ibcm_kind kind)
 	return atomic_read(&pair.server.wire[kind]);
 }
 
-/* From another node: the @n-th. */
-static void inject_from(int n, const void *mad)
+/* From another node, the @n-th, to a port. */
+static void inject_at(u32 port, int n, const void *mad)
 {
 	struct fake_hca_packet like = {
+		.port = port,
 		.src_qpn = 1,
 		.slid = 0x1000 + n,
-		.dlid = pair.server.hca->port[1].lid,
+		.dlid = pair.server.hca->port[port].lid,
 	};
 
 	cm_gid(&pair.client, 1, &like.sgid);
-	cm_gid(&pair.server, 1, &like.dgid);
+	cm_gid(&pair.server, port, &like.dgid);
 	fake_hca_inject(pair.server.hca, 1, &like, mad, IB_MGMT_MAD_SIZE);
 	fake_hca_flush(pair.server.hca);
 }
 
-/* Requests of as many nodes; those that are served at once wait. */
+static void inject_from(int n, const void *mad)
+{
+	inject_at(1, n, mad);
+}
+
+/* Requests of as many nodes to port 1; those that it serves at once wait. */
 static void crowd(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -80,7 +86,7 @@ static void crowd(struct kunit *test)
 			usleep_range(1000, 1100);
 	}
 	cm_settle(&pair);
-	KUNIT_EXPECT_GE(test, atomic_read(&waiting), WQ_UNBOUND_MAX_ACTIVE);
+	KUNIT_EXPECT_EQ(test, atomic_read(&waiting), IBCM_MAX_SETTLING);
 }
 
 static void nobody_waits_for_another(struct kunit *test)
@@ -145,6 +151,48 @@ static void what_comes_meanwhile_comes_after(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QJ"));
 }
 
+static void two_ports(struct kunit *test)
+{
+	cm_pair_exit(&pair);
+	KUNIT_ASSERT_EQ(test, cm_pair_init_ports(test, &pair, 2), 0);
+	pair.server.hca->quirks.max_ah = 0;
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+}
+
+static void ports_do_not_wait_for_one_another(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+
+	two_ports(test);
+	be_slow(CROWD, 4000);
+	crowd(test);
+	atomic_set(&slow, 0);
+	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
+	inject_at(2, CROWD, mad);
+	cm_settle(&pair);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");
+}
+
+/* As many of one port wait for the consumer as may. */
+static void ports_do_not_share_what_may_wait(struct kunit *test)
+{
+	struct ibcm_listener *listener;
+	u8 mad[IB_MGMT_MAD_SIZE];
+
+	two_ports(test);
+	listener = to_ibcm(pair.server.listener)->listener;
+	atomic_add(IBCM_MAX_UNDELIVERED, &listener->undelivered[0]);
+	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
+	inject_at(1, 1, mad);
+	cm_settle(&pair);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+	inject_at(2, 2, mad);
+	cm_settle(&pair);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");
+	atomic_sub(IBCM_MAX_UNDELIVERED, &listener->undelivered[0]);
+}
+
 /* How long the end of the server's listener takes, in ms. */
 static unsigned int end_listener(void)
 {
@@ -207,6 +255,8 @@ static struct kunit_case stray_cases[] = {
 	KUNIT_CASE(nobody_waits_for_another),
 	KUNIT_CASE_SLOW(connections_do_not_wait_for_requests),
 	KUNIT_CASE(what_comes_meanwhile_comes_after),
+	KUNIT_CASE_SLOW(ports_do_not_wait_for_one_another),
+	KUNIT_CASE(ports_do_not_share_what_may_wait),
 	KUNIT_CASE_SLOW(a_listener_does_not_wait_for_a_queue),
 	KUNIT_CASE(a_listener_waits_for_one_step),
 	{}
