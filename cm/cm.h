@@ -22,6 +22,7 @@
  *
  * Lock order, outermost first:
  *	ibcm_listen_mutex (cm_listen.c)	shared listeners; never on a connection
+ *	ibcore_qp_watch.lock		core's: tells of data on an id's QP
  *	path->making (cm_path.c)	the making of one path's address handle
  *	  listener->lock		REQs of one that have not begun to settle
  *	  id->lock			one id; taken in hard interrupt context
@@ -53,6 +54,7 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_sa.h>
 #include <rdma/ibta_vol1_c12.h>
+#include <ibex/qp_watch.h>
 
 #define IBCM_CLASS_VERSION	2
 #define IBCM_MAX_RXQ		16	/* messages waiting for one id */
@@ -103,7 +105,9 @@ enum ibcm_stat {
 	IBCM_STAT_EST_BY_RTU,
 	IBCM_STAT_EST_BY_COMM_EST,
 	IBCM_STAT_EST_BY_RECEIVED,	/* the first good receive completion */
+	IBCM_STAT_EST_BY_PSN,		/* the QP's expected PSN */
 	IBCM_STAT_EST_BY_DREQ,		/* a DREQ that implied the lost RTU */
+	IBCM_STAT_PSN_PROBES,		/* we asked for that PSN */
 	IBCM_STAT_REP_RESENT,
 	IBCM_STAT_RX_MALFORMED,
 	IBCM_STAT_RX_UNEXPECTED,	/* no transition for it: dropped */
@@ -373,6 +377,8 @@ struct ibcm_id {
 	struct ibcm_listener *listener;	/* of an id that listens; its owner's */
 	struct ibcm_listener *req_of;	/* of a REQ not delivered yet; the work's */
 
+	struct ibcore_qp_watch *watch;	/* of our QP, or NULL; protected by lock */
+
 	/* The peer */
 	struct ibcm_peer *peer;		/* protected by lock */
 	struct ibcm_sidr *sidr;		/* protected by lock */
@@ -514,11 +520,12 @@ void ibcm_timewait_timer(struct timer_list *timer);
 
 /* ---- cm_msg.c: messages to be sent ---- */
 struct ibcm_msg {
-	refcount_t ref;		/* maker's, id->msg's, the MAD layer's */
+	refcount_t ref;		/* maker's, id->msg's, the MAD layer's or look's */
 	struct ib_mad_send_buf *buf;
 	struct ibcm_port *port;
 	struct ibcm_id *id;	/* with a reference; NULL: no id's */
 	struct ibcm_path *path;	/* with a reference; its handle is in use */
+	struct work_struct look;	/* cm_watch.c, with the MAD layer's reference; REP */
 	ktime_t sent;		/* first posting */
 	u32 waited_ms;		/* over all tries; REP */
 	unsigned long mra_end;	/* REP: what an MRA asked for; protected by id->lock */
@@ -554,6 +561,14 @@ void ibcm_msg_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
 /* Posts the message of the step @todo; undoes the step if it cannot. */
 int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 		   const struct ibcm_todo *todo);
+/* The REP @msg was not answered.  True if it was sent once more. */
+bool ibcm_rep_unanswered(struct ibcm_msg *msg);
+
+/* ---- cm_watch.c: established by data ---- */
+int ibcm_establish(struct ibcm_id *id, enum ibcore_qp_proof proof);
+bool ibcm_probe(struct ibcm_id *id);
+bool ibcm_rep_look(struct ibcm_msg *msg);
+void ibcm_rep_look_work(struct work_struct *work);
 
 /* ---- cm_rx.c: received messages ---- */
 struct ibcm_rx {

@@ -39,7 +39,8 @@ void ibcm_send_dreq_once(struct ibcm_id *id)
  *
  * The DREQ (IBA vol. 1, 12.6.10) is sent again until it is answered, as often
  * as the connection's REQ said.  IB_CM_DREP_RECEIVED or IB_CM_DREQ_ERROR, then
- * IB_CM_TIMEWAIT_EXIT tell of the outcome.
+ * IB_CM_TIMEWAIT_EXIT tell of the outcome.  While an RTU is awaited data on a watched
+ * QP establish the connection first: IB_CM_USER_ESTABLISHED comes before those.
  *
  * Context: May sleep.
  *
@@ -58,6 +59,7 @@ int ib_send_cm_dreq(struct ib_cm_id *cm_id,
 	if (private_data_len > IB_CM_DREQ_PRIVATE_DATA_SIZE ||
 	    (private_data_len && !private_data))
 		return -EINVAL;
+	ibcm_probe(id);
 	msg = ibcm_msg_alloc(id, IBCM_DREQ);
 	if (IS_ERR(msg))
 		return PTR_ERR(msg);

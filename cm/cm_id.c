@@ -12,6 +12,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include <ibex/cm.h>
 
 #include "cm.h"
 #include "cm_trace.h"
@@ -412,16 +413,23 @@ static enum ibcm_event ibcm_id_end(const struct ibcm_id *id)
  *     That is not waited for: a send completion may never come.
  * (5) The slot is freed or left to the peer's timewait, and the peer forgets
  *     the id, so no lookup finds it; one that did before fails at (1).
+ * (6) The watch of the QP is ended: what it tells is told to nobody.  A look at
+ *     the PSN that is under way keeps the watch's memory, and the message's
+ *     where it is a REP that has it looked at.
  */
 void ibcm_id_destroy(struct ibcm_id *id)
 {
 	struct ibcm_todo todo;
 	bool moved;
 
+	/* Whether the connection is up decides how to take leave. */
+	ibcm_probe(id);
+
 	spin_lock_irq(&id->lock);
 	id->dying = true;
 	moved = ibcm_step(id, ibcm_id_end(id), &todo);
 	spin_unlock_irq(&id->lock);
+	ib_cm_unwatch_qp(&id->id);
 	if (moved)
 		ibcm_step_finish(id, &todo);
 
@@ -496,8 +504,8 @@ static void ibcm_id_strip(struct ibcm_id *id)
 }
 
 /*
- * Device removal: its ids lose their paths and source GIDs.  No
- * message exists or can be made any more (see ibcm_stop()).
+ * Device removal: its ids lose their paths and source GIDs.  No message can be made
+ * or posted any more (see ibcm_stop()).
  */
 void ibcm_ids_strip(struct ibcm_device *dev)
 {
@@ -574,7 +582,8 @@ EXPORT_SYMBOL(ib_create_cm_id);
  *
  * The peer is told with the message that the id's state asks for: REJ of an
  * unfinished connection, DREQ or DREP of an established one (IBA vol. 1, 12.9);
- * not so of an XRC target's, which stays.
+ * not so of an XRC target's, which stays.  One whose QP is watched and has had data
+ * is established.
  * A timewait that is due goes on without the id.  When this returns, no handler
  * of the id runs or will run.  It waits for a handler that is running, and for
  * nothing else.  From within the id's own handler it returns at once and the

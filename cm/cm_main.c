@@ -14,7 +14,8 @@ struct workqueue_struct *ibcm_wq;
  * (1) Its callers use its symbols and are gone, so there is no consumer's id
  *     and no listener; a destroyed id cancelled its own work.
  * (2) ib_unregister_client() ends every MAD agent: no message arrives, none is
- *     outstanding, and every port's work is cancelled.
+ *     outstanding, and every port's work is cancelled.  A REP's work that looks at
+ *     the PSN has freed the message, but may not have returned.
  * (3) ibcm_ids_drain() ends every timewait: no timer is armed.
  * (4) destroy_workqueue() ends what was still queued; the last references on
  *     ids were dropped by (2) and by these.

@@ -5,7 +5,8 @@
  * An id has at most one outstanding request (REQ, REP, DREQ or SIDR_REQ), in
  * id->msg; the MAD layer resends it until it is stopped or its time is over.
  * Everything else is sent once.  References on a message: its maker's until it
- * is posted or dropped, id->msg's, and the MAD layer's until the send handler.
+ * is posted or dropped, id->msg's, and the MAD layer's until the send handler; a
+ * REP's goes on from there to what looks at the PSN first, and to the next posting.
  */
 #include <linux/slab.h>
 
@@ -270,16 +271,12 @@ int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 	return ret;
 }
 
-/* The request came back unanswered.  True if it was sent once more. */
-static bool ibcm_request_done(struct ibcm_msg *msg, enum ib_wc_status status)
+/* The request came back, and is not sent any more. */
+static void ibcm_request_done(struct ibcm_msg *msg, enum ib_wc_status status)
 {
 	struct ibcm_id *id = msg->id;
 	unsigned long flags;
 	bool detached = false;
-
-	if (status == IB_WC_RESP_TIMEOUT_ERR && msg->kind == IBCM_REP &&
-	    ibcm_rep_retry(id, msg))
-		return true;
 
 	spin_lock_irqsave(&id->lock, flags);
 	if (id->msg == msg) {
@@ -291,6 +288,22 @@ static bool ibcm_request_done(struct ibcm_msg *msg, enum ib_wc_status status)
 	spin_unlock_irqrestore(&id->lock, flags);
 	if (detached)
 		ibcm_msg_put(msg);
+}
+
+bool ibcm_rep_unanswered(struct ibcm_msg *msg)
+{
+	if (ibcm_rep_retry(msg->id, msg))
+		return true;
+	ibcm_request_done(msg, IB_WC_RESP_TIMEOUT_ERR);
+	return false;
+}
+
+/* True if the MAD layer's reference is still needed. */
+static bool ibcm_request_sent(struct ibcm_msg *msg, enum ib_wc_status status)
+{
+	if (status == IB_WC_RESP_TIMEOUT_ERR && msg->kind == IBCM_REP)
+		return ibcm_rep_look(msg) || ibcm_rep_unanswered(msg);
+	ibcm_request_done(msg, status);
 	return false;
 }
 
@@ -304,7 +317,7 @@ void ibcm_msg_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 				&msg->port->counters[IBCM_TX_MSGS][msg->kind]);
 		atomic_long_add(msg->buf->retries,
 				&msg->port->counters[IBCM_TX_RETRIES][msg->kind]);
-		if (ibcm_request_done(msg, wc->status))
+		if (ibcm_request_sent(msg, wc->status))
 			return;
 	}
 	ibcm_msg_put(msg);

@@ -104,7 +104,9 @@ static void ibcm_port_end(struct ibcm_port *port)
  *     every message in the making, which is posted, and for every path and
  *     address handle: none is made any more.
  * (2) ib_unregister_mad_agent() cancels what is outstanding and returns when
- *     every message is freed.  Nothing is received afterwards.
+ *     every message has come back.  They are freed but for REPs whose work looks
+ *     at the PSN: those are not posted again, there being no agent, and their
+ *     paths are waited for at (5).  Nothing is received afterwards.
  * (3) The works that answer orphans are cancelled or have ended.
  * (4) Consumers registered after us and have destroyed their ids, so no work
  *     of one runs, and their listeners, so no REQ settles or waits to be

@@ -88,7 +88,8 @@ static u8 ibcm_rejected_in(enum ib_cm_state state)
  * @private_data_len: Its length, up to IB_CM_REJ_PRIVATE_DATA_SIZE bytes.
  *
  * IBA vol. 1, 12.6.7.  The id is idle afterwards, or in timewait if a REP had
- * been sent; also if the REJ itself could not be sent.
+ * been sent; also if the REJ itself could not be sent.  What a REP was sent for and
+ * data on a watched QP have established can be released only.
  *
  * Context: May sleep.
  *
@@ -112,6 +113,7 @@ int ib_send_cm_rej(struct ib_cm_id *cm_id,
 	    ari_length > IB_CM_REJ_ARI_LENGTH ||
 	    (private_data_len && !private_data) || (ari_length && !ari))
 		return -EINVAL;
+	ibcm_probe(id);
 	msg = ibcm_msg_alloc(id, IBCM_REJ);
 	if (IS_ERR(msg))
 		return PTR_ERR(msg);

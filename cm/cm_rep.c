@@ -10,6 +10,9 @@
  * While an MRA's time lasts, the REP comes again at the negotiated timeout: MRAs ask
  * for more than a minute, and the RTU that ends the wait may be lost.  These count
  * neither as tries nor as time.
+ *
+ * Before a REP goes again, or is given up, the QP's expected PSN is asked for where
+ * it tells (cm_watch.c): if the peer has sent data there is nothing to resend.
  */
 #include "cm.h"
 #include "cm_trace.h"
@@ -90,8 +93,8 @@ static bool ibcm_rep_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
 }
 
 /*
- * In the send handler: @msg, the REP, was not answered in time.  Posts it again
- * if it is still wanted; the MAD layer's reference goes on with it.
+ * @msg, the REP, was not answered in time.  Posts it again if it is still wanted;
+ * the MAD layer's reference, which is the caller's, goes on with it.
  */
 bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg)
 {
@@ -212,6 +215,7 @@ int ib_send_cm_rep(struct ib_cm_id *cm_id,
 	if (IS_ERR(msg))
 		return PTR_ERR(msg);
 	ibcm_rep_fill(msg, param);
+	INIT_WORK(&msg->look, ibcm_rep_look_work);
 
 	spin_lock_irq(&id->lock);
 	moved = ibcm_step(id, IBCM_TX_REP, &todo);

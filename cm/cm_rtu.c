@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * RTU (IBA vol. 1, 12.6.9), and establishment without it: data that arrives on
- * the passive side's QP proves that the active side has its REP.
- */
+/* RTU (IBA vol. 1, 12.6.9): the REP has arrived, the QP is ready to use. */
 #include <linux/slab.h>
-#include <ibex/cm.h>
 
 #include "cm.h"
 #include "cm_trace.h"
@@ -94,6 +90,14 @@ EXPORT_SYMBOL(ib_send_cm_rtu);
  * them, so it takes part only up to twice the first wait: without, an estimate that
  * is too short would stay so, as each REP is resent then; with all of it, one lost
  * RTU would make it much too long.  After an MRA it is the consumer that is slow.
+ *
+ * What establishes a connection without its RTU does not take part.  Data come when
+ * the peer's consumer sends them, and the PSN shows them when we look, which is the
+ * end of the wait that is to be estimated: it would only confirm itself, four times
+ * over.  Nor does an RTU that comes after that, as it may be any REP's answer.  So
+ * slow RTUs are missed where data are fast.  The estimate is then short of the
+ * truth, which costs a look at the PSN, not a REP: the looks find the data.  Where
+ * none are found RTUs are measured as ever, and no wait is below IBCM_MIN_WAIT_MS.
  */
 static void ibcm_rtu_measure(const struct ibcm_id *id, const struct ibcm_msg *rep,
 			     enum ib_cm_state from)
@@ -149,62 +153,12 @@ int ibcm_established(struct ibcm_id *id)
 }
 
 /**
- * ib_cm_establish - data has come: emulate the RTU
- * @cm_id: The connection's id.
- * @proof: How it showed.
- *
- * IBA vol. 1, 12.9.7.2.  The consumer is told IB_CM_USER_ESTABLISHED, once and
- * before anything that follows, from the id's work.  The RTU itself is then a
- * duplicate.
- *
- * Context: Any, hard interrupt included.
- *
- * Return: 0; -EISCONN if the connection was established already; -EINVAL in any
- * other state.
- */
-int ib_cm_establish(struct ib_cm_id *cm_id, enum ibcore_qp_proof proof)
-{
-	bool comm_est = proof == IBCORE_QP_COMM_EST;
-	struct ibcm_id *id = to_ibcm(cm_id);
-	struct ibcm_todo todo;
-	unsigned long flags;
-	int ret = 0;
-
-	spin_lock_irqsave(&id->lock, flags);
-	if (id->av.port && comm_est)
-		ibcm_stat(id->av.port, IBCM_STAT_COMM_EST);
-	if (ibcm_step(id, IBCM_COMM_EST, &todo)) {
-		ibcm_stat(id->av.port, comm_est ? IBCM_STAT_EST_BY_COMM_EST :
-						  IBCM_STAT_EST_BY_RECEIVED);
-		ibcm_id_kick(id, IBCM_PEND_EST);
-	} else {
-		switch (todo.from) {
-		case IB_CM_ESTABLISHED:
-		case IB_CM_DREQ_SENT:
-		case IB_CM_DREQ_RCVD:
-			ret = -EISCONN;
-			break;
-		default:
-			ret = -EINVAL;
-			break;
-		}
-	}
-	spin_unlock_irqrestore(&id->lock, flags);
-	if (!ret)
-		trace_icm_establish(cm_id);
-	else if (ret == -EINVAL)
-		trace_icm_establish_err(cm_id);
-	return ret;
-}
-EXPORT_SYMBOL(ib_cm_establish);
-
-/**
  * ib_cm_notify - tell the CM of an event of the connection's QP
  * @cm_id: The connection's id.
  * @event: IB_EVENT_COMM_EST: a message has arrived on the QP.
  *	IB_EVENT_PATH_MIG: the QP has migrated to the alternate path.
  *
- * IB_EVENT_COMM_EST counts as an RTU: see ib_cm_establish().  After
+ * IB_EVENT_COMM_EST counts as an RTU (cm_watch.c).  After
  * IB_EVENT_PATH_MIG the id's messages go by the alternate path.
  *
  * Context: Any, hard interrupt included.
@@ -216,7 +170,7 @@ int ib_cm_notify(struct ib_cm_id *cm_id, enum ib_event_type event)
 {
 	switch (event) {
 	case IB_EVENT_COMM_EST:
-		return ib_cm_establish(cm_id, IBCORE_QP_COMM_EST);
+		return ibcm_establish(to_ibcm(cm_id), IBCORE_QP_COMM_EST);
 	case IB_EVENT_PATH_MIG:
 		return ibcm_path_mig(to_ibcm(cm_id));
 	default:

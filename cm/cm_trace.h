@@ -138,6 +138,7 @@ IBCM_ID_EVENT(send_sidr_rep);
 IBCM_ID_EVENT(send_dup_req);		/* an answer to a REQ that came again */
 IBCM_ID_EVENT(send_dup_rep);		/* ... to a REP, or the REP again */
 IBCM_ID_EVENT(establish);		/* by data, without its RTU */
+IBCM_ID_EVENT(establish_psn);		/* likewise, by the QP's expected PSN */
 IBCM_ID_EVENT(establish_err);		/* calls in the wrong state */
 IBCM_ID_EVENT(send_cm_rtu_err);
 IBCM_ID_EVENT(send_drep_err);

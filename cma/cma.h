@@ -45,7 +45,6 @@
 
 struct cma_bucket;
 struct cma_id;
-struct ibcore_qp_watch;
 
 /* ---- device.c: devices the CMA serves, the ids on them ---- */
 struct cma_port {
@@ -229,7 +228,6 @@ struct cma_id {
 		struct iw_cm_id *iw;
 	} cm;	/* set under handler_mutex; stays until destruction */
 	enum cma_conn conn;	/* protected by handler_mutex */
-	struct ibcore_qp_watch *watch;	/* by handler_mutex; NULL: none */
 	u32 qp_num;		/* last QP in use; READ_ONCE(); 0: none yet */
 	u32 seq_num;		/* PSN the peer starts with; 24 bits */
 	u32 qkey;		/* 0: not set; protected by lock */
@@ -439,10 +437,6 @@ int cma_ib_confirm(struct cma_id *idp);
 int cma_ib_disconnect(struct cma_id *idp);
 int cma_iw_connect(struct cma_id *idp, struct rdma_conn_param *param);
 int cma_iw_accept(struct cma_id *idp, struct rdma_conn_param *param);
-
-/* ---- watch.c: data on a QP whose id waits for an RTU ---- */
-int cma_watch_begin(struct cma_id *idp);
-void cma_watch_end(struct cma_id *idp);
 
 /* ---- qp.c ---- */
 int cma_qp_to_rtr(struct cma_id *idp, const struct rdma_conn_param *param);

@@ -3,6 +3,7 @@
  * Connections through the IB CM: InfiniBand and RoCE, RC and XRC.
  */
 #include <linux/slab.h>
+#include <ibex/cm.h>
 
 #include "cma.h"
 #include "trace.h"
@@ -76,7 +77,28 @@ int cma_ib_connect(struct cma_id *idp, struct rdma_conn_param *param)
 	return err;
 }
 
-/* The peer may send as soon as it has the REP: the QP is ready before. */
+/*
+ * Data on the QP of an id that accepts establish the connection, whatever becomes of
+ * the RTU.  The QP is the id's own or the one that rdma_accept() names by its number:
+ * of the same process for an id of a process, of the kernel for the kernel's.
+ */
+static int cma_ib_watch(struct cma_id *idp)
+{
+	bool user = !rdma_is_kernel_res(&idp->track.res);
+	int err;
+
+	mutex_lock(&idp->qp_mutex);
+	if (idp->id.qp)
+		err = ib_cm_watch_qp(idp->cm.ib, idp->id.qp);
+	else
+		err = ib_cm_watch_qp_num(idp->cm.ib, idp->qp_num, user);
+	mutex_unlock(&idp->qp_mutex);
+	return err;
+}
+
+/*
+ * The peer may send as soon as it has the REP: the QP is ready before, and watched.
+ */
 int cma_ib_accept(struct cma_id *idp, struct rdma_conn_param *param)
 {
 	struct ib_cm_rep_param rep = {
@@ -99,13 +121,13 @@ int cma_ib_accept(struct cma_id *idp, struct rdma_conn_param *param)
 	if (!err)
 		err = cma_qp_to_rts(idp, param);
 	if (!err)
-		err = cma_watch_begin(idp);
+		err = cma_ib_watch(idp);
 	if (err)
 		return err;
 	trace_cm_send_rep(idp);
 	err = ib_send_cm_rep(idp->cm.ib, &rep);
 	if (err)
-		cma_watch_end(idp);
+		ib_cm_unwatch_qp(idp->cm.ib);
 	return err;
 }
 

@@ -17,15 +17,17 @@
  *
  * The IB CM gives events of one id in order; they run under its handler_mutex.
  */
+#include <ibex/cm.h>
+
 #include "cma.h"
 #include "trace.h"
 
-/* The attempt ended, one way or the other; nothing watches the peer now. */
+/* The attempt ended, one way or the other; nothing watches the peer or the QP now. */
 static void cma_conn_outcome(struct cma_id *idp, enum cma_conn conn)
 {
 	idp->conn = conn;
 	cma_peer_unwatch(idp);
-	cma_watch_end(idp);
+	ib_cm_unwatch_qp(idp->cm.ib);
 }
 
 static bool cma_ib_error(struct cma_id *idp, const struct ib_cm_event *ib,

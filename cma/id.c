@@ -228,8 +228,8 @@ static void cma_route_free(struct rdma_route *route)
  *     the list before the device's reference is dropped.
  * (11) Resource tracking: rdma_restrack_del() waits for its readers, before the
  *     CM's id goes, which a driver's may look at (rdma_iw_cm_id()).
- * (12) The watch of its QP calls the CM's id, not this one, and was ended before
- *     handler_mutex was released; in state DESTROYING none begins.
+ * (12) The watch of its QP is the CM's id's, calls that one, and ends with it (6); in
+ *     state DESTROYING none begins.
  */
 static void cma_id_free(struct cma_id *idp)
 {
@@ -263,7 +263,6 @@ void cma_id_destroy_locked(struct cma_id *idp)
 	lockdep_assert_held(&idp->handler_mutex);
 	trace_cm_id_destroy(idp);
 	WARN_ON_ONCE(cma_id_step(idp, CMA_T_DESTROY));
-	cma_watch_end(idp);
 	mutex_unlock(&idp->handler_mutex);
 	cma_id_free(idp);
 }

@@ -4,10 +4,12 @@
 
 /* What ib_cm offers the RDMA CM beyond <rdma/ib_cm.h>. */
 #include <rdma/ib_cm.h>
-#include <ibex/qp_watch.h>
 
-/* @proof: what shows, without its RTU, that the active side has the REP. */
-int ib_cm_establish(struct ib_cm_id *cm_id, enum ibcore_qp_proof proof);
+/* Of an id about to accept: data on its QP count as the RTU. */
+int ib_cm_watch_qp(struct ib_cm_id *cm_id, struct ib_qp *qp);
+int ib_cm_watch_qp_num(struct ib_cm_id *cm_id, u32 qp_num, bool user);
+void ib_cm_unwatch_qp(struct ib_cm_id *cm_id);
+
 /* Whether a request comes from this host, by an id that @match says yes to. */
 bool ib_cm_sent_here(struct ib_cm_id *cm_id,
 		     bool (*match)(const struct ib_cm_id *sender,

@@ -127,6 +127,7 @@ void cm_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 extern struct kunit_suite ibcm_state_suite;
 extern struct kunit_suite ibcm_connect_suite;
 extern struct kunit_suite ibcm_loss_suite;
+extern struct kunit_suite ibcm_psn_suite;
 extern struct kunit_suite ibcm_destroy_suite;
 extern struct kunit_suite ibcm_matrix_suite;
 extern struct kunit_suite ibcm_path_suite;

@@ -4,6 +4,7 @@
 
 kunit_test_suites(&ibcm_state_suite, &ibcm_matrix_suite, &ibcm_connect_suite,
 		  &ibcm_path_suite, &ibcm_roce_suite, &ibcm_loss_suite,
+		  &ibcm_psn_suite,
 		  &ibcm_malformed_suite, &ibcm_sidr_suite, &ibcm_port_suite,
 		  &ibcm_handle_suite, &ibcm_stray_suite,
 		  &ibcm_destroy_suite, &ibcm_fault_suite);

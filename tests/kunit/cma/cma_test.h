@@ -135,6 +135,8 @@ int cma_alive(struct cma_side *side, enum fake_hca_object kind);
 int cma_sent(struct cma_side *side, enum ibcm_kind kind);
 struct cma_id *cma_of(struct rdma_cm_id *id);
 enum rdma_cm_state cma_at(struct rdma_cm_id *id);
+/* The IB CM's id under that of the connection. */
+struct ibcm_id *cma_ibcm(struct cma_side *side);
 
 /* ib.c */
 int cma_pair_init_ib(struct kunit *test, struct cma_pair *pair);
@@ -207,5 +209,6 @@ extern struct kunit_suite cma_fault_ib_suite;
 extern struct kunit_suite cma_established_suite;
 extern struct kunit_suite cma_order_suite;
 extern struct kunit_suite cma_race_suite;
+extern struct kunit_suite cma_psn_suite;
 
 #endif

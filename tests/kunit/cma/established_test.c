@@ -126,7 +126,7 @@ static void the_rtu_came_first(struct kunit *test)
 	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
 	receive(pair.server.id->qp, IB_WC_SUCCESS);
 	no_more_than(test, "");
-	KUNIT_EXPECT_NULL(test, cma_of(pair.server.id)->watch);
+	KUNIT_EXPECT_NULL(test, cma_ibcm(&pair.server)->watch);
 }
 
 static void data_then_the_end(struct kunit *test)
@@ -149,7 +149,7 @@ static void the_end_then_data(struct kunit *test)
 	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
 	rdma_unlock_handler(pair.server.id);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QEDT"));
-	KUNIT_EXPECT_NULL(test, cma_of(pair.server.id)->watch);
+	KUNIT_EXPECT_NULL(test, cma_ibcm(&pair.server)->watch);
 }
 
 static void refused_in_spite_of_data(struct kunit *test)
@@ -166,7 +166,7 @@ static void given_up_before_data(struct kunit *test)
 {
 	accept_without_rtu(test);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Qu"));
-	KUNIT_EXPECT_NULL(test, cma_of(pair.server.id)->watch);
+	KUNIT_EXPECT_NULL(test, cma_ibcm(&pair.server)->watch);
 	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
 	no_more_than(test, "Qu");
 }
@@ -235,7 +235,7 @@ static void of_no_queue_there_is(struct kunit *test)
 	pair.server.own_qp = true;
 	pair.server.qpn = 0xfffff0;
 	accept_without_rtu(test);
-	KUNIT_EXPECT_NULL(test, cma_of(pair.server.id)->watch);
+	KUNIT_EXPECT_NULL(test, cma_ibcm(&pair.server)->watch);
 	pair.client.drop[IBCM_RTU] = 0;
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 }

@@ -159,6 +159,26 @@ static void a_request_is_accepted(struct kunit *test)
 	}
 }
 
+/* Whatever the adapter would say: its QPs have no PSN that is ours to look at. */
+static void no_psn_is_asked_for(struct kunit *test)
+{
+	side->hca->ibdev.ops.driver_id = RDMA_DRIVER_RXE;
+	listen_one(test, 0);
+	report(prov.listener, IW_CM_EVENT_CONNECT_REQUEST, 0, "knock");
+	KUNIT_ASSERT_TRUE(test, cma_wait(side, "Q"));
+	msleep(5000);
+	report(prov.cm_id, IW_CM_EVENT_ESTABLISHED, 0, NULL);
+	KUNIT_ASSERT_TRUE(test, cma_wait(side, "QE"));
+	side->on_disconnect = CMA_WAIT;
+	KUNIT_EXPECT_EQ(test, rdma_disconnect(side->id), 0);
+	report(prov.cm_id, IW_CM_EVENT_CLOSE, 0, NULL);
+	KUNIT_EXPECT_TRUE(test, cma_wait(side, "QED"));
+	rdma_destroy_qp(side->id);
+	cma_prov_let_go(&prov);
+	cma_drop_id(side);
+	KUNIT_EXPECT_EQ(test, atomic_read(&side->hca->queries), 0);
+}
+
 static void a_request_is_rejected(struct kunit *test)
 {
 	listen_one(test, side->ip4);
@@ -481,6 +501,7 @@ static struct kunit_case iw_cases[] = {
 	KUNIT_CASE(replies_that_say_no),
 	KUNIT_CASE(the_provider_refuses_to_connect),
 	KUNIT_CASE(a_request_is_accepted),
+	KUNIT_CASE(no_psn_is_asked_for),
 	KUNIT_CASE(a_request_is_rejected),
 	KUNIT_CASE(the_handler_refuses_a_request),
 	KUNIT_CASE(the_provider_does_not_accept),

@@ -11,7 +11,7 @@ kunit_test_suites(&cma_state_suite, &cma_connect_suite, &cma_loss_suite,
 		  &cma_loopback_ib_suite, &cma_loopback_iw_suite,
 		  &cma_source_suite, &cma_source_ib_suite, &cma_fault_suite,
 		  &cma_fault_ib_suite, &cma_established_suite,
-		  &cma_order_suite, &cma_race_suite);
+		  &cma_order_suite, &cma_psn_suite, &cma_race_suite);
 
 MODULE_DESCRIPTION("KUnit suites of rdma_cm");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -35,6 +35,11 @@ struct cma_id *cma_of(struct rdma_cm_id *id)
 	return container_of(id, struct cma_id, id);
 }
 
+struct ibcm_id *cma_ibcm(struct cma_side *side)
+{
+	return to_ibcm(cma_of(side->id)->cm.ib);
+}
+
 enum rdma_cm_state cma_at(struct rdma_cm_id *id)
 {
 	return READ_ONCE(cma_of(id)->state);
