@@ -20,15 +20,25 @@
 #define IBCM_MIN_WAIT_MS	10
 
 /*
+ * The first wait of a port without experience.  Twice the packet lifetime is what the
+ * fabric may take at most, on RoCE 537 ms by convention; what RTUs do take is a few
+ * milliseconds.  A REP too early costs one MAD and its answer, and a second and third
+ * are 80 and 160 ms away: a peer that takes a second gets four that it does not need,
+ * until it has been measured.  An RTU that is lost, or never needed since data came,
+ * is made good in a time that no consumer notices.
+ */
+#define IBCM_UNKNOWN_WAIT_MS	40
+
+/*
  * Four times what RTUs took lately on this port, at least IBCM_MIN_WAIT_MS; not
- * known yet: twice the packet lifetime.
+ * known yet: twice the packet lifetime, at most IBCM_UNKNOWN_WAIT_MS.
  */
 unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
 				    const struct ibcm_port *port)
 {
 	unsigned int round_trip = ibcm_time_ms(id->av.packet_life_time + 1);
 	u32 usecs = READ_ONCE(port->rtu_usecs);
-	unsigned int ms = round_trip;
+	unsigned int ms = min(round_trip, IBCM_UNKNOWN_WAIT_MS);
 
 	if (usecs)
 		ms = clamp(usecs / (USEC_PER_MSEC / 4), IBCM_MIN_WAIT_MS,
