@@ -4,8 +4,8 @@
  * one passive, their consumers, and the network between them.
  *
  * The state machine is not here: table.pml is made of cm/cm_state.c.  Here is
- * what runs it, as cm_id.c, cm_msg.c, cm_rx.c, cm_rtu.c, cm_orphan.c and the
- * RDMA CM's ib_handler.c do, each section under a lock one atomic step.
+ * what runs it, as cm_id.c, cm_msg.c, cm_rx.c, cm_rtu.c, cm_watch.c, cm_orphan.c and
+ * the RDMA CM's ib_handler.c do, each section under a lock one atomic step.
  *
  * A message that waits in an id's queue is not told from one that is still on
  * its way: the network may deliver in any order, so the queue adds nothing.
@@ -30,11 +30,13 @@
 #ifndef REPORTS
 #define REPORTS	2	/* of data: COMM_EST, the first completion */
 #endif
+/* With PSN nobody reports data: they show in the QP's expected PSN if looked at. */
 
 /* The properties; a run may be confined to some. */
 #define QUIET	1	/* ends with both ids idle, gone or established */
 #define ONCE	2	/* ESTABLISHED once at most */
-#define DATA	4	/* COMM_EST while a RTU is awaited: ESTABLISHED is next */
+#define DATA	4	/* COMM_EST, or a PSN that has moved when the RTU was to be
+			 * done without, while it is awaited: ESTABLISHED is next */
 #define ORDER	8	/* no DISCONNECTED that is not preceded by ESTABLISHED */
 #define GONE	16	/* a destroyed id calls nobody */
 #define CLEAN	32	/* and has nothing outstanding, nor has an idle one */
@@ -59,6 +61,10 @@
 #else
 #define WAITS(x)	true
 #endif
+#ifndef WITHOUT_PROBE
+#define WITHOUT_PROBE	0
+#endif
+#define PROBES(when)	(WITHOUT_PROBE != (when))
 #ifndef WITHOUT_TRIES
 #define NEXT_TRY	1
 #else
@@ -75,6 +81,15 @@
 
 /* An event without a cell of the table. */
 #define IB_CM_USER_ESTABLISHED	254
+
+/* When the PSN is looked at */
+#define AT_REP		1	/* that is not answered in time */
+#define AT_DREQ		2
+#define AT_END		3	/* of the id */
+
+/* Where a REP is that came back without an answer: ibcm_rep_look() */
+#define LOOK_NOW	1	/* in a work item, which has found nothing */
+#define LOOK_PROVED	2	/* at rest, its answer found */
 
 /* The outstanding request, id->msg */
 #define NONE	0
@@ -113,6 +128,9 @@ byte conn[2];
 
 bool more = true;	/* a REP may be resent while an MRA's time lasts */
 bool sent;		/* the active side may have sent data */
+bool moved;		/* PSN: they have arrived */
+byte look;		/* PSN: the REP */
+bool apart[2];		/* PSN: a call of the consumer's has looked at it */
 byte reports = REPORTS;	/* of their arrival, still to come */
 bool due;		/* one was made in time, the consumer is still to be told */
 byte copies = COPIES;
@@ -122,6 +140,7 @@ byte copies = COPIES;
 /* cma_ib_disconnect() */
 inline disconnect(i)
 {
+	CHECK(DATA, i == A || !due || !AWAITED);
 	call(i, IBCM_TX_DREQ, DREQ, IBCM_RX_DREQ);
 	if
 	:: !ok -> call(i, IBCM_TX_DREP, NONE, IBCM_RX_DREP)
@@ -197,6 +216,7 @@ inline deliver(i, e)
 		plan[i] = plan[i] & ~DESTROYS;
 		ret = true
 	:: (plan[i] & DESTROYS) && !dying[i] ->
+		probe(i, AT_END);
 		destroy(i);
 		destroyed(i)
 	fi
@@ -242,6 +262,7 @@ end:	do
 		:: tell == IBCM_NO_EVENT ->
 			if
 			:: ret && !dying[i] ->
+				probe(i, AT_END);
 				destroy(i);
 				destroyed(i)
 			:: else
@@ -309,12 +330,17 @@ end:	do
 		:: bye[i] -> bye[i] = false
 		:: else -> plan[i] = plan[i] & ~DISCONNECTS
 		fi;
+		probe(i, AT_DREQ)
+		APART
 		disconnect(i);
 		at = 0;
 		ok = false
 	   }
 	:: atomic {
 		(plan[i] & DESTROYS) && conn[i] != NOBODY ->
+		plan[i] = plan[i] & ~DESTROYS;
+		probe(i, AT_END)
+		APART
 		destroy(i);
 		at = 0;
 		ok = false
@@ -327,12 +353,26 @@ end:	do
 	od
 }
 
-/* Of the MAD layer and of cm_msg.c: tries; cm_timewait.c. */
+/* Of the MAD layer and of cm_msg.c: tries; cm_watch.c; cm_timewait.c. */
 proctype timers(byte i)
 {
+#ifdef PSN
+	short at;
+	bool ok;
+
+#endif
 end:	do
+#ifdef PSN
 	:: atomic {
-		msg[i] != NONE && tries[i] < TRIES ->
+		i == P && msg[P] == REP && look == NONE ->
+		probe(P, AT_REP);
+		look = (ok -> LOOK_PROVED : LOOK_NOW);
+		ok = false
+	   }
+#endif
+	:: atomic {
+		msg[i] != NONE && tries[i] < TRIES && LOOKED(i) ->
+		back(i);
 		tries[i] = tries[i] + NEXT_TRY;
 		printf("side%d: no answer yet\n", i);
 		if
@@ -343,13 +383,15 @@ end:	do
 	   }
 	/* ibcm_rep_next_try(): no try of the REP's, and in the model once */
 	:: atomic {
-		more && msg[i] == REP && state[i] == IB_CM_MRA_REP_RCVD ->
+		more && msg[i] == REP && state[i] == IB_CM_MRA_REP_RCVD &&
+		LOOKED(i) ->
+		back(i);
 		more = false;
 		printf("side%d: no answer since the MRA\n", i);
 		send(1 - i, IBCM_RX_REP)
 	   }
 	:: atomic {
-		msg[i] != NONE && tries[i] >= TRIES ->
+		msg[i] != NONE && tries[i] >= TRIES && LOOKED(i) ->
 		printf("side%d: no answer, the last try\n", i);
 		detach(i);
 		pend_failed[i] = !dying[i]
@@ -364,7 +406,8 @@ end:	do
 
 /*
  * The passive side's adapter: data arrive when they like.  It has an event for
- * them and a first completion; which comes first makes no difference.
+ * them and a first completion; which comes first makes no difference.  Or else
+ * neither, as one that raises no event, for a process.
  */
 proctype hca()
 {
@@ -375,7 +418,12 @@ end:	do
 	:: atomic {
 		reports > 0 && sent && !gone[P] ->
 		reports--;
+#ifdef PSN
+		printf("side1: data have moved the PSN\n");
+		moved = true
+#else
 		comm_est()
+#endif
 	   }
 	od
 }
@@ -385,7 +433,7 @@ end:	do
 #define AT_REST(i)	(msg[i] == NONE && peer[i] != IN_TIMEWAIT && \
 			 !running[i] && !pend_est[i] && !pend_failed[i] && \
 			 !pend_timewait_end[i] && !ask[i] && !bye[i] && \
-			 dying[i] == gone[i])
+			 dying[i] == gone[i] && !apart[i])
 #define NOTHING_TO(i)	!(NET(i, 0) || NET(i, 1) || NET(i, 2) || NET(i, 3) || \
 			  NET(i, 4) || NET(i, 5) || NET(i, 6) || NET(i, 7) || NET(i, 8))
 

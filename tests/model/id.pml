@@ -29,11 +29,18 @@ inline send(to, rx)
 	fi
 }
 
+/* The MAD layer has the REP, or nobody. */
+inline back(i)
+{
+	look = (i == P -> NONE : look)
+}
+
 /* The outstanding request is answered or given up. */
 inline detach(i)
 {
 	msg[i] = NONE;
-	tries[i] = 0
+	tries[i] = 0;
+	back(i)
 }
 
 /* What nothing will come of need not arrive. */
@@ -119,6 +126,46 @@ inline call(i, e, kind, rx)
 	fi
 }
 
+#define AWAITED		(state[P] == IB_CM_REP_SENT || state[P] == IB_CM_MRA_REP_RCVD)
+
+/* ibcm_establish(), in any context */
+inline comm_est()
+{
+	due = due || AWAITED;
+	step(P, IBCM_COMM_EST);
+	if
+	:: ok -> pend_est[P] = !dying[P]
+	:: else
+	fi;
+	at = 0;
+	ok = false
+}
+
+/*
+ * ibcm_probe(): a PSN that has moved while the RTU is awaited establishes; @ok then.
+ * No lock is held meanwhile: what follows it is APART.
+ */
+#ifdef PSN
+#define LOOKED(i)	((i) == A || msg[P] != REP || look == LOOK_NOW)
+#define APART		; ok = false; apart[i] = true }; atomic { apart[i] = false;
+inline probe(i, when)
+{
+	if
+	:: i == P && moved && AWAITED ->
+		due = true;
+		if
+		:: PROBES(when) -> comm_est(); ok = true
+		:: else
+		fi
+	:: else
+	fi
+}
+#else
+#define LOOKED(i)	true
+#define APART		;
+#define probe(i, when)	skip
+#endif
+
 /* ibcm_id_end() */
 #ifdef XRC
 #define ENDS(i)		(i == P && state[i] == IB_CM_ESTABLISHED -> \
@@ -131,6 +178,7 @@ inline call(i, e, kind, rx)
 inline destroy(i)
 {
 	printf("side%d: ib_destroy_cm_id()\n", i);
+	CHECK(DATA, i == A || !due || !AWAITED);
 	plan[i] = plan[i] & ~DESTROYS;
 	dying[i] = true;
 	ask[i] = false;
@@ -252,17 +300,4 @@ inline process(i)
 	at = 0;
 	ok = false;
 	what = 0
-}
-
-/* ibcm_comm_est(), in any context */
-inline comm_est()
-{
-	due = due || state[P] == IB_CM_REP_SENT || state[P] == IB_CM_MRA_REP_RCVD;
-	step(P, IBCM_COMM_EST);
-	if
-	:: ok -> pend_est[P] = !dying[P]
-	:: else
-	fi;
-	at = 0;
-	ok = false
 }
