@@ -10,6 +10,7 @@
  *	mqp->reset_mutex		(qp.c)		one recovery at a time
  *	port->reg_mutex			(agent.c)	registrations of a port
  *	agent->rmpp_mutex		(rmpp_recv.c)	its reassemblies
+ *	  port->rahs_lock		(rmpp_way.c)	address handles of its transfers
  *	  agent->lock			(send.c)	its sends, their states, the TID table
  *	    mqp->send_lock		(sendq.c)	slots, lanes, the QP's send queue
  *	    mqp->recv_lock		(recv.c)	receive slots and posting
@@ -545,6 +546,10 @@ struct ibmad_port {
 	struct mutex reg_mutex;
 	bool dead;			/* protected by reg_mutex */
 	struct list_head agents;	/* protected by reg_mutex */
+	/* rmpp_way.c: the ways of RMPP transfers, which share address handles. */
+	struct mutex rahs_lock;
+	unsigned int nr_rahs;		/* protected by rahs_lock */
+	DECLARE_HASHTABLE(rahs, 6);	/* protected by rahs_lock */
 };
 
 static inline void ibmad_count(struct ibmad_port *port, enum ibmad_counter c)
@@ -590,11 +595,12 @@ struct ibmad_agent {
 	/* Agents of kernel RMPP alone; all protected by rmpp_mutex. */
 	struct mutex rmpp_mutex;
 	struct rhashtable rmpp_recvs;	/* reassemblies */
+	struct rhltable rmpp_unasked;	/* those nobody asked for, by source */
 	struct list_head rmpp_active;	/* by their last MAD, oldest first */
 	struct list_head rmpp_done;	/* likewise */
 	struct delayed_work rmpp_reap;
 	unsigned int rmpp_nr;
-	unsigned int rmpp_lookups;	/* under way: rmpp_control.c */
+	unsigned int rmpp_lookups;	/* under way: rmpp_way.c */
 	bool rmpp_closed;
 	/* In reassemblies and in the inbox; the inbox gives back without it. */
 	atomic_long_t rmpp_bytes;

@@ -20,6 +20,8 @@ static void port_release(struct kref *kref)
 	struct ibmad_port *port = container_of(kref, struct ibmad_port, kref);
 
 	free_percpu(port->stats);
+	WARN_ON(port->nr_rahs);
+	mutex_destroy(&port->rahs_lock);
 	mutex_destroy(&port->reg_mutex);
 	kfree(port);
 }
@@ -59,6 +61,8 @@ static struct ibmad_port *port_alloc(struct ib_device *device, u32 port_num)
 	kref_init(&port->kref);
 	mutex_init(&port->reg_mutex);
 	INIT_LIST_HEAD(&port->agents);
+	mutex_init(&port->rahs_lock);
+	hash_init(port->rahs);
 	port->device = device;
 	port->port_num = port_num;
 	port->opa = rdma_cap_opa_mad(device, port_num) &&

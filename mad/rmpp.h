@@ -5,9 +5,9 @@
 /*
  * What the rmpp_*.c files share (IBA vol. 1, 13.6).
  *
- * Lock order: agent->rmpp_mutex, then agent->lock.  Reassemblies live under the
- * mutex (they are touched in process context alone), transfers being sent under
- * the spinlock, as sends are.
+ * Lock order: agent->rmpp_mutex, then agent->lock; the mutex, then port->rahs_lock.
+ * Reassemblies live under the mutex (they are touched in process context alone),
+ * transfers being sent under the spinlock, as sends are.
  */
 #include <linux/xarray.h>
 #include "mad.h"
@@ -16,22 +16,28 @@
 #define IBMAD_SA_GET_MULTI	0x14
 
 /* ---- rmpp_reasm.c: reassemblies; under agent->rmpp_mutex ---- */
-struct ibmad_rmpp_key {
-	__be64 tid;
+struct ibmad_rmpp_source {
 	union ib_gid sgid;		/* zero without a GRH */
 	u32 slid;			/* zero with one */
+	u32 reserved;
+};
+
+struct ibmad_rmpp_key {
+	__be64 tid;
+	struct ibmad_rmpp_source source;
 	u32 src_qp;
 	u8 mgmt_class;
 	u8 method;
-	u8 reserved[6];
+	u8 reserved[2];
 };
 
 struct ibmad_rmpp_recv {
 	struct rhash_head node;		/* agent->rmpp_recvs */
 	struct ibmad_rmpp_key key;	/* fixed */
+	struct rhlist_head source_node;	/* agent->rmpp_unasked, while @counted */
 	struct list_head link;		/* agent->rmpp_active or rmpp_done */
 	struct ibmad_agent *agent;	/* outlives this: ibmad_rmpp_agent_exit() */
-	struct ibmad_rmpp_ah *rah;	/* for the ACKs; NULL while it is looked for */
+	struct ibmad_rmpp_ah *rah;	/* for the ACKs; NULL while looked for, and done */
 	struct ibmad_rmpp_lookup *lookup; /* that; NULL otherwise */
 	struct ibmad_recv *held;	/* what came first, for as long */
 	struct ibmad_recv *first;	/* with the rest chained; NULL when done */
@@ -45,6 +51,7 @@ struct ibmad_rmpp_recv {
 	u32 overtook;			/* early ones since the first told of it */
 	u32 bytes;			/* first's chain and early, counted in agent */
 	bool solicited;
+	bool counted;			/* in its source's share: unasked, not done */
 	bool done;
 };
 
@@ -63,8 +70,8 @@ ibmad_reasm_find(struct ibmad_agent *agent, const struct ibmad_recv *recv);
 bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
 			enum ibmad_counter *fate);
 void ibmad_reasm_destroy(struct ibmad_rmpp_recv *rr);
-/* Nothing of its segments has come yet. */
-void ibmad_reasm_begin(struct ibmad_rmpp_recv *rr);
+/* All of it came: from here on it is only known to have been. */
+void ibmad_reasm_finish(struct ibmad_rmpp_recv *rr);
 /* The transfer is alive: to the end of its list. */
 void ibmad_reasm_touch(struct ibmad_rmpp_recv *rr);
 
@@ -83,13 +90,7 @@ u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
 			 const struct ib_rmpp_hdr *hdr, unsigned int *puts,
 			 bool *turn);
 
-/* ---- rmpp_control.c: ACK, STOP and ABORT MADs ---- */
-
-/* An address handle that control MADs to one peer share. */
-struct ibmad_rmpp_ah {
-	refcount_t refs;
-	struct ib_ah *ah;
-};
+/* ---- rmpp_way.c: ways back to peers ---- */
 
 /*
  * The search for the way back to who sent a MAD.  An address may have to be resolved
@@ -101,6 +102,7 @@ struct ibmad_rmpp_lookup {
 	struct ibmad_agent *agent;	/* referenced */
 	struct ib_wc wc;		/* of the MAD */
 	struct ib_grh grh;
+	bool solicited;			/* it is of a response */
 	struct ibmad_rmpp_ah *rah;	/* what was found, or NULL */
 	/* Told of it, under rmpp_mutex; takes a reference on rah if it keeps it. */
 	void (*done)(struct ibmad_rmpp_lookup *lookup);
@@ -111,7 +113,13 @@ struct ibmad_rmpp_lookup {
 struct ibmad_rmpp_lookup *
 ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 		   void (*done)(struct ibmad_rmpp_lookup *lookup), void *context);
+/* Who has a reference has the handle. */
+struct ibmad_rmpp_ah *ibmad_rmpp_ah_get(struct ibmad_rmpp_ah *rah);
 void ibmad_rmpp_ah_put(struct ibmad_rmpp_ah *rah);
+struct ib_ah *ibmad_rmpp_ah_handle(const struct ibmad_rmpp_ah *rah);
+
+/* ---- rmpp_control.c: ACK, STOP and ABORT MADs ---- */
+
 /*
  * Answers @recv.  @rah may be NULL: the way back is looked for, for this MAD alone.
  * Under rmpp_mutex.

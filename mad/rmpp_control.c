@@ -5,83 +5,7 @@
  * Each answers a MAD of the transfer and goes back to where that came from, with
  * its headers but for the response bit, which is turned over.
  */
-#include <linux/slab.h>
 #include "rmpp.h"
-
-#define IBMAD_RMPP_MAX_LOOKUPS	128	/* of an agent; half for the unasked */
-
-/* ---- the way back ---- */
-
-static struct ibmad_rmpp_ah *rmpp_ah_create(struct ibmad_agent *agent,
-					    const struct ib_wc *wc,
-					    const struct ib_grh *grh)
-{
-	struct ibmad_rmpp_ah *rah = kmalloc(sizeof(*rah), GFP_KERNEL);
-
-	if (!rah)
-		return NULL;
-	rah->ah = ib_create_ah_from_wc(agent->port->pd, wc, grh,
-				       agent->port->port_num);
-	if (IS_ERR(rah->ah)) {
-		kfree(rah);
-		return NULL;
-	}
-	refcount_set(&rah->refs, 1);
-	return rah;
-}
-
-/* May sleep. */
-void ibmad_rmpp_ah_put(struct ibmad_rmpp_ah *rah)
-{
-	if (!rah || !refcount_dec_and_test(&rah->refs))
-		return;
-	rdma_destroy_ah(rah->ah, RDMA_DESTROY_AH_SLEEPABLE);
-	kfree(rah);
-}
-
-static void rmpp_lookup_work(struct work_struct *work)
-{
-	struct ibmad_rmpp_lookup *lookup =
-		container_of(work, struct ibmad_rmpp_lookup, work);
-	struct ibmad_agent *agent = lookup->agent;
-
-	lookup->rah = rmpp_ah_create(agent, &lookup->wc, &lookup->grh);
-	mutex_lock(&agent->rmpp_mutex);
-	agent->rmpp_lookups--;
-	lookup->done(lookup);
-	mutex_unlock(&agent->rmpp_mutex);
-	ibmad_rmpp_ah_put(lookup->rah);
-	kfree(lookup);
-	ibmad_agent_put(agent);
-}
-
-struct ibmad_rmpp_lookup *
-ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
-		   void (*done)(struct ibmad_rmpp_lookup *lookup), void *context)
-{
-	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
-	struct ibmad_rmpp_lookup *lookup;
-
-	lockdep_assert_held(&agent->rmpp_mutex);
-	if (agent->rmpp_lookups >= IBMAD_RMPP_MAX_LOOKUPS / (solicited ? 1 : 2))
-		return NULL;
-	lookup = kzalloc(sizeof(*lookup), GFP_NOIO);
-	if (!lookup)
-		return NULL;
-	INIT_WORK(&lookup->work, rmpp_lookup_work);
-	lookup->wc = recv->wc;
-	lookup->grh = recv->grh;
-	lookup->done = done;
-	lookup->context = context;
-	/* Who received @recv holds one, so this is not from zero. */
-	refcount_inc(&agent->refs);
-	lookup->agent = agent;
-	agent->rmpp_lookups++;
-	queue_work(ibmad_lookup_wq, &lookup->work);
-	return lookup;
-}
-
-/* ---- control MADs ---- */
 
 /* Its work request completed, well or not: the peer's timers see to the rest. */
 void ibmad_rmpp_control_done(struct ibmad_send *send)
@@ -135,9 +59,8 @@ static void control_post(struct ibmad_agent *agent, struct ibmad_send *send,
 {
 	int ret = -ESHUTDOWN;
 
-	refcount_inc(&rah->refs);
-	send->buf.context[0] = rah;
-	send->buf.ah = rah->ah;
+	send->buf.context[0] = ibmad_rmpp_ah_get(rah);
+	send->buf.ah = ibmad_rmpp_ah_handle(rah);
 	refcount_inc(&agent->refs);
 	spin_lock_irq(&agent->lock);
 	if (!agent->closing)

@@ -4,9 +4,9 @@
  *
  * A reassembly is found by TID, class, method and source in a hash table of its
  * agent's.  A finished one lingers without its segments, to acknowledge again what
- * the sender repeats because our ACK was lost, or to take the same transfer anew if
- * its sender lacks the response.  Both lists are in the order of the last activity,
- * so the reaper looks at their heads alone.
+ * the sender repeats because our ACK was lost (the way back is looked for anew then),
+ * or until the same transfer begins anew because its sender lacks the response.  Both
+ * lists are in the order of the last activity, so the reaper looks at their heads alone.
  *
  * A new one holds what came first until the way back is known; its sender has a
  * window of one segment until then, so nothing else of it can come.
@@ -17,6 +17,7 @@
 #include "rmpp.h"
 
 #define IBMAD_RMPP_MAX_RECVS	1024	/* reassemblies of an agent */
+#define IBMAD_RMPP_MAX_SHARE	128	/* unasked and unfinished ones of one source */
 #define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is given up */
 #define IBMAD_RMPP_LINGER_MS	10000	/* a finished one is forgotten */
 
@@ -24,6 +25,13 @@ static const struct rhashtable_params reasm_params = {
 	.key_len = sizeof_field(struct ibmad_rmpp_recv, key),
 	.key_offset = offsetof(struct ibmad_rmpp_recv, key),
 	.head_offset = offsetof(struct ibmad_rmpp_recv, node),
+	.automatic_shrinking = true,
+};
+
+static const struct rhashtable_params source_params = {
+	.key_len = sizeof_field(struct ibmad_rmpp_recv, key.source),
+	.key_offset = offsetof(struct ibmad_rmpp_recv, key.source),
+	.head_offset = offsetof(struct ibmad_rmpp_recv, source_node),
 	.automatic_shrinking = true,
 };
 
@@ -37,8 +45,8 @@ static void reasm_get_key(const struct ibmad_recv *recv,
 	key->mgmt_class = hdr->mgmt_class;
 	key->method = hdr->method;
 	key->src_qp = recv->wc.src_qp;
-	if (!ibmad_recv_sgid(recv, &key->sgid))
-		key->slid = recv->wc.slid;
+	if (!ibmad_recv_sgid(recv, &key->source.sgid))
+		key->source.slid = recv->wc.slid;
 }
 
 struct ibmad_rmpp_recv *
@@ -48,6 +56,38 @@ ibmad_reasm_find(struct ibmad_agent *agent, const struct ibmad_recv *recv)
 
 	reasm_get_key(recv, &key);
 	return rhashtable_lookup_fast(&agent->rmpp_recvs, &key, reasm_params);
+}
+
+/* Whether its source may have one more: what one begins leaves room for the others. */
+static bool reasm_has_share(struct ibmad_rmpp_recv *rr)
+{
+	struct rhltable *table = &rr->agent->rmpp_unasked;
+	struct rhlist_head *list, *node;
+	unsigned int n = 0;
+
+	rcu_read_lock();
+	list = rhltable_lookup(table, &rr->key.source, source_params);
+	rhl_for_each_rcu(node, list)
+		n++;
+	rcu_read_unlock();
+	return n < IBMAD_RMPP_MAX_SHARE;
+}
+
+static int reasm_count(struct ibmad_rmpp_recv *rr)
+{
+	int ret = rhltable_insert(&rr->agent->rmpp_unasked, &rr->source_node,
+				  source_params);
+
+	rr->counted = !ret;
+	return ret;
+}
+
+static void reasm_uncount(struct ibmad_rmpp_recv *rr)
+{
+	if (rr->counted)
+		rhltable_remove(&rr->agent->rmpp_unasked, &rr->source_node,
+				source_params);
+	rr->counted = false;
 }
 
 static void reasm_free_segments(struct ibmad_rmpp_recv *rr)
@@ -77,6 +117,7 @@ void ibmad_reasm_destroy(struct ibmad_rmpp_recv *rr)
 		ibmad_recv_free(rr->held);
 	}
 	rhashtable_remove_fast(&agent->rmpp_recvs, &rr->node, reasm_params);
+	reasm_uncount(rr);
 	list_del(&rr->link);
 	agent->rmpp_nr--;
 	reasm_free_segments(rr);
@@ -94,14 +135,15 @@ void ibmad_reasm_touch(struct ibmad_rmpp_recv *rr)
 					     &agent->rmpp_active);
 }
 
-void ibmad_reasm_begin(struct ibmad_rmpp_recv *rr)
+void ibmad_reasm_finish(struct ibmad_rmpp_recv *rr)
 {
-	rr->expected = 1;
-	rr->window = 1;
-	rr->high = 0;
-	rr->last = 0;
-	rr->gap = 0;
-	rr->done = false;
+	rr->first = NULL;
+	rr->bytes = 0;
+	rr->done = true;
+	reasm_uncount(rr);
+	/* Its ACK is seldom asked for again: others need the handle more. */
+	ibmad_rmpp_ah_put(rr->rah);
+	rr->rah = NULL;
 	ibmad_reasm_touch(rr);
 }
 
@@ -152,30 +194,55 @@ static bool reasm_make_room(struct ibmad_agent *agent, bool solicited)
 	return true;
 }
 
-bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
-			enum ibmad_counter *fate)
+static struct ibmad_rmpp_recv *reasm_alloc(struct ibmad_agent *agent,
+					   const struct ibmad_recv *recv)
 {
-	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
-	struct ibmad_rmpp_recv *rr;
+	struct ibmad_rmpp_recv *rr = kzalloc(sizeof(*rr), GFP_NOIO);
 
-	if (!reasm_make_room(agent, solicited)) {
+	if (!rr)
+		return NULL;
+	reasm_get_key(recv, &rr->key);
+	rr->agent = agent;
+	rr->solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
+	rr->expected = 1;
+	rr->window = 1;
+	INIT_LIST_HEAD(&rr->link);
+	xa_init(&rr->early);
+	return rr;
+}
+
+/* Into the tables, if there is room; says in *@fate if there is none. */
+static bool reasm_enter(struct ibmad_rmpp_recv *rr, enum ibmad_counter *fate)
+{
+	struct ibmad_agent *agent = rr->agent;
+
+	if ((!rr->solicited && !reasm_has_share(rr)) ||
+	    !reasm_make_room(agent, rr->solicited)) {
 		*fate = IBMAD_RECV_OVERFLOW;
 		return false;
 	}
-	rr = kzalloc(sizeof(*rr), GFP_NOIO);
-	if (!rr)
+	if (!rr->solicited && reasm_count(rr))
 		return false;
-	reasm_get_key(recv, &rr->key);
-	rr->agent = agent;
-	rr->solicited = solicited;
-	INIT_LIST_HEAD(&rr->link);
-	xa_init(&rr->early);
 	if (rhashtable_insert_fast(&agent->rmpp_recvs, &rr->node, reasm_params)) {
-		kfree(rr);
+		reasm_uncount(rr);
 		return false;
 	}
 	agent->rmpp_nr++;
-	ibmad_reasm_begin(rr);
+	ibmad_reasm_touch(rr);
+	return true;
+}
+
+bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
+			enum ibmad_counter *fate)
+{
+	struct ibmad_rmpp_recv *rr = reasm_alloc(agent, recv);
+
+	if (!rr)
+		return false;
+	if (!reasm_enter(rr, fate)) {
+		kfree(rr);
+		return false;
+	}
 	rr->lookup = ibmad_rmpp_look_up(agent, recv, ibmad_rmpp_way_found, rr);
 	if (!rr->lookup) {
 		ibmad_reasm_destroy(rr);
@@ -190,13 +257,21 @@ bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
 
 int ibmad_rmpp_agent_init(struct ibmad_agent *agent)
 {
+	int ret;
+
 	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
 		return 0;
 	mutex_init(&agent->rmpp_mutex);
 	INIT_LIST_HEAD(&agent->rmpp_active);
 	INIT_LIST_HEAD(&agent->rmpp_done);
 	INIT_DELAYED_WORK(&agent->rmpp_reap, reasm_reap_work);
-	return rhashtable_init(&agent->rmpp_recvs, &reasm_params);
+	ret = rhashtable_init(&agent->rmpp_recvs, &reasm_params);
+	if (ret)
+		return ret;
+	ret = rhltable_init(&agent->rmpp_unasked, &source_params);
+	if (ret)
+		rhashtable_destroy(&agent->rmpp_recvs);
+	return ret;
 }
 
 /*
@@ -226,6 +301,7 @@ void ibmad_rmpp_agent_free(struct ibmad_agent *agent)
 {
 	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
 		return;
+	rhltable_destroy(&agent->rmpp_unasked);
 	rhashtable_destroy(&agent->rmpp_recvs);
 	mutex_destroy(&agent->rmpp_mutex);
 }

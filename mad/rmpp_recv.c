@@ -8,7 +8,7 @@
  * others wait in an xarray.  Memory is bounded by the window of each transfer, by
  * the number of transfers, and by the bytes that are in reassemblies or that the
  * agent's client has yet to read, all per agent.  What nobody asked for may take
- * half of it at most.
+ * half of it at most, and one source of that a share of the transfers.
  *
  * Everything here is protected by agent->rmpp_mutex: MADs come from the receive
  * CQ's work, those that had to wait for the way back from a work item.
@@ -127,11 +127,7 @@ static enum ibmad_counter rmpp_finish(struct ibmad_rmpp_recv *rr)
 	ibmad_count(agent->port, IBMAD_RMPP_RECEIVED);
 	first->recv_wc.mad_len = rmpp_total_len(rr);
 	first->rmpp_bytes = rr->bytes;
-
-	rr->first = NULL;
-	rr->bytes = 0;
-	rr->done = true;
-	ibmad_reasm_touch(rr);
+	ibmad_reasm_finish(rr);
 
 	if (rr->solicited)
 		delivered = ibmad_send_answer(agent, first);
@@ -269,18 +265,20 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	lockdep_assert_held(&agent->rmpp_mutex);
 	rr = ibmad_reasm_find(agent, recv);
 	wanted = !solicited || ibmad_send_is_due(agent, recv, rmpp_is_new(rr, seg));
-	if (rr && rr->done && wanted && seg == 1 && rmpp_begins_anew(rr, recv))
-		ibmad_reasm_begin(rr);
+	if (rr && rr->done && wanted && seg == 1 && rmpp_begins_anew(rr, recv)) {
+		ibmad_reasm_destroy(rr);
+		rr = NULL;
+	}
 	if (!rr && wanted && seg == 1 && ibmad_reasm_create(agent, recv, fate)) {
 		*fate = FATE_OPEN;
 		return true;
 	}
 	/* A repetition of what is held is of no use. */
-	if (!rr || !rr->rah)
+	if (!rr || rr->held)
 		return false;
 	if (rr->done) {
 		ibmad_reasm_touch(rr);
-		ibmad_rmpp_send_ack(agent, recv, rr->rah, rr->last, rr->last);
+		ibmad_rmpp_send_ack(agent, recv, NULL, rr->last, rr->last);
 		return false;
 	}
 	if (!wanted) {
@@ -425,8 +423,7 @@ void ibmad_rmpp_way_found(struct ibmad_rmpp_lookup *lookup)
 		ibmad_reasm_destroy(rr);
 		return;
 	}
-	refcount_inc(&lookup->rah->refs);
-	rr->rah = lookup->rah;
+	rr->rah = ibmad_rmpp_ah_get(lookup->rah);
 	recv = rr->held;
 	rr->held = NULL;
 	rmpp_receive(lookup->agent, recv);

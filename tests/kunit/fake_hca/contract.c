@@ -17,6 +17,8 @@ void fake_contract_attrs(const struct fake_hca *hca, struct ib_device_attr *attr
 {
 	const struct fake_hca_quirks *quirks = &hca->quirks;
 
+	if (quirks->max_ah)
+		attrs->max_ah = quirks->max_ah;
 	if (quirks->max_recv_sge)
 		attrs->max_recv_sge = quirks->max_recv_sge;
 	if (quirks->max_sge_rd)

@@ -5,6 +5,8 @@
 #define FULL	(PEER_CLASS_LEN + PEER_SEG_BYTES)
 #define LIMIT	(64 * IB_MGMT_MAD_SIZE)
 #define HELD	1024		/* IBMAD_RMPP_MAX_RECVS */
+#define SHARE	128		/* IBMAD_RMPP_MAX_SHARE */
+#define OTHERS	0x7000		/* LIDs of further sources */
 
 static unsigned long usual_limit;
 
@@ -129,6 +131,38 @@ static void answers_without_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 0);
 }
 
+static void begin_from(u16 slid, u32 tid)
+{
+	peer_push(&(struct peer_mad){ .slid = slid, .tid = tid, .seg = 1,
+				      .flags = FIRST });
+	if (tid % 64 == 0)
+		peer_settle();
+}
+
+/* One who begins without end leaves room for others, and has it back when he ends. */
+static void a_source_has_its_share(struct kunit *test)
+{
+	u32 tid;
+
+	ibmad_rmpp_max_bytes = usual_limit;
+	for (tid = 1; tid <= HELD; tid++)
+		begin_from(OTHERS, tid);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), SHARE);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), HELD - SHARE);
+	send(1, 1, FIRST | LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	for (tid = 1; tid <= 2; tid++)
+		peer_send(&(struct peer_mad){ .slid = OTHERS, .tid = tid, .seg = 2,
+					      .flags = LAST, .paylen_newwin = FULL });
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 3);
+	for (tid = HELD + 1; tid <= HELD + 3; tid++)
+		begin_from(OTHERS, tid);
+	peer_settle();
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), SHARE + 3);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), HELD - SHARE + 1);
+}
+
 /* Begun and left alone: half the reassemblies are for those that were asked for. */
 static void transfers_begun_are_bounded(struct kunit *test)
 {
@@ -140,11 +174,8 @@ static void transfers_begun_are_bounded(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
 	peer_settle();
 	answer.whole_tid = peer_seen.tid;
-	for (tid = 1; tid <= HELD / 2 + 10; tid++) {
-		push(tid, 1, FIRST);
-		if (tid % 64 == 0)
-			peer_settle();
-	}
+	for (tid = 1; tid <= HELD / 2 + 10; tid++)
+		begin_from(OTHERS + tid % 8, tid);
 	peer_settle();
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), HELD / 2u);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), 10);
@@ -306,6 +337,7 @@ static struct kunit_case rmpp_bound_cases[] = {
 	KUNIT_CASE(unread_transfers_are_bounded),
 	KUNIT_CASE(a_flood_leaves_room_for_answers),
 	KUNIT_CASE(answers_without_end),
+	KUNIT_CASE(a_source_has_its_share),
 	KUNIT_CASE(transfers_begun_are_bounded),
 	KUNIT_CASE(finished_transfers_give_way),
 	KUNIT_CASE(deregister_with_much_unread),

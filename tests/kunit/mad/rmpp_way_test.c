@@ -103,8 +103,9 @@ static void a_transfer_that_ends_meanwhile(struct kunit *test)
 				      .type = IB_MGMT_RMPP_TYPE_ABORT });
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
+	/* The way is the same: one search is enough. */
 	send_from(STRANGER, 1, 1, FIRST);
-	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 0);
 	he_is_found();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 1);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
@@ -172,7 +173,7 @@ static void an_abort_takes_its_time(struct kunit *test)
 
 	peer_hca->on_create_ah = slowly_once;
 	false_ack(test);
-	send_from(0, 1, 1, FIRST | LAST);
+	send_from(STRANGER, 1, 1, FIRST | LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + HZ));
@@ -224,6 +225,74 @@ static void many_strangers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->rmpp_lookups, 0u);
 }
 
+/* ---- handles ---- */
+
+static int handles(void)
+{
+	return atomic_read(&peer_hca->alive[FAKE_AH]);
+}
+
+static void one_handle_for_all_of_a_peer(struct kunit *test)
+{
+	int before = handles();
+	u32 tid;
+
+	for (tid = 1; tid <= 20; tid++)
+		send_from(0, tid, 1, FIRST);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 20u);
+	KUNIT_EXPECT_EQ(test, handles(), before + 1);
+	send_from(STRANGER, 1, 1, FIRST);
+	KUNIT_EXPECT_EQ(test, handles(), before + 2);
+	/* What is finished has none, though it is still known. */
+	for (tid = 1; tid <= 20; tid++)
+		send_from(0, tid, 2, LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 20);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 21u);
+	KUNIT_EXPECT_EQ(test, handles(), before + 1);
+	/* Its ACK is repeated nevertheless. */
+	tid = atomic_read(&peer_seen.acks);
+	send_from(0, 1, 2, LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), tid + 1);
+	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 2u);
+	KUNIT_EXPECT_EQ(test, handles(), before + 1);
+}
+
+/* An adapter of few: a quarter is for transfers, half of that for the unasked. */
+static void handles_are_left_for_others(struct kunit *test)
+{
+	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP, .seg = 1,
+				   .flags = FIRST };
+	int before = handles();
+	u32 tid;
+
+	peer_hca->ibdev.attrs.max_ah = 80;
+	for (tid = 0; tid < 15; tid++)
+		send_from(STRANGER + tid, 1, 1, FIRST);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 10u);
+	KUNIT_EXPECT_EQ(test, handles(), before + 10);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 5);
+	/* By the way that somebody has, others go. */
+	send_from(STRANGER, 2, 1, FIRST);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 11u);
+
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
+	peer_settle();
+	answer.whole_tid = peer_seen.tid;
+	peer_send(&answer);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 12u);
+	KUNIT_EXPECT_EQ(test, handles(), before + 11);
+
+	/* Who has finished makes room: both of his, and the response's is taken by one. */
+	send_from(STRANGER, 1, 2, LAST);
+	send_from(STRANGER, 2, 2, LAST);
+	send_from(STRANGER + 1, 1, 2, LAST);
+	KUNIT_EXPECT_EQ(test, handles(), before + 9);
+	send_from(STRANGER + 14, 1, 1, FIRST);
+	KUNIT_EXPECT_EQ(test, handles(), before + 10);
+	send_from(STRANGER + 14, 1, 2, LAST);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 4);
+}
+
 static struct kunit_case rmpp_way_cases[] = {
 	KUNIT_CASE(a_stranger_holds_nobody_up),
 	KUNIT_CASE(a_stranger_who_is_not_found),
@@ -234,6 +303,8 @@ static struct kunit_case rmpp_way_cases[] = {
 	KUNIT_CASE(an_abort_that_cannot_go),
 	KUNIT_CASE(the_agent_goes_before_an_abort),
 	KUNIT_CASE(many_strangers),
+	KUNIT_CASE(one_handle_for_all_of_a_peer),
+	KUNIT_CASE(handles_are_left_for_others),
 	{}
 };
 
