@@ -246,6 +246,7 @@ enum ibmad_send_state {
 	IBMAD_WAITING,		/* sent, timer armed, response expected */
 	IBMAD_ANSWERED,		/* response came before its work request completed */
 	IBMAD_CANCELLED,	/* cancelled before its work request completed */
+	IBMAD_REFUSED,		/* the response was aborted before that completed */
 	IBMAD_DONE,		/* in the inbox */
 	IBMAD_NR_STATES
 };
@@ -292,6 +293,7 @@ struct ibmad_send {
 	bool queued;			/* in a lane; send_lock */
 	bool posted;			/* in a slot; send_lock */
 	bool mapped;			/* for who has it: see ibmad_send_map() */
+	u8 refusal;			/* why its response is not to come; agent->lock */
 	u16 pkey_index;
 	u16 retries_left;		/* agent->lock */
 	u32 remote_qpn;
@@ -351,11 +353,12 @@ bool ibmad_send_answer(struct ibmad_agent *agent, struct ibmad_recv *recv);
 bool ibmad_send_is_due(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 		       bool new);
 /*
- * The next two under agent->lock; they return the references on the agent to
- * release after it.  The response to a request will not come: complete it.
+ * The next two under agent->lock; they tell the references on the agent to release
+ * after it.  The response to a request will not come, for @rmpp_status: complete it.
+ * Answers whether there was one.
  */
-unsigned int ibmad_send_refused(struct ibmad_agent *agent,
-				const struct ibmad_recv *recv, u32 vendor_err);
+bool ibmad_send_refused(struct ibmad_agent *agent, const struct ibmad_recv *recv,
+			u8 rmpp_status, unsigned int *puts);
 /* As ibmad_send_wr_done(). */
 unsigned int ibmad_send_sent(struct ibmad_agent *agent, struct ibmad_send *send,
 			     enum ib_wc_status status, u32 vendor_err);
@@ -383,6 +386,7 @@ enum ibmad_send_action {
 	IBMAD_ACT_RESEND,
 	IBMAD_ACT_SUCCEED,	/* complete: IB_WC_SUCCESS */
 	IBMAD_ACT_FAIL,		/* complete: the status that came with the event */
+	IBMAD_ACT_REFUSE,	/* complete: IB_WC_REM_ABORT_ERR */
 	IBMAD_ACT_EXPIRE,	/* complete: IB_WC_RESP_TIMEOUT_ERR */
 	IBMAD_ACT_FLUSH,	/* complete: IB_WC_WR_FLUSH_ERR */
 	IBMAD_ACT_WITHDRAW,	/* no need to send any more: leave the port's lane */

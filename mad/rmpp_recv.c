@@ -344,13 +344,9 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 		fate = IBMAD_RMPP_CONTROLS;
 	}
 	/* What it answers may have been a transfer as well, and be over. */
-	if (ib_response_mad(&rmpp_mad(recv)->mad_hdr)) {
-		unsigned int refused = ibmad_send_refused(agent, recv, status);
-
-		if (refused)
-			fate = IBMAD_RMPP_CONTROLS;
-		puts += refused;
-	}
+	if (ib_response_mad(&rmpp_mad(recv)->mad_hdr) &&
+	    ibmad_send_refused(agent, recv, status, &puts))
+		fate = IBMAD_RMPP_CONTROLS;
 	spin_unlock_irq(&agent->lock);
 	ibmad_agent_put_n(agent, puts);
 	return fate;

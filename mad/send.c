@@ -28,13 +28,14 @@ send_steps[IBMAD_NR_STATES][IBMAD_NR_EVENTS] = {
 		[IBMAD_EV_FAILED]	= STEP(DONE, FAIL),
 		[IBMAD_EV_RESPONSE]	= STEP(ANSWERED, WITHDRAW),
 		[IBMAD_EV_CANCEL]	= STEP(CANCELLED, WITHDRAW),
+		[IBMAD_EV_REFUSED]	= STEP(REFUSED, WITHDRAW),
 	},
 	[IBMAD_WAITING] = {
 		[IBMAD_EV_RESPONSE]	= STEP(DONE, SUCCEED),
 		[IBMAD_EV_TIMEOUT]	= STEP(SENDING, RESEND),
 		[IBMAD_EV_EXPIRED]	= STEP(DONE, EXPIRE),
 		[IBMAD_EV_CANCEL]	= STEP(DONE, FLUSH),
-		[IBMAD_EV_REFUSED]	= STEP(DONE, FAIL),
+		[IBMAD_EV_REFUSED]	= STEP(DONE, REFUSE),
 	},
 	[IBMAD_ANSWERED] = {
 		[IBMAD_EV_SENT]		= STEP(DONE, SUCCEED),
@@ -45,6 +46,11 @@ send_steps[IBMAD_NR_STATES][IBMAD_NR_EVENTS] = {
 		[IBMAD_EV_SENT]		= STEP(DONE, FLUSH),
 		[IBMAD_EV_SENT_EXPECT]	= STEP(DONE, FLUSH),
 		[IBMAD_EV_FAILED]	= STEP(DONE, FLUSH),
+	},
+	[IBMAD_REFUSED] = {
+		[IBMAD_EV_SENT]		= STEP(DONE, REFUSE),
+		[IBMAD_EV_SENT_EXPECT]	= STEP(DONE, REFUSE),
+		[IBMAD_EV_FAILED]	= STEP(DONE, REFUSE),
 	},
 };
 
@@ -190,6 +196,9 @@ static unsigned int send_event(struct ibmad_agent *agent,
 		return send_complete(agent, send, IB_WC_SUCCESS, 0);
 	case IBMAD_ACT_FAIL:
 		return send_complete(agent, send, status, vendor_err);
+	case IBMAD_ACT_REFUSE:
+		return send_complete(agent, send, IB_WC_REM_ABORT_ERR,
+				     send->refusal);
 	case IBMAD_ACT_EXPIRE:
 		ibmad_count(agent->port, IBMAD_TIMEOUTS);
 		return send_complete(agent, send, IB_WC_RESP_TIMEOUT_ERR, 0);
@@ -298,13 +307,16 @@ bool ibmad_send_is_due(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 	return send;
 }
 
-unsigned int ibmad_send_refused(struct ibmad_agent *agent,
-				const struct ibmad_recv *recv, u32 vendor_err)
+bool ibmad_send_refused(struct ibmad_agent *agent, const struct ibmad_recv *recv,
+			u8 rmpp_status, unsigned int *puts)
 {
 	struct ibmad_send *send = ibmad_match_find(agent, recv, false);
 
-	return send ? send_event(agent, send, IBMAD_EV_REFUSED,
-				 IB_WC_REM_ABORT_ERR, vendor_err) : 0;
+	if (!send || !ibmad_send_step(send->state, IBMAD_EV_REFUSED))
+		return false;
+	send->refusal = rmpp_status;
+	*puts += send_event(agent, send, IBMAD_EV_REFUSED, 0, 0);
+	return true;
 }
 
 bool ibmad_send_answer(struct ibmad_agent *agent, struct ibmad_recv *recv)

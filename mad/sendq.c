@@ -254,7 +254,7 @@ bool ibmad_sendq_withdraw(struct ibmad_send *send)
  * Whether a send that was flushed is to go again.  A send that fails takes the
  * send queue (or, with some providers, the whole QP) into an error state, which
  * flushes what was posted behind it; that is none of its fault.  What has been
- * answered or cancelled meanwhile need not: whoever did that has set its state
+ * answered, refused or cancelled meanwhile need not: whoever did that has set its state
  * and then looks for it in a lane, under send_lock.
  */
 static bool sendq_wants_redo(struct ibmad_qp *mqp, struct ibmad_send *send)
@@ -264,6 +264,7 @@ static bool sendq_wants_redo(struct ibmad_qp *mqp, struct ibmad_send *send)
 	lockdep_assert_held(&mqp->send_lock);
 	return mqp->state != IBMAD_QP_DEAD &&
 	       state != IBMAD_ANSWERED && state != IBMAD_CANCELLED &&
+	       state != IBMAD_REFUSED &&
 	       !test_bit(IBMAD_QP_FATAL, &mqp->flags) &&
 	       send->redo++ < IBMAD_MAX_REDO;
 }

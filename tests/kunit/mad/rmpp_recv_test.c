@@ -499,6 +499,28 @@ static void a_response_that_is_aborted(struct kunit *test)
 	expect_empty(test);
 }
 
+/* The peer was faster than the completion of the request, which tells it then. */
+static void a_response_that_is_aborted_at_once(struct kunit *test)
+{
+	unsigned long since = jiffies;
+
+	peer_hca->hold_send_completions = true;
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 50000, 0), 0);
+	peer_settle();
+	peer_send(&(struct peer_mad){ .whole_tid = asked_tid(),
+				      .method = IB_MGMT_METHOD_GET_RESP,
+				      .type = IB_MGMT_RMPP_TYPE_ABORT,
+				      .status = IB_MGMT_RMPP_STATUS_T2L });
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_CONTROLS), 1);
+	fake_hca_release_completions(peer_hca);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since), 10000u);
+	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_REM_ABORT_ERR);
+	KUNIT_EXPECT_EQ(test, peer_client.vendor_err, IB_MGMT_RMPP_STATUS_T2L);
+	expect_empty(test);
+}
+
 /* The same request once more: the finished transfer is not its answer. */
 static void a_tid_that_is_used_again(struct kunit *test)
 {
@@ -548,6 +570,7 @@ static struct kunit_case rmpp_recv_cases[] = {
 	KUNIT_CASE(a_response_that_stops_coming),
 	KUNIT_CASE(a_response_that_repeats_itself),
 	KUNIT_CASE(a_response_that_is_aborted),
+	KUNIT_CASE(a_response_that_is_aborted_at_once),
 	KUNIT_CASE(a_tid_that_is_used_again),
 	{}
 };

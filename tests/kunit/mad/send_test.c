@@ -37,11 +37,12 @@ static const s8 expected_next[IBMAD_NR_STATES][IBMAD_NR_EVENTS] = {
 	[IBMAD_HELD]	  = { IBMAD_SENDING, -1, -1, -1, -1, -1, IBMAD_DONE,
 			      IBMAD_DONE, -1 },
 	[IBMAD_SENDING]	  = { -1, IBMAD_DONE, IBMAD_WAITING, IBMAD_DONE, IBMAD_ANSWERED,
-			      -1, -1, IBMAD_CANCELLED, -1 },
+			      -1, -1, IBMAD_CANCELLED, IBMAD_REFUSED },
 	[IBMAD_WAITING]	  = { -1, -1, -1, -1, IBMAD_DONE, IBMAD_SENDING, IBMAD_DONE,
 			      IBMAD_DONE, IBMAD_DONE },
 	[IBMAD_ANSWERED]  = { -1, IBMAD_DONE, IBMAD_DONE, IBMAD_DONE, -1, -1, -1, -1, -1 },
 	[IBMAD_CANCELLED] = { -1, IBMAD_DONE, IBMAD_DONE, IBMAD_DONE, -1, -1, -1, -1, -1 },
+	[IBMAD_REFUSED]	  = { -1, IBMAD_DONE, IBMAD_DONE, IBMAD_DONE, -1, -1, -1, -1, -1 },
 	[IBMAD_DONE]	  = { -1, -1, -1, -1, -1, -1, -1, -1, -1 },
 };
 
@@ -61,6 +62,7 @@ static void every_state_and_event(struct kunit *test)
 				KUNIT_EXPECT_TRUE_MSG(test,
 						      step->action == IBMAD_ACT_SUCCEED ||
 						      step->action == IBMAD_ACT_FAIL ||
+						      step->action == IBMAD_ACT_REFUSE ||
 						      step->action == IBMAD_ACT_EXPIRE ||
 						      step->action == IBMAD_ACT_FLUSH,
 						      "state %d, event %d", s, e);
