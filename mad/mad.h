@@ -27,12 +27,13 @@
  *    resend puts it there again.  A request that flow control keeps back (HELD)
  *    is on its flow's list instead, until there is credit for it; it keeps that
  *    credit through all resends, until it is completed.
- *  - Each work request handed to the port holds a reference on the agent,
- *    released when that request has completed.  A send that expects a response
- *    holds one more, released when the response arrives, the wait times out or
- *    it is cancelled: the only one that a HELD send has.  An RMPP transfer is a
- *    work request of its own here (it ends with the last ACK, and not before its
- *    segments); each of its segments in flight holds another.
+ *  - Each work request handed to the port holds a reference on the agent, taken
+ *    before the device is asked for anything, released when that has completed.
+ *    A send that expects a response holds one more, released when the response
+ *    arrives, the wait times out or it is cancelled: the only one that a HELD send
+ *    has.  An RMPP transfer is a work request of its own here (it ends with the
+ *    last ACK, and not before its segments); each of its segments in flight holds
+ *    another.
  *  - Each search for the way back to who sent an RMPP MAD holds a reference on the
  *    agent.  It ends by itself within the time of an address resolution.
  *  - A completed send and a received MAD go to the agent's inbox while a

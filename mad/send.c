@@ -527,7 +527,7 @@ static int send_enlist(struct ibmad_agent *agent, struct ibmad_send *send)
 	return 0;
 }
 
-/* Undoes send_enlist(); the registration still holds the agent. */
+/* Undoes send_enlist(); who posts still holds the agent. */
 static void send_unlist(struct ibmad_agent *agent, struct ibmad_send *send)
 {
 	unsigned int puts = send_unexpect(agent, send);
@@ -553,25 +553,15 @@ int ibmad_send_start(struct ibmad_send *send)
 	}
 }
 
-static int send_post(struct ibmad_send *send)
+/* All that is done before the lock; the caller holds the agent, and thereby the device. */
+static int send_prepare(struct ibmad_send *send)
 {
-	struct ibmad_agent *agent = send_agent(send);
 	struct ib_mad_send_buf *buf = &send->buf;
-	unsigned long flags;
 	int ret;
 
-	ret = send_check(buf);
-	if (ret)
-		return ret;
-	if (WARN_ON_ONCE(READ_ONCE(send->state) != IBMAD_IDLE))
-		return -EBUSY;
-	/* Before anything asks for the device: it may be gone. */
-	if (READ_ONCE(agent->closing))
-		return -ESHUTDOWN;
 	ret = send_route(send);
 	if (ret)
 		return ret;
-
 	/* The route has been looked at, and has changed an SMP's hop pointer. */
 	ret = send->route == IBMAD_WIRE ? ibmad_send_map(send) : 0;
 	if (ret)
@@ -582,6 +572,15 @@ static int send_post(struct ibmad_send *send)
 	send->retries_left = clamp(buf->retries, 0, U16_MAX);
 	buf->retries = 0;
 	trace_ib_mad_ib_send_mad(send);
+	return 0;
+}
+
+/* Whether its work request has the caller's reference on the agent now; or an error. */
+static int send_submit(struct ibmad_agent *agent, struct ibmad_send *send)
+{
+	unsigned long flags;
+	bool goes = false;
+	int ret;
 
 	/*
 	 * Held until the port has it, so that neither its completion nor a
@@ -590,16 +589,38 @@ static int send_post(struct ibmad_send *send)
 	spin_lock_irqsave(&agent->lock, flags);
 	ret = send_enlist(agent, send);
 	if (!ret && ibmad_flow_admit(agent, send)) {
-		ret = send_launch(agent, send);
+		ret = ibmad_send_start(send);
+		goes = !ret;
 		if (ret)
 			send_unlist(agent, send);
 	}
 	if (ret)
-		buf->retries = send->retries_left;
+		send->buf.retries = send->retries_left;
 	spin_unlock_irqrestore(&agent->lock, flags);
 	if (ret)
 		ibmad_send_unmap(send);
-	return ret;
+	return ret ?: goes;
+}
+
+static int send_post(struct ibmad_send *send)
+{
+	struct ibmad_agent *agent = send_agent(send);
+	int ret;
+
+	ret = send_check(&send->buf);
+	if (ret)
+		return ret;
+	if (WARN_ON_ONCE(READ_ONCE(send->state) != IBMAD_IDLE))
+		return -EBUSY;
+	/* The end of the agent waits for this reference, that of the device for the agent. */
+	if (READ_ONCE(agent->closing) || !refcount_inc_not_zero(&agent->refs))
+		return -ESHUTDOWN;
+	ret = send_prepare(send);
+	if (!ret)
+		ret = send_submit(agent, send);
+	if (ret <= 0)
+		ibmad_agent_put(agent);
+	return min(ret, 0);
 }
 
 /**

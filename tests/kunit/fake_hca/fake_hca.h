@@ -162,6 +162,9 @@ struct fake_hca {
 	atomic_t queries;		/* query_qp, but of special QPs */
 	/* Called first by a create_ah that may sleep. */
 	void (*on_create_ah)(struct fake_hca *hca);
+	/* Called last by create_qp, and by query_ah. */
+	void (*on_create_qp)(struct fake_hca *hca, struct ib_qp *qp);
+	void (*on_query_ah)(struct fake_hca *hca);
 	/* What the adapter's own agents make of a MAD; with params->sma. */
 	int (*process_mad)(struct fake_hca *hca, u32 port, const struct ib_wc *wc,
 			   const struct ib_mad *in, struct ib_mad *out,

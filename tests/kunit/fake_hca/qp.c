@@ -75,6 +75,10 @@ int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 
 static int fake_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
+	struct fake_hca *hca = to_fake_hca(ibah->device);
+
+	if (hca->on_query_ah)
+		hca->on_query_ah(hca);
 	*attr = container_of(ibah, struct fake_ah, ibah)->attr;
 	/* The handle's reference, not the caller's. */
 	attr->grh.sgid_attr = NULL;

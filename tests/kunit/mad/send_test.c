@@ -70,6 +70,27 @@ static void every_state_and_event(struct kunit *test)
 	}
 }
 
+static unsigned int refs_seen;
+
+static void look_at_refs(struct fake_hca *hca)
+{
+	hca->on_query_ah = NULL;
+	refs_seen = refcount_read(&to_agent(pair.asker.agent)->refs);
+}
+
+/* Who posts holds the agent, whose end waits for that before the device goes. */
+static void posting_holds_the_agent(struct kunit *test)
+{
+	pair.asker.hca->on_query_ah = look_at_refs;
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 0), 0);
+	KUNIT_EXPECT_NULL(test, pair.asker.hca->on_query_ah);
+	/* The registration, the response, the post. */
+	KUNIT_EXPECT_EQ(test, refs_seen, 3u);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(pair.asker.agent)->refs), 1u);
+}
+
 static void a_response_then_the_completion(struct kunit *test)
 {
 	int i;
@@ -496,6 +517,7 @@ static void an_exchange_survives_each_failed_allocation(struct kunit *test)
 
 static struct kunit_case send_cases[] = {
 	KUNIT_CASE(every_state_and_event),
+	KUNIT_CASE(posting_holds_the_agent),
 	KUNIT_CASE(a_response_then_the_completion),
 	KUNIT_CASE(without_a_timeout_nothing_is_awaited),
 	KUNIT_CASE(each_retry_takes_its_time),
