@@ -438,26 +438,24 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 	mqp->port = port;
 	qp_init(mqp, type);
 	ret = qp_alloc_slots(mqp);
-	if (ret)
-		goto err_slots;
-	ret = qp_make(mqp);
-	if (ret)
-		goto err_slots;
-	ret = ibmad_local_init(mqp);
-	if (!ret) {
-		mutex_lock(&mqp->reset_mutex);
-		ret = qp_start(mqp);
-		mutex_unlock(&mqp->reset_mutex);
+	if (ret) {
+		qp_free_slots(mqp);
+		mqp->pub.device = NULL;
+		return ret;
 	}
-	/* From its creation on the QP may raise events, which have it recovered. */
+	/* The provider may raise events even while it makes the QP: recovery waits. */
+	mutex_lock(&mqp->reset_mutex);
+	ret = qp_make(mqp);
+	if (!ret)
+		ret = ibmad_local_init(mqp);
+	if (!ret)
+		ret = qp_start(mqp);
+	mutex_unlock(&mqp->reset_mutex);
 	if (ret)
 		ibmad_qp_destroy(mqp);
 	return ret;
+}
 
-err_slots:
-	qp_free_slots(mqp);
-	mqp->pub.device = NULL;
-	return ret;
 }
 
 /*

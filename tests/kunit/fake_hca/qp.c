@@ -125,6 +125,8 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		qp->own.device = ibqp->device;
 		qp->own.qp_num = qpn;
 		qp->own.qp_type = IB_QPT_RESERVED2;
+		if (hca->on_create_qp)
+			hca->on_create_qp(hca, ibqp);
 		return 0;
 	}
 	ret = xa_alloc_irq(&hca->qps, &qpn, ibqp,

@@ -217,6 +217,45 @@ static void a_qp_that_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 0), -ENODEV);
 }
 
+/* ---- a QP that breaks while it is made ---- */
+
+static void break_as_made(struct fake_hca *hca, struct ib_qp *qp)
+{
+	hca->on_create_qp = NULL;
+	fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
+	/* Time enough for what the event may have begun. */
+	msleep(100);
+}
+
+static void an_event_before_the_qp_is_started(struct kunit *test)
+{
+	const struct fake_hca_params params = { .link_layer = IB_LINK_LAYER_INFINIBAND };
+	struct fake_hca *hca = fake_hca_alloc(&params);
+	struct ib_mad_agent *agent;
+
+	KUNIT_ASSERT_NOT_NULL(test, hca);
+	hca->on_create_qp = break_as_made;
+	if (fake_hca_register(hca)) {
+		fake_hca_free(hca);
+		KUNIT_FAIL_AND_ABORT(test, "not registered");
+	}
+	KUNIT_EXPECT_NULL(test, hca->on_create_qp);
+	msleep(2 * IBMAD_FLUSH_MS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_QP]), 2);
+	agent = ib_register_mad_agent(&hca->ibdev, 1, IB_QPT_SMI, NULL, 0, ignore_sent,
+				      NULL, NULL, 0);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(agent));
+	if (!IS_ERR(agent)) {
+		/* It was not lost: the QP has been reset, once. */
+		KUNIT_EXPECT_EQ(test, mad_counter(agent, IBMAD_QP_RESETS), 1);
+		KUNIT_EXPECT_EQ(test, READ_ONCE(to_agent(agent)->mqp->state),
+				IBMAD_QP_LIVE);
+		KUNIT_EXPECT_EQ(test, to_agent(agent)->mqp->recv_posted, 512u);
+		ib_unregister_mad_agent(agent);
+	}
+	fake_hca_destroy(hca);
+}
+
 /* No memory for its CQ, for itself, or for a receive. */
 static atomic_t *lack_of(int i)
 {
@@ -395,6 +434,7 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(a_reset_that_keeps_receives),
 	KUNIT_CASE(an_error_that_a_reset_keeps),
 	KUNIT_CASE(a_qp_that_stays),
+	KUNIT_CASE(an_event_before_the_qp_is_started),
 	KUNIT_CASE(a_qp_that_memory_lacks_for),
 	KUNIT_CASE(removal_for_want_of_memory),
 	KUNIT_CASE(lengths_without_the_grh),
