@@ -548,6 +548,7 @@ struct ibmad_port {
 	struct ibmad_stats __percpu *stats;
 	struct ibmad_qp qp[2];		/* QP0, QP1 */
 	bool stats_shown;		/* fixed once added */
+	bool kept;			/* never freed: see qp_keep() */
 	struct mutex reg_mutex;
 	bool dead;			/* protected by reg_mutex */
 	struct list_head agents;	/* protected by reg_mutex */

@@ -71,6 +71,13 @@ static struct ibmad_port *port_alloc(struct ib_device *device, u32 port_num)
 	return port;
 }
 
+/* What the hardware may still use is never freed. */
+static void port_free_pd(struct ibmad_port *port)
+{
+	if (!port->kept)
+		ib_dealloc_pd(port->pd);
+}
+
 static int port_open(struct ibmad_port *port)
 {
 	int ret;
@@ -95,7 +102,7 @@ static int port_open(struct ibmad_port *port)
 err_qp0:
 	ibmad_qp_destroy(&port->qp[0]);
 err_pd:
-	ib_dealloc_pd(port->pd);
+	port_free_pd(port);
 	return ret;
 }
 
@@ -132,7 +139,7 @@ static void port_destroy(struct ibmad_port *port)
 	ibmad_agents_detach(port);
 	ibmad_qp_destroy(&port->qp[1]);
 	ibmad_qp_destroy(&port->qp[0]);
-	ib_dealloc_pd(port->pd);
+	port_free_pd(port);
 	ibmad_port_put(port);
 }
 

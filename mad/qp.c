@@ -18,8 +18,10 @@
  * see none of that: they are shown a QP that is always there.
  *
  * A QP that cannot be recovered is dead, and what is sent fails.  If it was memory that
- * lacked, another is made when there is some.
+ * lacked, another is made when there is some.  One that the provider refuses to destroy
+ * (bnxt_re's answer is the firmware's) stays, with the receives that are posted to it.
  */
+#include <linux/kmemleak.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "mad.h"
@@ -180,6 +182,12 @@ static bool qp_is_idle(const struct ibmad_qp *mqp)
 	       (!READ_ONCE(mqp->recv_posted) || qp_is_dead(mqp));
 }
 
+/* The provider has refused to destroy it: what was posted may still be its. */
+static bool qp_stays(const struct ibmad_qp *mqp)
+{
+	return mqp->qp && qp_is_dead(mqp);
+}
+
 /* Whether the QP, which is not dead, is as it was when made, and the CQ empty. */
 static bool qp_reset(struct ibmad_qp *mqp)
 {
@@ -191,10 +199,11 @@ static bool qp_reset(struct ibmad_qp *mqp)
 
 /*
  * Stops the QP, and ends it if it is dead, or @sick, or RESET would not do.  On
- * return the provider touches no buffer of ours, and no work request is outstanding
+ * return the provider writes to no buffer of ours, and no work request is outstanding
  * in our books: those whose completions did not come within IBMAD_FLUSH_MS are taken
- * back.  Polling the CQ after RESET sees off the completions that were on their way,
- * so that none is taken for one of what is posted to their slots next.
+ * back (but not the receives of a QP that stays: their buffers stay posted).  Polling
+ * the CQ after RESET sees off the completions that were on their way, so that none is
+ * taken for one of what is posted to their slots next.
  * Sends are handed back if the QP is dead or its error fatal, else redone.
  */
 static void qp_stop(struct ibmad_qp *mqp, bool sick)
@@ -214,7 +223,8 @@ static void qp_stop(struct ibmad_qp *mqp, bool sick)
 		if (qp_is_dead(mqp) || sick || !qp_reset(mqp))
 			qp_unmake(mqp);
 	}
-	ibmad_recvq_reclaim(mqp);
+	if (!qp_stays(mqp))
+		ibmad_recvq_reclaim(mqp);
 	/* An event from here on is one of the QP's next life. */
 	clear_bit(IBMAD_QP_SICK, &mqp->flags);
 	fatal = test_and_clear_bit(IBMAD_QP_FATAL, &mqp->flags);
@@ -456,6 +466,24 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 	return ret;
 }
 
+/*
+ * The provider has not destroyed the QP at its end either.  The hardware may write to
+ * the receive buffers as long as it runs, so they are never freed, nor what they need:
+ * their mappings, QP, CQ and PD, and the port, which has the pointers to all of it.
+ */
+static void qp_keep(struct ibmad_qp *mqp)
+{
+	struct ibmad_port *port = mqp->port;
+
+	lockdep_assert_held(&mqp->reset_mutex);
+	/* No event comes here any more: this module may be unloaded. */
+	WRITE_ONCE(mqp->qp->registered_event_handler, NULL);
+	port->kept = true;
+	kref_get(&port->kref);
+	kmemleak_not_leak(port);
+	dev_err(&port->device->dev,
+		"port %u: QP%td is kept for ever, with %u receive buffers\n",
+		port->port_num, mqp - port->qp, mqp->recv_posted);
 }
 
 /*
@@ -472,6 +500,8 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
  *     the agents were detached before; replies are waited for, and none is begun
  *     after (2); the responder's sends were completed by (1), so its
  *     deregistration returns.
+ * A QP that the provider refuses to destroy raises no event here, either, and its CQ
+ * is not polled: see qp_unmake() and qp_keep().
  */
 void ibmad_qp_destroy(struct ibmad_qp *mqp)
 {
@@ -482,6 +512,8 @@ void ibmad_qp_destroy(struct ibmad_qp *mqp)
 	mqp->gone = true;
 	qp_kill(mqp);
 	qp_stop(mqp, false);
+	if (qp_stays(mqp))
+		qp_keep(mqp);
 	mutex_unlock(&mqp->reset_mutex);
 
 	cancel_work_sync(&mqp->recover_work);
@@ -489,7 +521,9 @@ void ibmad_qp_destroy(struct ibmad_qp *mqp)
 	cancel_delayed_work_sync(&mqp->stall_work);
 	flush_work(&mqp->local_work);
 	ibmad_local_exit(mqp);
-	qp_free_slots(mqp);
-	mutex_destroy(&mqp->reset_mutex);
+	if (!mqp->qp) {
+		qp_free_slots(mqp);
+		mutex_destroy(&mqp->reset_mutex);
+	}
 	mqp->pub.device = NULL;
 }

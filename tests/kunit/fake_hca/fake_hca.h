@@ -243,6 +243,8 @@ void fake_hca_free(struct fake_hca *hca);
 /* Both in one; NULL on failure. */
 struct fake_hca *fake_hca_create(const struct fake_hca_params *params);
 void fake_hca_destroy(struct fake_hca *hca);
+/* Without fake_hca_free(). */
+void fake_hca_unregister(struct fake_hca *hca);
 
 void fake_hca_port_event(struct fake_hca *hca, u32 port, enum ib_event_type type);
 void fake_hca_qp_event(struct ib_qp *qp, enum ib_event_type type);

@@ -364,7 +364,7 @@ struct fake_hca *fake_hca_create(const struct fake_hca_params *params)
 }
 EXPORT_SYMBOL_GPL(fake_hca_create);
 
-void fake_hca_destroy(struct fake_hca *hca)
+void fake_hca_unregister(struct fake_hca *hca)
 {
 	struct fake_hca_packet *packet, *next;
 
@@ -375,6 +375,12 @@ void fake_hca_destroy(struct fake_hca *hca)
 	flush_workqueue(hca->wq);
 	list_for_each_entry_safe(packet, next, &hca->held, entry)
 		kfree(packet);
+}
+EXPORT_SYMBOL_GPL(fake_hca_unregister);
+
+void fake_hca_destroy(struct fake_hca *hca)
+{
+	fake_hca_unregister(hca);
 	fake_hca_free(hca);
 }
 EXPORT_SYMBOL_GPL(fake_hca_destroy);

@@ -206,6 +206,13 @@ static void lose_qp(struct kunit *test, atomic_t *countdown)
 	pair.asker.hca->hold_send_completions = false;
 }
 
+/* Whichever is tried next. */
+static void refuse_to_destroy(struct fake_hca *hca, enum fake_hca_object kind, bool create)
+{
+	if (kind == FAKE_QP && !create)
+		atomic_set(&hca->fail_destroy[FAKE_QP], 1);
+}
+
 /* The old one does not go: there is no other until the adapter returns. */
 static void a_qp_that_stays(struct kunit *test)
 {
@@ -215,6 +222,67 @@ static void a_qp_that_stays(struct kunit *test)
 	lose_qp(test, &pair.asker.hca->fail_destroy[FAKE_QP]);
 	msleep(2 * IBMAD_REMAKE_MS);
 	KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 0), -ENODEV);
+}
+
+/* Neither in a recovery nor at the end: what it may write to is nobody else's, ever. */
+static void a_qp_that_stays_for_good(struct kunit *test)
+{
+	const struct fake_hca_quirks obliging = {};
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = 1 };
+	u8 mad[IB_MGMT_MAD_SIZE] = {};
+	struct fake_hca *hca;
+	struct ib_qp *qp;
+	struct ib_cq *cq;
+	struct ib_pd *pd;
+
+	pair_up(test, &obliging);
+	hca = pair.asker.hca;
+	qp = hca->special[1][1];
+	cq = qp->recv_cq;
+	pd = qp->pd;
+	ib_unregister_mad_agent(pair.asker.agent);
+	pair.asker.agent = NULL;
+	rdma_destroy_ah(pair.asker.ah, 0);
+	pair.asker.ah = NULL;
+	/* As where the firmware does not answer. */
+	atomic_set(&hca->fail_modify_qp, 1);
+	atomic_set(&hca->fail_destroy[FAKE_QP], 1);
+	fake_hca_unregister(hca);
+	pair.asker.hca = NULL;
+	KUNIT_EXPECT_PTR_EQ(test, hca->special[1][1], qp);
+	KUNIT_EXPECT_NULL(test, hca->special[1][0]);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_PD]), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_CQ]), 1);
+	/* Where the buffer was freed, KASAN says so; nobody is told of it. */
+	KUNIT_EXPECT_EQ(test, fake_hca_inject(hca, 1, &like, mad, sizeof(mad)), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hca->delivered), 1);
+	fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
+	msleep(100);
+
+	KUNIT_EXPECT_EQ(test, ib_destroy_qp(qp), 0);
+	ib_free_cq(cq);
+	ib_dealloc_pd(pd);
+	fake_hca_free(hca);
+}
+
+/* Only in a recovery: its end has what it was given back. */
+static void receives_of_a_qp_that_stays(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .qp1_state_is_a_note = true };
+	struct fake_hca *hca;
+
+	pair_up(test, &quirks);
+	hca = pair.asker.hca;
+	/* The first two: when it could not be reset, and when it is given up. */
+	hca->on_verb = refuse_to_destroy;
+	fake_hca_qp_event(hca->special[1][1], IB_EVENT_QP_FATAL);
+	mad_settle(&pair);
+	msleep(2 * IBMAD_FLUSH_MS);
+	KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 0), -ENODEV);
+	KUNIT_EXPECT_EQ(test, mqp()->recv_posted, 512u);
+	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(hca->special[1][1]), 512u);
+	hca->on_verb = NULL;
+	atomic_set(&hca->fail_destroy[FAKE_QP], 0);
 }
 
 /* ---- a QP that breaks while it is made ---- */
@@ -434,6 +502,8 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(a_reset_that_keeps_receives),
 	KUNIT_CASE(an_error_that_a_reset_keeps),
 	KUNIT_CASE(a_qp_that_stays),
+	KUNIT_CASE(a_qp_that_stays_for_good),
+	KUNIT_CASE(receives_of_a_qp_that_stays),
 	KUNIT_CASE(an_event_before_the_qp_is_started),
 	KUNIT_CASE(a_qp_that_memory_lacks_for),
 	KUNIT_CASE(removal_for_want_of_memory),
