@@ -502,7 +502,6 @@ struct ibmad_qp {
 	spinlock_t recv_lock;		/* see lock order */
 	bool recv_open;			/* protected by recv_lock */
 	unsigned int recv_posted;	/* protected by recv_lock */
-	bool counts_grh;		/* wc.byte_len does; set by the CQ's work */
 	struct ibmad_recv_slot *recv_slots;
 	struct ib_mad *scratch;		/* process_mad's answer; the CQ's work */
 

@@ -43,8 +43,7 @@ static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 
 	lockdep_assert_held(&mqp->recv_lock);
 	WARN_ON_ONCE(slot->posted || mqp->recv_posted >= ibmad_recv_depth);
-	if (!READ_ONCE(mqp->counts_grh))
-		recv_clear_end(recv);
+	recv_clear_end(recv);
 	recv->dma_addr = ib_dma_map_single(device, &recv->grh, sge.length,
 					   DMA_FROM_DEVICE);
 	if (ib_dma_mapping_error(device, recv->dma_addr))
@@ -165,24 +164,20 @@ unlock:
  * The length of the MAD that was received.  An IB MAD has but one, and not every
  * provider reports it: qedr leaves out the GRH, mlx4 adds a header of its own in a
  * virtual function, bnxt_re says how long the Ethernet frame was.  So there need be
- * enough of it: with a GRH, too, once this QP has shown that it counts that.  Until
- * then zeros are the end of one that is too short by less than a GRH.
+ * enough of it.  By QP1 one that is too short by less than a GRH cannot be told from a
+ * whole one whose GRH was not counted: its end is zeros.  Each is judged by itself, for
+ * whoever sends to a QP1 chooses how long it is.
  */
-static size_t recv_mad_len(struct ibmad_qp *mqp, const struct ibmad_recv *recv,
+static size_t recv_mad_len(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
 			   u32 byte_len)
 {
 	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
 	u32 len = byte_len > sizeof(struct ib_grh) ?
 		  byte_len - sizeof(struct ib_grh) : 0;
+	bool qp1 = mqp == &mqp->port->qp[1];
 
-	if (mqp->port->opa)
-		return len;
-	if (len >= IB_MGMT_MAD_SIZE) {
-		WRITE_ONCE(mqp->counts_grh, true);
-		return IB_MGMT_MAD_SIZE;
-	}
-	if (!mqp->counts_grh && byte_len >= IB_MGMT_MAD_SIZE &&
-	    hdr->base_version == IB_MGMT_BASE_VERSION)
+	if (!mqp->port->opa && hdr->base_version == IB_MGMT_BASE_VERSION &&
+	    (qp1 ? byte_len : len) >= IB_MGMT_MAD_SIZE)
 		return IB_MGMT_MAD_SIZE;
 	return len;
 }

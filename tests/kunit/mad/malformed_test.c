@@ -34,17 +34,19 @@ static void expect(struct kunit *test, const union fates_mad *mad, u32 qpn, u32 
 
 static void truncated(struct kunit *test)
 {
+	/* By QP1, what could be a MAD whose GRH was not counted is; see recv_mad_len(). */
+	u32 grh = fates_hca->quirks.byte_len_without_grh ? 0 : sizeof(struct ib_grh);
 	union fates_mad mad;
 	unsigned int i;
-	u32 len;
+	u32 len, least;
 
 	for (i = 0; i < FATES_AGENTS; i++) {
 		fates_request(&mad, i);
-		/* From then on it is known that the adapter counts the GRH. */
-		expect(test, &mad, fates_qpn(i), IB_MGMT_MAD_SIZE,
-		       IBMAD_RECV_DELIVERED);
+		least = IB_MGMT_MAD_SIZE - fates_qpn(i) * grh;
 		for (len = 0; len < IB_MGMT_MAD_SIZE; len += len < 48 ? 1 : 13)
-			expect(test, &mad, fates_qpn(i), len, IBMAD_RECV_MALFORMED);
+			expect(test, &mad, fates_qpn(i), len,
+			       len < least ? IBMAD_RECV_MALFORMED :
+					     IBMAD_RECV_DELIVERED);
 		expect(test, &mad, fates_qpn(i), IB_MGMT_MAD_SIZE,
 		       IBMAD_RECV_DELIVERED);
 	}

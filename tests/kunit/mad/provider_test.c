@@ -471,23 +471,42 @@ static void lengths_with_something_more(struct kunit *test)
 	ib_unregister_mad_agent(agent);
 }
 
+/* A datagram that is too long says nothing of those behind it: qedr goes on as it was. */
+static void a_long_one_among_lengths_without_the_grh(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = { .byte_len_without_grh = true };
+	struct ib_mad_agent *agent;
+
+	pair_up(test, &quirks);
+	agent = hear(test);
+	pair.server.hca->quirks.byte_len_extra = sizeof(struct ib_grh);
+	inject(test, IB_MGMT_MAD_SIZE);
+	pair.server.hca->quirks.byte_len_extra = 0;
+	expect_mad(test, IB_MGMT_MAD_SIZE);
+	expect_no_mad(test, IB_MGMT_MAD_SIZE - 1);
+	ib_unregister_mad_agent(agent);
+}
+
 /*
- * One that is too short cannot be told from a whole one whose GRH was not counted,
- * before the first whole one: its end is zeros then, nobody else's bytes.
+ * One that is too short cannot be told from a whole one whose GRH was not counted: its
+ * end is zeros, nobody else's bytes, in a buffer that has been used, too.
  */
-static void lengths_before_the_first_mad(struct kunit *test)
+static void lengths_that_are_too_short(struct kunit *test)
 {
 	const struct fake_hca_quirks obliging = {};
 	struct ib_mad_agent *agent;
+	int i;
 
 	pair_up(test, &obliging);
 	agent = hear(test);
 	expect_mad(test, IB_MGMT_MAD_SIZE - 1);
 	expect_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh));
 	expect_no_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh) - 1);
-	expect_mad(test, IB_MGMT_MAD_SIZE);
-	expect_no_mad(test, IB_MGMT_MAD_SIZE - 1);
-	expect_no_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh));
+	for (i = 0; i < 600; i++)
+		expect_mad(test, IB_MGMT_MAD_SIZE);
+	expect_mad(test, IB_MGMT_MAD_SIZE - 1);
+	expect_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh));
+	expect_no_mad(test, IB_MGMT_MAD_SIZE - sizeof(struct ib_grh) - 1);
 	ib_unregister_mad_agent(agent);
 }
 
@@ -509,7 +528,8 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(removal_for_want_of_memory),
 	KUNIT_CASE(lengths_without_the_grh),
 	KUNIT_CASE(lengths_with_something_more),
-	KUNIT_CASE(lengths_before_the_first_mad),
+	KUNIT_CASE(a_long_one_among_lengths_without_the_grh),
+	KUNIT_CASE(lengths_that_are_too_short),
 	{}
 };
 
