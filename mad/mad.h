@@ -220,6 +220,7 @@ struct ibmad_recv_slot {
 	struct ibmad_qp *mqp;
 	struct ibmad_recv *recv;	/* protected by recv_lock while posted */
 	bool posted;			/* protected by recv_lock */
+	struct list_head unposted;	/* mqp->unposted; recv_lock */
 };
 
 void ibmad_recv_done(struct ib_cq *cq, struct ib_wc *wc);
@@ -502,6 +503,7 @@ struct ibmad_qp {
 	spinlock_t recv_lock;		/* see lock order */
 	bool recv_open;			/* protected by recv_lock */
 	unsigned int recv_posted;	/* protected by recv_lock */
+	struct list_head unposted;	/* receive slots, in vain so far; recv_lock */
 	struct ibmad_recv_slot *recv_slots;
 	struct ib_mad *scratch;		/* process_mad's answer; the CQ's work */
 

@@ -399,6 +399,7 @@ static int qp_alloc_slots(struct ibmad_qp *mqp)
 	for (i = 0; i < ibmad_recv_depth; i++) {
 		mqp->recv_slots[i].cqe.done = ibmad_recv_done;
 		mqp->recv_slots[i].mqp = mqp;
+		INIT_LIST_HEAD(&mqp->recv_slots[i].unposted);
 	}
 	return 0;
 }
@@ -429,6 +430,7 @@ static void qp_init(struct ibmad_qp *mqp, enum ib_qp_type type)
 	init_waitqueue_head(&mqp->idle);
 	spin_lock_init(&mqp->send_lock);
 	spin_lock_init(&mqp->recv_lock);
+	INIT_LIST_HEAD(&mqp->unposted);
 	for (i = 0; i < IBMAD_NR_LANES; i++)
 		INIT_LIST_HEAD(&mqp->lane[i]);
 	INIT_DELAYED_WORK(&mqp->stall_work, ibmad_sendq_stall_work);

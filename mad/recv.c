@@ -43,6 +43,7 @@ static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 
 	lockdep_assert_held(&mqp->recv_lock);
 	WARN_ON_ONCE(slot->posted || mqp->recv_posted >= ibmad_recv_depth);
+	list_del_init(&slot->unposted);
 	recv_clear_end(recv);
 	recv->dma_addr = ib_dma_map_single(device, &recv->grh, sge.length,
 					   DMA_FROM_DEVICE);
@@ -58,6 +59,26 @@ static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 	slot->posted = true;
 	mqp->recv_posted++;
 	return 0;
+}
+
+/*
+ * @slot with a buffer, and one more of those that could not be posted, for want of
+ * memory or a mapping: as MADs come in, all of them are again.  Whether any is.
+ */
+static bool recv_repost(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
+{
+	struct ibmad_recv_slot *other;
+
+	lockdep_assert_held(&mqp->recv_lock);
+	if (recv_post(mqp, slot)) {
+		list_add_tail(&slot->unposted, &mqp->unposted);
+		return mqp->recv_posted;
+	}
+	other = list_first_entry_or_null(&mqp->unposted, struct ibmad_recv_slot,
+					 unposted);
+	if (other && recv_post(mqp, other))
+		list_add_tail(&other->unposted, &mqp->unposted);
+	return true;
 }
 
 /* The slot's work request is over; its buffer is ours again. */
@@ -149,8 +170,7 @@ static struct ibmad_recv *recv_take(struct ibmad_recv_slot *slot,
 		ibmad_count(mqp->port, IBMAD_RECV_NO_BUFFER);
 	}
 	/* A queue that takes no more is in error: its flush will say so. */
-	if (mqp->recv_open && recv_post(mqp, slot))
-		*broken = !mqp->recv_posted;
+	*broken = mqp->recv_open && !recv_repost(mqp, slot);
 unlock:
 	spin_unlock_irqrestore(&mqp->recv_lock, flags);
 	if (fresh)

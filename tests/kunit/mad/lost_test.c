@@ -170,6 +170,22 @@ static void receives_in_error_are_posted_again(struct kunit *test)
 	expect_well(test);
 }
 
+static void receive_one(struct kunit *test)
+{
+	struct fake_hca_packet like = {
+		.src_qpn = 1, .slid = pair.server.hca->port[1].lid,
+	};
+	u8 mad[IB_MGMT_MAD_SIZE] = {};
+	struct ib_mad_hdr *hdr = (void *)mad;
+
+	hdr->base_version = IB_MGMT_BASE_VERSION;
+	hdr->mgmt_class = TEST_CLASS;
+	hdr->class_version = 1;
+	hdr->method = IB_MGMT_METHOD_SEND;
+	fake_hca_inject(pair.asker.hca, 1, &like, mad, sizeof(mad));
+	msleep(20);
+}
+
 /* Each repost refused, until none is posted: then it is noticed, and mended. */
 static void a_receive_queue_that_runs_dry(struct kunit *test)
 {
@@ -189,6 +205,43 @@ static void a_receive_queue_that_runs_dry(struct kunit *test)
 	expect_well(test);
 }
 
+/* What could not be posted again is when that is possible, not only when none is left. */
+static void receives_that_were_refused(struct kunit *test)
+{
+	int i;
+
+	for (i = 1; i <= 3; i++) {
+		atomic_set(&pair.asker.hca->fail_post_recv, 1);
+		receive_one(test);
+		KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - i);
+	}
+	/* As much as a MAD's own slot needs, and not that of another. */
+	atomic_set(&pair.asker.hca->fail_post_recv, 2);
+	receive_one(test);
+	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - 3);
+	for (i = 1; i <= 5; i++) {
+		receive_one(test);
+		KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()),
+				RECV_DEPTH - max(3 - i, 0));
+	}
+	KUNIT_EXPECT_EQ(test, mqp()->recv_posted, RECV_DEPTH);
+	KUNIT_EXPECT_EQ(test, resets(), 0);
+	expect_well(test);
+}
+
+/* None is lost for it: the slot that was not posted is once, by recovery. */
+static void receives_that_were_refused_before_a_recovery(struct kunit *test)
+{
+	atomic_set(&pair.asker.hca->fail_post_recv, 1);
+	receive_one(test);
+	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - 1);
+	fake_hca_qp_error(qp1(), IB_QPS_ERR);
+	KUNIT_EXPECT_TRUE(test, wait_within(resets() == 1, 5000));
+	mad_settle(&pair);
+	receive_one(test);
+	expect_well(test);
+}
+
 /* Refused amid a recovery as well: through RESET, where it is tried once more. */
 static void receives_that_are_refused_in_recovery(struct kunit *test)
 {
@@ -196,22 +249,6 @@ static void receives_that_are_refused_in_recovery(struct kunit *test)
 	receive_in_error();
 	KUNIT_EXPECT_TRUE(test, wait_within(resets() == 1, 5000));
 	expect_well(test);
-}
-
-static void receive_one(struct kunit *test)
-{
-	struct fake_hca_packet like = {
-		.src_qpn = 1, .slid = pair.server.hca->port[1].lid,
-	};
-	u8 mad[IB_MGMT_MAD_SIZE] = {};
-	struct ib_mad_hdr *hdr = (void *)mad;
-
-	hdr->base_version = IB_MGMT_BASE_VERSION;
-	hdr->mgmt_class = TEST_CLASS;
-	hdr->class_version = 1;
-	hdr->method = IB_MGMT_METHOD_SEND;
-	fake_hca_inject(pair.asker.hca, 1, &like, mad, sizeof(mad));
-	msleep(20);
 }
 
 static void nothing_to_undo(struct kunit *test)
@@ -238,6 +275,8 @@ static struct kunit_case lost_cases[] = {
 	KUNIT_CASE(completions_of_nothing),
 	KUNIT_CASE(receives_in_error_are_posted_again),
 	KUNIT_CASE(a_receive_queue_that_runs_dry),
+	KUNIT_CASE(receives_that_were_refused),
+	KUNIT_CASE(receives_that_were_refused_before_a_recovery),
 	KUNIT_CASE(receives_that_are_refused_in_recovery),
 	KUNIT_CASE(receiving_survives_each_failed_allocation),
 	{}
