@@ -68,6 +68,16 @@ static bool match_is_base_lid(u32 slid, u32 dlid)
 	return false;
 }
 
+/* Its whole LID: one of Omni-Path that is too long for the completion is in the GID. */
+static u32 match_slid(const struct ibmad_recv *recv)
+{
+	union ib_gid sgid;
+
+	if (ibmad_recv_sgid(recv, &sgid) && ib_is_opa_gid(&sgid))
+		return opa_get_lid_from_gid(&sgid);
+	return recv->wc.slid;
+}
+
 /*
  * Whether @recv comes from where @send went (IBA 13.5.4: a response goes back
  * along the path of its request).
@@ -93,7 +103,7 @@ static bool match_from_peer(const struct ibmad_send *send,
 			       sizeof(sgid));
 	dlid = rdma_ah_get_dlid(&attr);
 	return dlid == be16_to_cpu(IB_LID_PERMISSIVE) ||
-	       match_is_base_lid(recv->wc.slid, dlid);
+	       match_is_base_lid(match_slid(recv), dlid);
 }
 
 /* Whether @a and @b go to the same QP, as far as the provider can tell. */

@@ -4,6 +4,7 @@
  * back in segments of either size, over a wire that loses some.
  */
 #include <linux/prandom.h>
+#include <rdma/opa_addr.h>
 #include "mad_test.h"
 #include "wait.h"
 
@@ -359,6 +360,74 @@ static void a_port_of_small_mads(struct kunit *test)
 	expect_one(test, 232, IB_MGMT_BASE_VERSION, 256, 256);
 }
 
+/* ---- long LIDs ---- */
+
+#define LONG_LID	0x12345
+
+/* As hfi1's handle to a long LID: with a GRH that has it in its GID. */
+static struct ib_ah *long_path(void)
+{
+	struct rdma_ah_attr attr = {
+		.type = RDMA_AH_ATTR_TYPE_OPA, .port_num = 1, .ah_flags = IB_AH_GRH,
+		.grh.dgid.global.interface_id = OPA_MAKE_ID(LONG_LID),
+	};
+
+	rdma_ah_set_dlid(&attr, LONG_LID);
+	return rdma_create_ah(agent[0]->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+}
+
+/* From there: the completion has 16 bits of @lid. */
+static void answer_from(struct kunit *test, u32 lid, __be64 tid)
+{
+	struct fake_hca_packet like = {
+		.src_qpn = 1, .slid = lid, .grh = true,
+		.sgid.global.interface_id = OPA_MAKE_ID(lid),
+	};
+	union {
+		struct ib_mad_hdr hdr;
+		u8 raw[IB_MGMT_MAD_SIZE];
+	} mad = { .hdr = {
+		.base_version = IB_MGMT_BASE_VERSION, .mgmt_class = TEST_CLASS,
+		.class_version = 1, .method = IB_MGMT_METHOD_GET_RESP, .tid = tid,
+	} };
+
+	KUNIT_ASSERT_EQ(test, fake_hca_inject(hca[0], 1, &like, &mad, sizeof(mad)), 0);
+}
+
+static void a_response_from_a_long_lid(struct kunit *test)
+{
+	struct ib_mad_send_buf *buf;
+	struct ib_mad_hdr *hdr;
+	struct ib_ah *ah;
+
+	two_agents(test, true, TEST_CLASS);
+	ah = long_path();
+	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
+	buf = ib_create_send_mad(agent[0], 1, 0, 0, IB_MGMT_MAD_HDR, IB_MGMT_MAD_DATA,
+				 GFP_KERNEL, IB_MGMT_BASE_VERSION);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	hdr = buf->mad;
+	*hdr = (struct ib_mad_hdr){
+		.base_version = IB_MGMT_BASE_VERSION, .mgmt_class = TEST_CLASS,
+		.class_version = 1, .method = IB_MGMT_METHOD_GET,
+		.tid = cpu_to_be64((u64)agent[0]->hi_tid << 32 | 7),
+	};
+	buf->ah = ah;
+	buf->timeout_ms = 2000;
+	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	/* Not from one that has its last 16 bits, or has them alone. */
+	answer_from(test, 0x10000 + LONG_LID, hdr->tid);
+	answer_from(test, (u16)LONG_LID, hdr->tid);
+	KUNIT_EXPECT_TRUE(test, wait_within(mad_counter(agent[0], IBMAD_RECV_UNMATCHED) == 2,
+					    1000));
+	KUNIT_EXPECT_EQ(test, atomic_read(&seen.received), 0);
+	answer_from(test, LONG_LID, hdr->tid);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&seen.sent, 1));
+	KUNIT_EXPECT_EQ(test, seen.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&seen.received), 1);
+	rdma_destroy_ah(ah, 0);
+}
+
 static struct kunit_case opa_cases[] = {
 	KUNIT_CASE_SLOW(two_mebibytes_there_and_back),
 	KUNIT_CASE_SLOW(two_mebibytes_in_large_segments),
@@ -368,6 +437,7 @@ static struct kunit_case opa_cases[] = {
 	KUNIT_CASE(mads_of_two_kibibytes),
 	KUNIT_CASE(a_short_mad_has_nothing_of_a_long_one),
 	KUNIT_CASE(a_port_of_small_mads),
+	KUNIT_CASE(a_response_from_a_long_lid),
 	{}
 };
 
