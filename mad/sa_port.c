@@ -17,6 +17,7 @@ static void sa_sm_ah_release(struct kref *ref)
 {
 	struct sa_sm_ah *sm_ah = container_of(ref, struct sa_sm_ah, ref);
 
+	/* Who asks may not sleep, and no provider with InfiniBand ports does here. */
 	rdma_destroy_ah(sm_ah->ah, 0);
 	kfree(sm_ah);
 }
