@@ -41,6 +41,7 @@ struct roce_dev {
 	struct delayed_work work;
 	bool announce;			/* there may be clients; lock */
 	unsigned long *dirty;		/* by port number; atomic */
+	unsigned long *again;		/* likewise: to be tried again; lock */
 };
 
 static DEFINE_XARRAY_ALLOC(roce_devs);
@@ -95,6 +96,8 @@ static int roce_sync_port(struct roce_dev *rd, u32 port, bool *changed)
 	lockdep_assert_held(&rd->lock);
 	if (rdma_protocol_iwarp(rd->dev, port)) {
 		ret = ibcore_gid_update_ib(rd->dev, port);
+		if (ret)
+			ibcore_gid_del_netdev(rd->dev, port, NULL);
 		return ret == -ENOMEM ? ret : 0;
 	}
 	ret = ibcore_gid_wants_get(&wants, rd->dev, port);
@@ -102,6 +105,9 @@ static int roce_sync_port(struct roce_dev *rd, u32 port, bool *changed)
 		ret = ibcore_gid_sync(rd->dev, port, wants.want, wants.n,
 				      changed);
 	ibcore_gid_wants_put(&wants);
+	/* One that is being unregistered does not wait for memory. */
+	if (ret && ibcore_gid_del_netdev(rd->dev, port, NULL))
+		*changed = true;
 	return ret;
 }
 
@@ -117,23 +123,26 @@ static void roce_announce(struct roce_dev *rd, u32 port)
 }
 
 /*
- * Brings all marked ports up to date; one that fails stays marked.  That a mark
- * is taken away comes before what the network looks like (roce_dispatch).
+ * Brings all marked ports up to date, and those that have to be tried again, which
+ * the caller sees to.  That a mark is taken away comes before what the network looks
+ * like (roce_dispatch).
  */
 static int roce_sync(struct roce_dev *rd)
 {
+	bool changed, due;
 	int ret, err = 0;
-	bool changed;
 	u32 port;
 
 	lockdep_assert_held(&rd->lock);
 	rdma_for_each_port(rd->dev, port) {
-		if (!test_and_clear_bit(port, rd->dirty))
+		due = test_and_clear_bit(port, rd->dirty);
+		due |= __test_and_clear_bit(port, rd->again);
+		if (!due)
 			continue;
 		changed = false;
 		ret = roce_sync_port(rd, port, &changed);
 		if (ret) {
-			set_bit(port, rd->dirty);
+			__set_bit(port, rd->again);
 			err = ret;
 		}
 		if (changed && rd->announce)
@@ -286,6 +295,7 @@ EXPORT_SYMBOL(roce_del_all_netdev_gids);
 static void roce_dev_free(struct roce_dev *rd)
 {
 	mutex_destroy(&rd->lock);
+	bitmap_free(rd->again);
 	bitmap_free(rd->dirty);
 	kfree(rd);
 }
@@ -313,7 +323,10 @@ static struct roce_dev *roce_dev_alloc(struct ib_device *dev)
 	if (!rd)
 		return NULL;
 	rd->dirty = bitmap_zalloc(rdma_end_port(dev) + 1, GFP_KERNEL);
-	if (!rd->dirty) {
+	rd->again = bitmap_zalloc(rdma_end_port(dev) + 1, GFP_KERNEL);
+	if (!rd->dirty || !rd->again) {
+		bitmap_free(rd->again);
+		bitmap_free(rd->dirty);
 		kfree(rd);
 		return NULL;
 	}

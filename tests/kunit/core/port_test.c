@@ -413,6 +413,46 @@ static void an_iwarp_gid_is_on_the_netdev(struct kunit *test)
 	iw_ndev = NULL;
 }
 
+static bool query_gid_fails;
+
+static int query_gid_or_fail(struct ib_device *dev, u32 port, int index,
+			     union ib_gid *gid)
+{
+	if (query_gid_fails)
+		return -EIO;
+	*gid = iwarp->port[port].gids[index];
+	return 0;
+}
+
+static struct completion iw_ndev_gone;
+
+static void destroy_iw_ndev(struct work_struct *work)
+{
+	fake_netdev_destroy(iw_ndev);
+	complete(&iw_ndev_gone);
+}
+
+static DECLARE_WORK(iw_ndev_work, destroy_iw_ndev);
+
+/* Nor while the device cannot say what its GID is. */
+static void an_iwarp_gid_that_cannot_be_read_keeps_no_netdev(struct kunit *test)
+{
+	const struct ib_gid_attr *attr = rdma_get_gid_attr(&iwarp->ibdev, 1, 0);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(attr));
+	init_completion(&iw_ndev_gone);
+	iwarp->ibdev.ops.query_gid = query_gid_or_fail;
+	query_gid_fails = true;
+	KUNIT_EXPECT_EQ(test, ib_device_set_netdev(&iwarp->ibdev, NULL, 1), 0);
+	queue_work(system_unbound_wq, &iw_ndev_work);
+	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&iw_ndev_gone, 5 * HZ));
+	query_gid_fails = false;
+	fake_hca_port_event(iwarp, 1, IB_EVENT_GID_CHANGE);
+	flush_work(&iw_ndev_work);
+	iw_ndev = NULL;
+	rdma_put_gid_attr(attr);
+}
+
 static struct kunit_case port_cases[] = {
 	KUNIT_CASE(node_types_have_transports),
 	KUNIT_CASE(a_query_asks_the_driver),
@@ -426,6 +466,7 @@ static struct kunit_case port_cases[] = {
 	KUNIT_CASE(a_netdev_that_is_gone_is_none),
 	KUNIT_CASE(a_device_makes_netdevs),
 	KUNIT_CASE(an_iwarp_gid_is_on_the_netdev),
+	KUNIT_CASE(an_iwarp_gid_that_cannot_be_read_keeps_no_netdev),
 	{}
 };
 
