@@ -76,14 +76,14 @@ struct ib_ah *rdma_create_ah(struct ib_pd *pd, struct rdma_ah_attr *ah_attr,
 
 	slave = rdma_lag_get_ah_roce_slave(pd->device, &attr, gfp);
 	if (IS_ERR(slave)) {
-		rdma_destroy_ah_attr(&attr);
+		ibcore_ah_attr_unpin(&attr);
 		return ERR_CAST(slave);
 	}
 
 	ah = ah_create(pd, &attr, flags, slave, NULL);
 	rdma_lag_put_ah_roce_slave(slave);
 	if (IS_ERR(ah))
-		rdma_destroy_ah_attr(&attr);
+		ibcore_ah_attr_unpin(&attr);
 	return ah;
 }
 EXPORT_SYMBOL(rdma_create_ah);
@@ -115,14 +115,14 @@ struct ib_ah *rdma_create_user_ah(struct ib_pd *pd,
 	if (attr.type == RDMA_AH_ATTR_TYPE_ROCE) {
 		ret = ibcore_ah_resolve_dmac(pd->device, &attr);
 		if (ret) {
-			rdma_destroy_ah_attr(&attr);
+			ibcore_ah_attr_unpin(&attr);
 			return ERR_PTR(ret);
 		}
 	}
 
 	ah = ah_create(pd, &attr, RDMA_CREATE_AH_SLEEPABLE, NULL, udata);
 	if (IS_ERR(ah))
-		rdma_destroy_ah_attr(&attr);
+		ibcore_ah_attr_unpin(&attr);
 	return ah;
 }
 EXPORT_SYMBOL(rdma_create_user_ah);
@@ -184,7 +184,7 @@ int rdma_modify_ah(struct ib_ah *ah, struct rdma_ah_attr *ah_attr)
 		swap(ah->sgid_attr, attr.grh.sgid_attr);
 	}
 	/* Of the two references, the one that the AH does not hold. */
-	rdma_destroy_ah_attr(&attr);
+	ibcore_ah_attr_unpin(&attr);
 	return ret;
 }
 EXPORT_SYMBOL(rdma_modify_ah);
@@ -230,8 +230,7 @@ int rdma_destroy_ah_user(struct ib_ah *ah, u32 flags, struct ib_udata *udata)
 		return ret;
 
 	atomic_dec(&ah->pd->usecnt);
-	if (ah->sgid_attr)
-		rdma_put_gid_attr(ah->sgid_attr);
+	ibcore_sgid_unpin(ah->sgid_attr);
 	kfree(ah);
 	return 0;
 }

@@ -129,9 +129,10 @@ static bool ah_attr_valid(struct ib_device *dev,
 }
 
 /*
- * Checks @attr for @dev and has it own a reference on its source GID, found by
- * index if the caller did not give it; -ENODEV if the one given has been taken
- * from the hardware.  On error @attr holds nothing new.
+ * Checks @attr for @dev and has it own a reference on its source GID, and the right
+ * to send by it; the GID is found by index if the caller did not give it.  -ENODEV if
+ * it has left the table: what the driver keeps for it is there only for those who
+ * came before.  On error @attr holds nothing new.
  */
 int ibcore_ah_attr_pin(struct ib_device *dev, struct rdma_ah_attr *attr)
 {
@@ -144,20 +145,36 @@ int ibcore_ah_attr_pin(struct ib_device *dev, struct rdma_ah_attr *attr)
 		attr->grh.sgid_attr = NULL;
 		return 0;
 	}
-	if (attr->grh.sgid_attr) {
-		/* Of one that left, drivers may have freed what they kept. */
-		if (!ibcore_gid_in_hw(attr->grh.sgid_attr))
-			return -ENODEV;
-		ah_attr_hold(attr);
-		return 0;
-	}
-
-	sgid_attr = rdma_get_gid_attr(dev, attr->port_num,
-				      attr->grh.sgid_index);
+	sgid_attr = attr->grh.sgid_attr;
+	if (sgid_attr)
+		rdma_hold_gid_attr(sgid_attr);
+	else
+		sgid_attr = rdma_get_gid_attr(dev, attr->port_num,
+					      attr->grh.sgid_index);
 	if (IS_ERR(sgid_attr))
 		return PTR_ERR(sgid_attr);
+	if (!ibcore_gid_use(sgid_attr)) {
+		rdma_put_gid_attr(sgid_attr);
+		return -ENODEV;
+	}
 	attr->grh.sgid_attr = sgid_attr;
 	return 0;
+}
+
+/* Gives up what a QP, an address handle or pinned attributes had; may be NULL. */
+void ibcore_sgid_unpin(const struct ib_gid_attr *sgid_attr)
+{
+	if (!sgid_attr)
+		return;
+	ibcore_gid_unuse(sgid_attr);
+	rdma_put_gid_attr(sgid_attr);
+}
+
+/* In the place of rdma_destroy_ah_attr(), of pinned attributes. */
+void ibcore_ah_attr_unpin(struct rdma_ah_attr *attr)
+{
+	ibcore_sgid_unpin(attr->grh.sgid_attr);
+	attr->grh.sgid_attr = NULL;
 }
 
 static int ah_resolve_unicast(struct rdma_ah_attr *attr)

@@ -215,7 +215,7 @@ void ibcore_cache_release(struct ib_device *dev);	/* on the last put_device */
 /* Refreshes what @event can have changed; may sleep; before handlers run. */
 void ibcore_cache_event(const struct ib_event *event);
 
-/* ---- gid.c, gid_find.c: GID tables and references on their entries ---- */
+/* ---- gid.c, gid_sync.c, gid_find.c: GID tables, references on entries ---- */
 /* The addresses by which drivers program an entry: mlx5 its own, bnxt_re the port's. */
 struct ibcore_gid_macs {
 	u8 ndev[ETH_ALEN];	/* of the entry's net_device */
@@ -224,20 +224,26 @@ struct ibcore_gid_macs {
 
 /*
  * One entry.  Its index is taken from the moment it is published until its last
- * reference is put; the driver knows it for as long as the table has it.
+ * reference is put.  The driver knows it for as long as the table has it; where
+ * add_gid leaves a context, until its last user has gone, or the table is closed.
  */
 struct ibcore_gid_entry {
 	struct ib_gid_attr attr;	/* constant once published, save ndev */
 	struct ib_gid_table *table;	/* counted */
 	refcount_t ref;
+	atomic_t users;			/* QPs and AHs, each with a reference */
 	struct hlist_node hash;		/* written under table->lock; RCU */
 	struct list_head link;		/* in table->entries; table->lock */
-	void *context;			/* the driver's; table->lock */
-	bool in_hw;			/* add_gid done; table->lock to write */
+	void *context;			/* the driver's; constant while in use */
+	bool in_hw;			/* added, not deleted; table->lock to write */
+	bool gone;			/* the table let go of it; likewise */
+	bool aside;			/* gets a new MAC; likewise */
+	bool awaited;			/* that users gets to 0; likewise */
 	struct net_device *ndev;	/* what attr.ndev's reference is on */
 	netdevice_tracker tracker;
-	struct ibcore_gid_macs macs;	/* when it was added; table->lock */
+	struct ibcore_gid_macs macs;	/* as programmed; table->lock */
 	struct work_struct work;	/* release, queued by the last put */
+	struct work_struct idle;	/* by the last user; has a reference */
 	struct rcu_head rcu;		/* detaching ndev, then freeing */
 };
 
@@ -263,7 +269,6 @@ struct ibcore_gid_want {
 	union ib_gid gid;
 	enum ib_gid_type type;
 	bool is_default;		/* at the index reserved for its type */
-	bool present;			/* ibcore_gid_sync's own */
 	struct ibcore_gid_macs macs;
 	struct net_device *ndev;	/* held */
 	netdevice_tracker tracker;
@@ -285,18 +290,38 @@ int ibcore_gid_update_ib(struct ib_device *dev, u32 port);	/* IB and iWARP */
 bool ibcore_gid_0_differs(struct ib_device *dev, u32 port);	/* the same */
 /* Makes a RoCE port's table what @want says; *@changed is only ever set. */
 int ibcore_gid_sync(struct ib_device *dev, u32 port,
-		    struct ibcore_gid_want *want, unsigned int n,
+		    const struct ibcore_gid_want *want, unsigned int n,
 		    bool *changed);
 int ibcore_gid_del_netdev(struct ib_device *dev, u32 port,
-			  struct net_device *ndev);
+			  const struct net_device *ndev);
 bool ibcore_gid_has_netdev(struct ib_device *dev, u32 port,
 			   struct net_device *ndev);
-bool ibcore_gid_in_hw(const struct ib_gid_attr *attr);
+bool ibcore_gid_use(const struct ib_gid_attr *attr);
+void ibcore_gid_unuse(const struct ib_gid_attr *attr);
 /* The port's table or NULL, also for a port that does not exist. */
 struct ib_gid_table *ibcore_gid_table(const struct ib_device *dev, u32 port);
 struct hlist_head *ibcore_gid_bucket(struct ib_gid_table *table,
 				     const union ib_gid *gid);
 extern struct workqueue_struct *ibcore_gid_wq;	/* roce_gid.c makes it */
+
+/* gid.c, for gid_sync.c: all under table->lock. */
+struct ibcore_gid_entry *ibcore_gid_slot(struct ib_gid_table *table,
+					 unsigned int ix);
+struct ibcore_gid_entry *ibcore_gid_alloc(struct ib_gid_table *table,
+					  unsigned int ix,
+					  const struct ibcore_gid_want *want);
+void ibcore_gid_publish(struct ibcore_gid_entry *entry);
+/* All three: allocated, in the hardware, published. */
+int ibcore_gid_insert(struct ib_gid_table *table, unsigned int ix,
+		      const struct ibcore_gid_want *want);
+void ibcore_gid_remove(struct ibcore_gid_entry *entry);
+void ibcore_gid_let_go(struct ibcore_gid_entry *entry);
+/* Readers find it, and no longer do. */
+void ibcore_gid_show(struct ibcore_gid_entry *entry);
+void ibcore_gid_hide(struct ibcore_gid_entry *entry);
+/* The driver learns it, and forgets it. */
+int ibcore_gid_hw_add(struct ibcore_gid_entry *entry);
+void ibcore_gid_hw_del(struct ibcore_gid_entry *entry);
 
 /* ---- roce_gid.c: GID tables follow netdevs, addresses, VLANs, bonds ---- */
 int ibcore_roce_init(void);
@@ -502,8 +527,11 @@ void ibcore_cq_pool_init(struct ib_device *dev);
 void ibcore_cq_pool_cleanup(struct ib_device *dev);
 
 /* ---- ah_attr.c ---- */
-/* Checks @attr for @dev; it owns a reference on its source GID afterwards. */
+/* Checks @attr for @dev; a QP or AH may be made from it until it is unpinned. */
 int ibcore_ah_attr_pin(struct ib_device *dev, struct rdma_ah_attr *attr);
+void ibcore_ah_attr_unpin(struct rdma_ah_attr *attr);
+/* The same of what the QP or AH took over. */
+void ibcore_sgid_unpin(const struct ib_gid_attr *sgid_attr);
 /* DMAC of a RoCE address from its DGID: multicast, link local, or resolved. */
 int ibcore_ah_resolve_dmac(struct ib_device *dev, struct rdma_ah_attr *attr);
 

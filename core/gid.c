@@ -2,22 +2,33 @@
 /*
  * GID tables: their entries, and the references on them.
  *
- * Writers change a table under its mutex; readers (gid_find.c) use RCU alone.
- * An entry is found through its index (slot[]) and through its GID (hash).
+ * Writers (gid_sync.c) change a table under its mutex; readers (gid_find.c) use
+ * RCU alone.  An entry is found through its index (slot[]) and through its GID
+ * (hash).
  *
  * The life of an entry:
- *	gid_insert	the driver learns it, then readers see it; one
- *			reference is the table's
- *	gid_remove	readers no longer find it; the driver forgets it while
- *			it still has its net_device, whose reference goes after
- *			a grace period, with the table's
- *	gid_retire	no reference remains: on a RoCE port its index is free
- *			again
- * A removed entry that something still refers to so keeps its index, but neither
- * its place in the hardware nor its net_device: an address that is taken away
- * stops working at once, and one that comes back finds no older self there.
+ *	ibcore_gid_insert	the driver learns it, then readers see it; one
+ *				reference is the table's
+ *	ibcore_gid_remove	readers no longer find it; its net_device's
+ *				reference goes after a grace period, with the
+ *				table's
+ *	gid_retire		no reference remains: on a RoCE port its index is
+ *				free again
+ * When does the driver forget it?  That is for add_gid to say, by whether it
+ * leaves a context:
+ * - Without one the driver knows the entry by its index (mlx5, hns), which stays
+ *   with the entry while something refers to it.  It is told as the entry is
+ *   removed, while the entry still has its net_device: an address that is taken
+ *   away stops working at once, and one that comes back finds no older self there.
+ * - With one it has a table of its own (mlx4, bnxt_re): a place, counted, for all
+ *   entries that are the same GID to it.  Its create_ah and modify_qp look up the
+ *   place in the context, and what they make sends from there.  A free place is the
+ *   next GID's, and a free context gone; so the driver is told when the last QP or
+ *   address handle of the entry has gone (users), or when the table is closed.  A
+ *   GID that comes back before has its old place, counted up.
  */
 #include <linux/bitmap.h>
+#include <linux/etherdevice.h>
 #include <linux/jhash.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
@@ -50,32 +61,53 @@ static void gid_table_put(struct ib_gid_table *table)
 	kvfree(table);
 }
 
-static struct ibcore_gid_entry *gid_slot(struct ib_gid_table *table,
+struct ibcore_gid_entry *ibcore_gid_slot(struct ib_gid_table *table,
 					 unsigned int ix)
 {
 	return rcu_dereference_protected(table->slot[ix],
 					 lockdep_is_held(&table->lock));
 }
 
-static int gid_hw_add(struct ibcore_gid_entry *entry)
+/*
+ * The port's address is programmed with the first entry of a place, that of the
+ * others is what it was then.
+ */
+static void gid_inherit_mac(struct ibcore_gid_entry *entry)
+{
+	const struct ibcore_gid_entry *other;
+
+	list_for_each_entry(other, &entry->table->entries, link)
+		if (other != entry && other->in_hw &&
+		    other->context == entry->context)
+			ether_addr_copy(entry->macs.port, other->macs.port);
+}
+
+int ibcore_gid_hw_add(struct ibcore_gid_entry *entry)
 {
 	struct ib_device *dev = entry->attr.device;
 	int ret;
 
+	lockdep_assert_held(&entry->table->lock);
 	if (!rdma_cap_roce_gid_table(dev, entry->attr.port_num))
 		return 0;
 	ret = dev->ops.add_gid(&entry->attr, &entry->context);
-	if (ret)
+	if (ret) {
 		ibdev_err(dev, "port %u: adding GID %pI6 at index %u: %d\n",
 			  entry->attr.port_num, entry->attr.gid.raw,
 			  entry->attr.index, ret);
-	else
-		WRITE_ONCE(entry->in_hw, true);
-	return ret;
+		return ret;
+	}
+	if (entry->context)
+		gid_inherit_mac(entry);
+	WRITE_ONCE(entry->in_hw, true);
+	return 0;
 }
 
-/* Drivers look at attr.ndev here as in add_gid: mlx5 finds MACsec rules by it. */
-static void gid_hw_del(struct ibcore_gid_entry *entry)
+/*
+ * Drivers without a context look at attr.ndev here as in add_gid: mlx5 finds MACsec
+ * rules by it.  For those with one it may be NULL.
+ */
+void ibcore_gid_hw_del(struct ibcore_gid_entry *entry)
 {
 	struct ib_device *dev = entry->attr.device;
 	int ret;
@@ -88,6 +120,7 @@ static void gid_hw_del(struct ibcore_gid_entry *entry)
 	if (ret)
 		ibdev_warn(dev, "port %u: deleting GID index %u: %d\n",
 			   entry->attr.port_num, entry->attr.index, ret);
+	entry->context = NULL;
 }
 
 static void gid_free(struct ibcore_gid_entry *entry)
@@ -104,8 +137,9 @@ static void gid_free_rcu(struct rcu_head *rcu)
 
 /*
  * No reference remains on @entry, and none can be taken:
- * (1) the table's was put by gid_let_go or gid_detach_rcu, after slot[] and the
- *     hash had let go of it, and readers take one only if the count is not zero;
+ * (1) the table's was put by ibcore_gid_let_go or gid_detach_rcu, after slot[] and
+ *     the hash had let go of it, and readers take one only if the count is not
+ *     zero;
  * (2) the last put is what leads here, once, whether directly or by the work.
  * RCU readers may still look at it, so it is freed after a grace period.
  */
@@ -114,6 +148,7 @@ static void gid_retire(struct ibcore_gid_entry *entry)
 	struct ib_gid_table *table = entry->table;
 
 	lockdep_assert_held(&table->lock);
+	WARN_ON_ONCE(atomic_read(&entry->users));
 	list_del(&entry->link);
 	if (table->roce)
 		clear_bit(entry->attr.index, table->used);
@@ -183,7 +218,7 @@ static void gid_detach_rcu(struct rcu_head *rcu)
 }
 
 /* Readers find @entry, at an index that holds none. */
-static void gid_show(struct ibcore_gid_entry *entry)
+void ibcore_gid_show(struct ibcore_gid_entry *entry)
 {
 	struct ib_gid_table *table = entry->table;
 
@@ -193,7 +228,7 @@ static void gid_show(struct ibcore_gid_entry *entry)
 	rcu_assign_pointer(table->slot[entry->attr.index], entry);
 }
 
-static void gid_hide(struct ibcore_gid_entry *entry)
+void ibcore_gid_hide(struct ibcore_gid_entry *entry)
 {
 	struct ib_gid_table *table = entry->table;
 
@@ -202,9 +237,73 @@ static void gid_hide(struct ibcore_gid_entry *entry)
 	RCU_INIT_POINTER(table->slot[entry->attr.index], NULL);
 }
 
-/* The table's reference on @entry, which is hidden and not in the hardware. */
-static void gid_let_go(struct ibcore_gid_entry *entry)
+/*
+ * A QP or an address handle is to send by @attr, on which the caller has a reference.
+ * Returns whether the driver has it, as far as it is told of GIDs, and keeps it until
+ * ibcore_gid_unuse().  Any context.
+ */
+bool ibcore_gid_use(const struct ib_gid_attr *attr)
 {
+	struct ibcore_gid_entry *entry =
+		container_of(attr, struct ibcore_gid_entry, attr);
+
+	atomic_inc(&entry->users);
+	/* Pairs with those who look at users: they see it, or this why not. */
+	smp_mb__after_atomic();
+	if (!rdma_cap_roce_gid_table(attr->device, attr->port_num))
+		return true;
+	/* Pairs with gid_readdress_places(): the context is the new one. */
+	if (!smp_load_acquire(&entry->aside) && !READ_ONCE(entry->gone) &&
+	    READ_ONCE(entry->in_hw))
+		return true;
+	ibcore_gid_unuse(attr);
+	return false;
+}
+
+/* The caller still has its reference on @attr.  Any context. */
+void ibcore_gid_unuse(const struct ib_gid_attr *attr)
+{
+	struct ibcore_gid_entry *entry =
+		container_of(attr, struct ibcore_gid_entry, attr);
+
+	/* Fully ordered, as in ibcore_gid_use(). */
+	if (!atomic_dec_and_test(&entry->users) || !READ_ONCE(entry->awaited))
+		return;
+	rdma_hold_gid_attr(attr);
+	if (!queue_work(ibcore_gid_wq, &entry->idle))
+		rdma_put_gid_attr(attr);
+}
+
+/* Nothing sends by the entry any more, which somebody waits for. */
+static void gid_idle_work(struct work_struct *work)
+{
+	struct ibcore_gid_entry *entry =
+		container_of(work, struct ibcore_gid_entry, idle);
+	struct ib_gid_table *table = entry->table;
+	const struct ib_device *dev = table->dev;
+	u32 port = table->port;
+	bool kick;
+
+	mutex_lock(&table->lock);
+	if (entry->gone && !atomic_read(&entry->users))
+		ibcore_gid_hw_del(entry);
+	/* Others may want the place, or another MAC in it. */
+	kick = !table->closed;
+	mutex_unlock(&table->lock);
+	rdma_put_gid_attr(&entry->attr);
+	if (kick)
+		ibcore_roce_kick(dev, port);
+}
+
+/* The table's reference on @entry, which is hidden. */
+void ibcore_gid_let_go(struct ibcore_gid_entry *entry)
+{
+	WRITE_ONCE(entry->gone, true);
+	if (entry->context)
+		WRITE_ONCE(entry->awaited, true);
+	smp_mb();	/* Pairs with ibcore_gid_use() and ibcore_gid_unuse(). */
+	if (!entry->context || !atomic_read(&entry->users))
+		ibcore_gid_hw_del(entry);
 	if (refcount_dec_if_one(&entry->ref)) {
 		gid_retire(entry);
 		call_rcu(&entry->rcu, gid_free_rcu);
@@ -214,14 +313,13 @@ static void gid_let_go(struct ibcore_gid_entry *entry)
 	call_rcu(&entry->rcu, gid_detach_rcu);
 }
 
-static void gid_remove(struct ibcore_gid_entry *entry)
+void ibcore_gid_remove(struct ibcore_gid_entry *entry)
 {
-	gid_hide(entry);
-	gid_hw_del(entry);
-	gid_let_go(entry);
+	ibcore_gid_hide(entry);
+	ibcore_gid_let_go(entry);
 }
 
-static struct ibcore_gid_entry *gid_alloc(struct ib_gid_table *table,
+struct ibcore_gid_entry *ibcore_gid_alloc(struct ib_gid_table *table,
 					  unsigned int ix,
 					  const struct ibcore_gid_want *want)
 {
@@ -242,10 +340,11 @@ static struct ibcore_gid_entry *gid_alloc(struct ib_gid_table *table,
 	entry->table = table;
 	refcount_set(&entry->ref, 1);
 	INIT_WORK(&entry->work, gid_release_work);
+	INIT_WORK(&entry->idle, gid_idle_work);
 	return entry;
 }
 
-static void gid_publish(struct ibcore_gid_entry *entry)
+void ibcore_gid_publish(struct ibcore_gid_entry *entry)
 {
 	struct ib_gid_table *table = entry->table;
 
@@ -253,305 +352,26 @@ static void gid_publish(struct ibcore_gid_entry *entry)
 	list_add_tail(&entry->link, &table->entries);
 	if (table->roce)
 		set_bit(entry->attr.index, table->used);
-	gid_show(entry);
+	ibcore_gid_show(entry);
 }
 
-static int gid_insert(struct ib_gid_table *table, unsigned int ix,
+int ibcore_gid_insert(struct ib_gid_table *table, unsigned int ix,
 		      const struct ibcore_gid_want *want)
 {
 	struct ibcore_gid_entry *entry;
 	int ret;
 
 	lockdep_assert_held(&table->lock);
-	entry = gid_alloc(table, ix, want);
+	entry = ibcore_gid_alloc(table, ix, want);
 	if (!entry)
 		return -ENOMEM;
-	ret = gid_hw_add(entry);
+	ret = ibcore_gid_hw_add(entry);
 	if (ret) {
 		gid_free(entry);
 		return ret;
 	}
-	gid_publish(entry);
+	ibcore_gid_publish(entry);
 	return 0;
-}
-
-static struct ibcore_gid_entry *gid_match(struct ib_gid_table *table,
-					  const struct ibcore_gid_want *want)
-{
-	struct ibcore_gid_entry *entry;
-
-	lockdep_assert_held(&table->lock);
-	hlist_for_each_entry(entry, ibcore_gid_bucket(table, &want->gid), hash)
-		if (entry->attr.gid_type == want->type &&
-		    entry->ndev == want->ndev &&
-		    !memcmp(&entry->attr.gid, &want->gid, sizeof(want->gid)))
-			return entry;
-	return NULL;
-}
-
-/* The default GID of a type sits at the type's place among those supported. */
-static unsigned int gid_default_index(struct ib_gid_table *table,
-				      enum ib_gid_type type)
-{
-	return hweight_long(roce_gid_type_mask_support(table->dev, table->port) &
-			    (BIT(type) - 1));
-}
-
-/*
- * Returns the index of what is there already, or @len; notes it in @want.  An IP
- * GID in a default's place, which its address came to equal, has to move.
- */
-static unsigned int gid_present(struct ib_gid_table *table,
-				struct ibcore_gid_want *want)
-{
-	struct ibcore_gid_entry *entry = gid_match(table, want);
-
-	if (!entry)
-		want->present = false;
-	else if (want->is_default)
-		want->present = entry->attr.index ==
-				gid_default_index(table, want->type);
-	else
-		want->present = entry->attr.index >= table->reserved;
-	return want->present ? entry->attr.index : table->len;
-}
-
-static int gid_install(struct ib_gid_table *table,
-		       const struct ibcore_gid_want *want)
-{
-	unsigned int ix;
-
-	if (want->is_default) {
-		ix = gid_default_index(table, want->type);
-		if (ix >= table->reserved || test_bit(ix, table->used))
-			return -EBUSY;
-	} else {
-		ix = find_next_zero_bit(table->used, table->len,
-					table->reserved);
-		if (ix >= table->len)
-			return -ENOSPC;
-	}
-	return gid_insert(table, ix, want);
-}
-
-/*
- * Drivers program a MAC with the GID: an entry whose MAC is another one now is
- * taken out of the hardware and added anew.  Who refers to it keeps it, and its
- * index; if the driver refuses, it leaves the table.  Meanwhile it is hidden, as
- * one that is new: mlx5 looks up in add_gid who else has the GID.
- */
-static void gid_readdress(struct ib_gid_table *table,
-			  struct ibcore_gid_want *want, bool *changed)
-{
-	struct ibcore_gid_entry *entry = gid_match(table, want);
-
-	/* An address that is there twice is wanted twice, and may be out now. */
-	want->present = entry;
-	if (!entry || !entry->in_hw ||
-	    !memcmp(&entry->macs, &want->macs, sizeof(want->macs)))
-		return;
-	*changed = true;
-	gid_hide(entry);
-	gid_hw_del(entry);
-	entry->macs = want->macs;
-	if (!gid_hw_add(entry)) {
-		gid_show(entry);
-		return;
-	}
-	gid_let_go(entry);
-	want->present = false;
-}
-
-static int gid_install_missing(struct ib_gid_table *table,
-			       struct ibcore_gid_want *want, unsigned int n,
-			       bool *changed)
-{
-	unsigned int i, none = 0;
-	int ret, err = 0;
-
-	for (i = 0; i < n; i++) {
-		if (want[i].present || gid_match(table, &want[i]))
-			continue;
-		ret = gid_install(table, &want[i]);
-		if (!ret)
-			*changed = true;
-		else if (ret == -EBUSY || ret == -ENOSPC)
-			none++;
-		else if (ret == -ENOMEM)
-			err = ret;
-	}
-	if (none && !table->starved)
-		ibdev_warn(table->dev, "port %u: %u GIDs found no free index\n",
-			   table->port, none);
-	table->starved = none;
-	return err;
-}
-
-/**
- * ibcore_gid_sync - make a RoCE port's GID table what it should be
- * @dev: the device
- * @port: a RoCE port of it
- * @want: all GIDs that the port should have; none twice as a default GID
- * @n: how many
- * @changed: set when an entry came or went
- *
- * Entries that are wanted stay at their index, and are programmed again if a MAC
- * has changed.  A GID the driver refuses is logged and left out until the port is
- * looked at again; so is one that finds no free index, which is tried again as
- * soon as a removed entry's last reference is put.
- *
- * Context: may sleep; the driver's add_gid and del_gid run under the table's
- * lock alone.
- * Return: 0, -ENOMEM when a GID is missing for want of memory.
- */
-int ibcore_gid_sync(struct ib_device *dev, u32 port,
-		    struct ibcore_gid_want *want, unsigned int n, bool *changed)
-{
-	struct ib_gid_table *table = ibcore_gid_table(dev, port);
-	struct ibcore_gid_entry *entry;
-	unsigned long *keep;
-	unsigned int i;
-	int ret = 0;
-
-	if (!table || !table->roce)
-		return 0;
-	/* The extra bit takes what is not present. */
-	keep = bitmap_zalloc(table->len + 1, GFP_KERNEL);
-	if (!keep)
-		return -ENOMEM;
-
-	mutex_lock(&table->lock);
-	if (table->closed)
-		goto out;
-	for (i = 0; i < n; i++)
-		__set_bit(gid_present(table, &want[i]), keep);
-	for (i = 0; i < table->len; i++) {
-		entry = gid_slot(table, i);
-		if (!entry || test_bit(i, keep))
-			continue;
-		gid_remove(entry);
-		*changed = true;
-	}
-	for (i = 0; i < n; i++)
-		if (want[i].present)
-			gid_readdress(table, &want[i], changed);
-	ret = gid_install_missing(table, want, n, changed);
-out:
-	mutex_unlock(&table->lock);
-	bitmap_free(keep);
-	return ret;
-}
-
-/* Returns how many GIDs of @ndev left the table.  May sleep. */
-int ibcore_gid_del_netdev(struct ib_device *dev, u32 port,
-			  struct net_device *ndev)
-{
-	struct ib_gid_table *table = ibcore_gid_table(dev, port);
-	struct ibcore_gid_entry *entry;
-	unsigned int i;
-	int n = 0;
-
-	if (!table || !table->roce)
-		return 0;
-	mutex_lock(&table->lock);
-	for (i = 0; i < table->len; i++) {
-		entry = gid_slot(table, i);
-		if (!entry || entry->ndev != ndev)
-			continue;
-		gid_remove(entry);
-		n++;
-	}
-	mutex_unlock(&table->lock);
-	return n;
-}
-
-/* What was there stays if there is no memory for what is to be. */
-static int gid_set_index(struct ib_gid_table *table, unsigned int ix,
-			 const struct ibcore_gid_want *want)
-{
-	struct ibcore_gid_entry *old = gid_slot(table, ix), *entry = NULL;
-
-	if (old && old->ndev == want->ndev &&
-	    !memcmp(&old->attr.gid, &want->gid, sizeof(want->gid)))
-		return 0;
-	if (!rdma_is_zero_gid(&want->gid)) {
-		entry = gid_alloc(table, ix, want);
-		if (!entry)
-			return -ENOMEM;
-	}
-	if (old)
-		gid_remove(old);
-	if (entry)
-		gid_publish(entry);
-	return 0;
-}
-
-/*
- * The net_device of an iWARP port's GID, referred to.  Under the table's lock:
- * whoever finds it registered is followed by whom its unregistration has look
- * again, so that it does not wait for the table.
- */
-static struct net_device *gid_iwarp_netdev(struct ib_gid_table *table)
-{
-	struct net_device *ndev;
-
-	lockdep_assert_held(&table->lock);
-	if (!rdma_protocol_iwarp(table->dev, table->port))
-		return NULL;
-	ndev = ib_device_get_netdev(table->dev, table->port);
-	if (ndev && READ_ONCE(ndev->reg_state) != NETREG_REGISTERED) {
-		dev_put(ndev);
-		ndev = NULL;
-	}
-	return ndev;
-}
-
-/**
- * ibcore_gid_update_ib - read an IB or iWARP port's GID table from the device
- * @dev: the device
- * @port: a port of it; nothing is done for a RoCE port
- *
- * The index is the device's here, so a GID that changed is replaced at once,
- * also while the old one is referred to.
- *
- * Context: may sleep.
- * Return: 0, -ENOMEM, or what the driver's query_gid answers.
- */
-int ibcore_gid_update_ib(struct ib_device *dev, u32 port)
-{
-	struct ib_gid_table *table = ibcore_gid_table(dev, port);
-	struct ibcore_gid_want want = { .type = IB_GID_TYPE_IB };
-	unsigned int i;
-	int ret = 0;
-
-	if (!table || table->roce || !dev->ops.query_gid)
-		return 0;
-	mutex_lock(&table->lock);
-	want.ndev = gid_iwarp_netdev(table);
-	for (i = 0; i < table->len && !ret && !table->closed; i++) {
-		ret = dev->ops.query_gid(dev, port, i, &want.gid);
-		if (!ret)
-			ret = gid_set_index(table, i, &want);
-	}
-	mutex_unlock(&table->lock);
-	dev_put(want.ndev);
-	if (ret)
-		ibdev_warn(dev, "port %u: reading GID index %u: %d\n", port,
-			   i - 1, ret);
-	return ret;
-}
-
-/* Whether the device has another GID 0 than an IB or iWARP port's table. */
-bool ibcore_gid_0_differs(struct ib_device *dev, u32 port)
-{
-	struct ib_gid_table *table = ibcore_gid_table(dev, port);
-	union ib_gid gid, known = {};
-
-	if (!table || table->roce || !dev->ops.query_gid)
-		return false;
-	rdma_query_gid(dev, port, 0, &known);
-	return dev->ops.query_gid(dev, port, 0, &gid) ||
-	       memcmp(&gid, &known, sizeof(gid));
 }
 
 static struct ib_gid_table *gid_table_alloc(struct ib_device *dev, u32 port)
@@ -601,10 +421,13 @@ static bool gid_table_close(struct ib_gid_table *table)
 	mutex_lock(&table->lock);
 	table->closed = true;
 	for (i = 0; i < table->len; i++) {
-		entry = gid_slot(table, i);
+		entry = ibcore_gid_slot(table, i);
 		if (entry)
-			gid_remove(entry);
+			ibcore_gid_remove(entry);
 	}
+	/* Those that left but are in use, too. */
+	list_for_each_entry(entry, &table->entries, link)
+		ibcore_gid_hw_del(entry);
 	remain = !list_empty(&table->entries);
 	mutex_unlock(&table->lock);
 	return remain;
@@ -614,7 +437,8 @@ static bool gid_table_close(struct ib_gid_table *table)
  * Empties the tables.  When it returns, the driver is not called for a GID of
  * @dev any more:
  * (1) closed, set under the lock, lets no entry in;
- * (2) every entry has left the hardware with the table, under the same lock.
+ * (2) every entry leaves the hardware under the same lock, in use or not: no verb
+ *     that would look at its context can be called any more.
  */
 void ibcore_gid_cleanup(struct ib_device *dev)
 {

@@ -350,19 +350,12 @@ out:
 }
 EXPORT_SYMBOL(rdma_query_gid_table);
 
-/* Whether the driver knows @attr, as far as it is told of the port's GIDs. */
-bool ibcore_gid_in_hw(const struct ib_gid_attr *attr)
-{
-	return !rdma_cap_roce_gid_table(attr->device, attr->port_num) ||
-	       READ_ONCE(container_of(attr, struct ibcore_gid_entry,
-				      attr)->in_hw);
-}
-
 /**
  * rdma_read_gid_hw_context - what the driver's add_gid left for an entry
- * @attr: an entry the caller has a reference on, in the table
+ * @attr: an entry the caller has a reference on
  *
- * For drivers, in verbs to which core gave @attr.
+ * For drivers, in verbs to which core gave @attr.  It stays while a QP or an address
+ * handle has @attr, also when that has left the table.
  *
  * Context: any.
  * Return: the driver's pointer.

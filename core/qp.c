@@ -8,8 +8,9 @@
  * destroyed.
  *
  * Source GIDs: av_sgid_attr and alt_path_sgid_attr own references on the GID
- * entries that the provider's address vectors name.  They change in
- * ib_modify_qp() only; its callers see to it that there is one at a time.
+ * entries that the provider's address vectors name, and are users of them
+ * (ibcore_ah_attr_pin()).  They change in ib_modify_qp() only; its callers see to
+ * it that there is one at a time.
  *
  * Events: the provider calls qp->event_handler, which is core's, from any
  * context; that tells who watches the QP (qp_watch.c), then calls the consumer's,
@@ -174,8 +175,7 @@ int ibcore_qp_teardown(struct ib_qp *qp, struct ib_udata *udata)
 static void qp_set_sgid(const struct ib_gid_attr **slot,
 			const struct ib_gid_attr *sgid_attr)
 {
-	if (*slot)
-		rdma_put_gid_attr(*slot);
+	ibcore_sgid_unpin(*slot);
 	*slot = sgid_attr;
 }
 
@@ -347,7 +347,7 @@ static int qp_pin_path(struct ib_qp *qp, struct ib_qp_attr *attr,
 	return 0;
 
 unpin:
-	rdma_destroy_ah_attr(path);
+	ibcore_ah_attr_unpin(path);
 	return ret;
 }
 
@@ -364,7 +364,7 @@ static int qp_pin_alt_path(struct ib_qp *qp, struct ib_qp_attr *attr, u32 port)
 	if (rdma_is_port_valid(dev, port) && rdma_protocol_ib(dev, port) &&
 	    rdma_protocol_ib(dev, attr->alt_ah_attr.port_num))
 		return 0;
-	rdma_destroy_ah_attr(&attr->alt_ah_attr);
+	ibcore_ah_attr_unpin(&attr->alt_ah_attr);
 	return -EINVAL;
 }
 
@@ -455,12 +455,12 @@ static int qp_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	ret = qp_modify_pinned(qp, attr, mask, port, udata);
 
 	if (mask & IB_QP_ALT_PATH)
-		rdma_destroy_ah_attr(&attr->alt_ah_attr);
+		ibcore_ah_attr_unpin(&attr->alt_ah_attr);
 unpin:
 	if (mask & IB_QP_ALT_PATH)
 		attr->alt_ah_attr.grh.sgid_attr = alt;
 	if (mask & IB_QP_AV)
-		rdma_destroy_ah_attr(&attr->ah_attr);
+		ibcore_ah_attr_unpin(&attr->ah_attr);
 	rdma_lag_put_ah_roce_slave(attr->xmit_slave);
 	attr->xmit_slave = NULL;
 restore:

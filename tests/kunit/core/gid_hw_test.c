@@ -12,7 +12,7 @@
 
 static struct roce roce;
 
-/* An adapter as strict as the stock drivers together. */
+/* An adapter as strict as the stock drivers that know GIDs by their index together. */
 static struct fake_hca *strict_alloc(void)
 {
 	struct fake_hca_params params = {
@@ -25,6 +25,7 @@ static struct fake_hca *strict_alloc(void)
 	hca->quirks.gid_has_smac = true;
 	hca->quirks.del_gid_needs_ndev = true;
 	hca->quirks.gids_unique = true;
+	hca->quirks.gid_places = FAKE_NO_PLACES;
 	hca->quirks.gid_ops_fail_detached = true;
 	return hca;
 }
@@ -126,7 +127,7 @@ static int create_ah(struct ib_pd *pd, const struct ib_gid_attr *sgid)
 	return PTR_ERR_OR_ZERO(ah);
 }
 
-/* What bnxt_re keeps for a GID is freed by then, which create_ah would look at. */
+/* An address that was taken away is not sent from anew. */
 static void no_address_handle_comes_from_a_gid_that_left(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);

@@ -141,7 +141,14 @@ static void a_vlan_has_its_addresses_on_the_port(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
-/* An entry in use keeps its index, but not its place in the hardware. */
+/* Whether the adapter still knows an entry that has left the table. */
+static bool known(int index)
+{
+	/* A table of its own is looked at by the suite of those. */
+	return !roce.hca->quirks.gid_places && roce.hca->port[1].gid_used[index];
+}
+
+/* An entry in use keeps its index, but an adapter that goes by it is told at once. */
 static void a_held_index_is_not_given_away(struct kunit *test)
 {
 	struct in6_addr old = roce_v4(&roce, 1), new = roce_v4(&roce, 0x301);
@@ -153,7 +160,7 @@ static void a_held_index_is_not_given_away(struct kunit *test)
 	index = attr->index;
 	KUNIT_ASSERT_EQ(test, fake_netdev_del_ipv4(roce.ndev, old.s6_addr32[3], 24), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&old)));
-	KUNIT_EXPECT_TRUE(test, wait_until(!roce.hca->port[1].gid_used[index]));
+	KUNIT_EXPECT_TRUE(test, wait_until(!known(index)));
 	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, new.s6_addr32[3], 24), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(has(&new)));
 	KUNIT_EXPECT_NE(test, index_of(&new, V1), index);
@@ -166,7 +173,7 @@ static void a_held_index_is_not_given_away(struct kunit *test)
 	rdma_hold_gid_attr(attr);
 	rdma_put_gid_attr(attr);
 	msleep(50);
-	KUNIT_EXPECT_FALSE(test, roce.hca->port[1].gid_used[index]);
+	KUNIT_EXPECT_FALSE(test, known(index));
 	rdma_put_gid_attr(attr);
 	msleep(50);
 	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, third.s6_addr32[3], 24), 0);
@@ -355,6 +362,36 @@ static void tables_survive_each_failed_allocation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->alive[FAKE_GID]), n);
 }
 
+static struct in6_addr no_memory_for;
+static int refused;
+
+static int add_gid_without_memory(const struct ib_gid_attr *attr, void **context)
+{
+	if (!memcmp(&attr->gid, &no_memory_for, sizeof(no_memory_for))) {
+		refused++;
+		return -ENOMEM;
+	}
+	return add_gid(attr, context);
+}
+
+/* A port that is to be tried again after a while is not kept from doing so sooner. */
+static void an_event_does_not_wait_for_memory(struct kunit *test)
+{
+	struct in6_addr ip = roce_v4(&roce, 0x401);
+
+	no_memory_for = roce_v4(&roce, 0x402);
+	refused = 0;
+	add_gid = roce.hca->ibdev.ops.add_gid;
+	roce.hca->ibdev.ops.add_gid = add_gid_without_memory;
+	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, no_memory_for.s6_addr32[3],
+						   32), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(refused >= 2));
+	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, ip.s6_addr32[3], 32), 0);
+	KUNIT_EXPECT_TRUE(test, wait_within(has(&ip), 300));
+	roce.hca->ibdev.ops.add_gid = add_gid;
+	KUNIT_EXPECT_TRUE(test, wait_until(has(&no_memory_for)));
+}
+
 static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(the_defaults_follow_the_mac),
 	KUNIT_CASE(addresses_come_and_go),
@@ -370,6 +407,7 @@ static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(a_late_put_is_harmless),
 	KUNIT_CASE(events_survive_each_failed_allocation),
 	KUNIT_CASE(tables_survive_each_failed_allocation),
+	KUNIT_CASE(an_event_does_not_wait_for_memory),
 	{}
 };
 

@@ -30,6 +30,7 @@ extern struct kunit_suite ibcore_ah_roce_suite;
 extern struct kunit_suite ibcore_pack_suite;
 extern struct kunit_suite ibcore_gid_suite;
 extern struct kunit_suite ibcore_gid_hw_suite;
+extern struct kunit_suite ibcore_gid_place_suite;
 extern struct kunit_suite ibcore_roce_suite;
 extern struct kunit_suite ibcore_bond_suite;
 extern struct kunit_suite ibcore_port_suite;

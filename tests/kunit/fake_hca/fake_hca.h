@@ -113,15 +113,26 @@ struct fake_hca_queues {
 	int error;			/* of the verbs here, if not 0 */
 };
 
+/*
+ * Of a provider with a table of its own (quirks.gid_places): what add_gid leaves, for
+ * all entries of a GID, and the last del_gid frees.
+ */
+struct fake_gid_place {
+	int at;				/* in gids[] and the others of the port */
+	int entries;
+};
+
 struct fake_hca_port {
 	enum ib_port_state state;
 	u16 lid, sm_lid;
 	u16 pkeys[FAKE_HCA_PKEYS];
-	union ib_gid gids[FAKE_HCA_GIDS];	/* IB: the table; RoCE: by add_gid */
+	/* IB: the table; RoCE: by add_gid, at the index of the entry or its place */
+	union ib_gid gids[FAKE_HCA_GIDS];
 	bool gid_used[FAKE_HCA_GIDS];
 	enum ib_gid_type gid_type[FAKE_HCA_GIDS];	/* of those by add_gid */
 	u16 gid_vlan[FAKE_HCA_GIDS];
 	u8 gid_smac[FAKE_HCA_GIDS][ETH_ALEN];	/* with quirks.gid_has_smac */
+	struct fake_gid_place *place[FAKE_HCA_GIDS];
 	u32 cap_mask;			/* by modify_port */
 };
 
@@ -301,6 +312,16 @@ void fake_hca_wire_run(struct work_struct *work);
 struct ib_mr *fake_hca_new_mr(struct ib_pd *pd, u32 max);
 int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		       struct ib_udata *udata);
+
+/* The GID from which packets by @ah or @qp are sent now, or NULL; RoCE. */
+const union ib_gid *fake_hca_ah_sgid(struct ib_ah *ah);
+const union ib_gid *fake_hca_qp_sgid(struct ib_qp *qp);
+
+/* gid.c */
+extern const struct ib_device_ops fake_hca_roce_ops;
+/* Where the adapter has @attr's GID, or a negative error. */
+int fake_hca_gid_at(const struct ib_gid_attr *attr);
+void fake_hca_free_places(struct fake_hca *hca);
 
 /* queues.c */
 extern const struct ib_device_ops fake_hca_queue_ops;

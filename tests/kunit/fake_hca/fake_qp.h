@@ -18,6 +18,7 @@ struct fake_qp {
 	struct ib_qp_attr attr;
 	enum ib_sig_type sq_sig_type;
 	u32 max_recv;
+	int sgid_at;		/* RoCE: in the port's table; -1: no address yet */
 	spinlock_t lock;	/* protects state, recvs, nr_recvs, held */
 	enum ib_qp_state state;
 	u32 psn;		/* expected; not what it was given, attr.rq_psn */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The fake adapter as a device: registration, ports, tables, faults. */
-#include <linux/etherdevice.h>
 #include <linux/module.h>
 #include <net/addrconf.h>
-#include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_user_verbs.h>
 #include "fake_qp.h"
@@ -120,88 +118,6 @@ static int fake_query_gid(struct ib_device *ibdev, u32 port, int index,
 	return 0;
 }
 
-/* Whether the port's table has @attr's GID, as the same traffic would find it. */
-static bool fake_has_gid(const struct fake_hca_port *port,
-			 const struct ib_gid_attr *attr, u16 vlan_id)
-{
-	int i;
-
-	for (i = 0; i < FAKE_HCA_GIDS; i++)
-		if (port->gid_used[i] && port->gid_type[i] == attr->gid_type &&
-		    port->gid_vlan[i] == vlan_id &&
-		    !memcmp(&port->gids[i], &attr->gid, sizeof(attr->gid)))
-			return true;
-	return false;
-}
-
-static int fake_gid_refused(const struct ib_gid_attr *attr, u16 *vlan_id, u8 *smac)
-{
-	struct fake_hca *hca = to_fake_hca(attr->device);
-	struct net_device *ndev;
-	bool down;
-	int ret;
-
-	if (atomic_dec_if_positive(&hca->fail_create[FAKE_GID]) == 0)
-		return -EIO;
-	ret = rdma_read_gid_l2_fields(attr, vlan_id, smac);
-	if (ret)
-		return ret;
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	down = IS_ERR(ndev) || !netif_running(ndev);
-	rcu_read_unlock();
-	if (hca->quirks.gid_ops_fail_detached && down)
-		return -ENODEV;
-	if (hca->quirks.gids_unique &&
-	    fake_has_gid(&hca->port[attr->port_num], attr, *vlan_id))
-		return -EEXIST;
-	return 0;
-}
-
-static int fake_add_gid(const struct ib_gid_attr *attr, void **context)
-{
-	struct fake_hca *hca = to_fake_hca(attr->device);
-	struct fake_hca_port *port = &hca->port[attr->port_num];
-	u8 smac[ETH_ALEN];
-	u16 vlan_id;
-	int ret;
-
-	ret = fake_gid_refused(attr, &vlan_id, smac);
-	if (ret)
-		return ret;
-	if (WARN_ON(port->gid_used[attr->index]))
-		return -EEXIST;
-	port->gid_used[attr->index] = true;
-	port->gids[attr->index] = attr->gid;
-	port->gid_type[attr->index] = attr->gid_type;
-	port->gid_vlan[attr->index] = vlan_id;
-	if (hca->quirks.gid_has_smac)
-		ether_addr_copy(port->gid_smac[attr->index], smac);
-	atomic_inc(&hca->alive[FAKE_GID]);
-	*context = port;
-	return 0;
-}
-
-static int fake_del_gid(const struct ib_gid_attr *attr, void **context)
-{
-	struct fake_hca *hca = to_fake_hca(attr->device);
-	struct fake_hca_port *port = &hca->port[attr->port_num];
-
-	/* What its rules were found by is gone: the entry stays. */
-	if (hca->quirks.del_gid_needs_ndev && !rcu_access_pointer(attr->ndev))
-		return -ENODEV;
-	WARN_ON(!port->gid_used[attr->index] || *context != port);
-	port->gid_used[attr->index] = false;
-	port->gids[attr->index] = zgid;
-	eth_zero_addr(port->gid_smac[attr->index]);
-	atomic_dec(&hca->alive[FAKE_GID]);
-	/* It is forgotten nevertheless: the provider does not know it by its index. */
-	if (hca->quirks.del_gid_fails_with_qp1 && !attr->index &&
-	    hca->special[attr->port_num][1])
-		return -EFAULT;
-	return 0;
-}
-
 static int fake_modify_port(struct ib_device *ibdev, u32 port, int mask,
 			    struct ib_port_modify *modify)
 {
@@ -242,11 +158,6 @@ static const struct ib_device_ops fake_hca_ops = {
 	.get_link_layer		= fake_get_link_layer,
 	.query_pkey		= fake_query_pkey,
 	.query_gid		= fake_query_gid,
-};
-
-static const struct ib_device_ops fake_hca_roce_ops = {
-	.add_gid		= fake_add_gid,
-	.del_gid		= fake_del_gid,
 };
 
 struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
@@ -348,6 +259,7 @@ void fake_hca_free(struct fake_hca *hca)
 {
 	destroy_workqueue(hca->wq);
 	WARN_ON(!xa_empty(&hca->qps));
+	fake_hca_free_places(hca);
 	ib_dealloc_device(&hca->ibdev);
 }
 EXPORT_SYMBOL_GPL(fake_hca_free);

@@ -14,6 +14,7 @@ struct fake_ah {
 	struct rdma_ah_attr attr;	/* without its reference on the GID */
 	bool grh;
 	union ib_gid sgid, dgid;
+	int sgid_at;			/* RoCE: in the port's table; -1: in none */
 	u16 dlid;
 	u8 dmac[ETH_ALEN];
 };
@@ -36,6 +37,34 @@ static int fake_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	return retire(pd->device, FAKE_PD);
 }
 
+/* Where the adapter has the source GID; -1: none, or an IB port's. */
+static int fake_sgid_at(struct fake_hca *hca, const struct rdma_ah_attr *attr)
+{
+	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !hca->ibdev.ops.add_gid)
+		return -1;
+	return fake_hca_gid_at(rdma_ah_read_grh(attr)->sgid_attr);
+}
+
+const union ib_gid *fake_hca_ah_sgid(struct ib_ah *ibah)
+{
+	struct fake_ah *ah = container_of(ibah, struct fake_ah, ibah);
+
+	if (ah->sgid_at < 0)
+		return NULL;
+	return &to_fake_hca(ibah->device)->port[ah->attr.port_num].gids[ah->sgid_at];
+}
+EXPORT_SYMBOL_GPL(fake_hca_ah_sgid);
+
+const union ib_gid *fake_hca_qp_sgid(struct ib_qp *ibqp)
+{
+	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
+
+	if (qp->sgid_at < 0)
+		return NULL;
+	return &to_fake_hca(ibqp->device)->port[qp->attr.port_num].gids[qp->sgid_at];
+}
+EXPORT_SYMBOL_GPL(fake_hca_qp_sgid);
+
 int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		       struct ib_udata *udata)
 {
@@ -52,6 +81,9 @@ int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	}
 	if (fake_contract_create_ah(ibah, attr))
 		return -EINVAL;
+	ah->sgid_at = fake_sgid_at(hca, attr);
+	if (ah->sgid_at < -1)
+		return ah->sgid_at;
 	if (refuse(ibah->device, FAKE_AH))
 		return -ENOMEM;
 	if (hca->quirks.max_ah &&
@@ -113,6 +145,7 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	INIT_LIST_HEAD(&qp->recvs);
 	INIT_LIST_HEAD(&qp->held);
 	qp->state = IB_QPS_RESET;
+	qp->sgid_at = -1;
 	qp->sq_sig_type = init->sq_sig_type;
 	qp->max_recv = init->cap.max_recv_wr;
 	hca->queues.qp = *init;
@@ -257,6 +290,11 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	/* An iWARP provider moves its QPs with their connections. */
 	if (!hca->iwarp && !ib_modify_qp_is_ok(cur, next, ibqp->qp_type, mask))
 		return -EINVAL;
+	if (mask & IB_QP_AV) {
+		qp->sgid_at = fake_sgid_at(hca, &attr->ah_attr);
+		if (qp->sgid_at < -1)
+			return qp->sgid_at;
+	}
 	if (mask & IB_QP_QKEY)
 		qp->attr.qkey = attr->qkey;
 	if (mask & IB_QP_PKEY_INDEX)
@@ -416,7 +454,8 @@ static struct fake_hca_packet *fake_packet(struct fake_qp *qp,
 		packet->qkey = ud_wr(wr)->remote_qkey;
 		packet->pkey_index = ud_wr(wr)->pkey_index;
 		packet->grh = ah->grh;
-		packet->sgid = ah->sgid;
+		packet->sgid = packet->hca->quirks.gid_places && ah->sgid_at >= 0 ?
+			       *fake_hca_ah_sgid(&ah->ibah) : ah->sgid;
 		packet->dgid = ah->dgid;
 		packet->dlid = ah->dlid;
 		packet->ipv4 = ipv6_addr_v4mapped((struct in6_addr *)&ah->dgid);

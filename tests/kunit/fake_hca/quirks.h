@@ -42,6 +42,8 @@ struct fake_hca_quirks {
 	bool gid_has_smac;		/* add_gid programs the netdev's address */
 	bool del_gid_needs_ndev;
 	bool gids_unique;		/* add_gid refuses a GID that it has already */
+	/* A table of its own: one place, counted, for a GID of a VLAN, of a type or all */
+	enum { FAKE_NO_PLACES, FAKE_PLACE_A_TYPE, FAKE_PLACE_A_GID } gid_places;
 	bool gid_ops_fail_detached;	/* add_gid fails while the netdev is down */
 	bool del_gid_fails_with_qp1;	/* for the first entry, while there is QP1 */
 	bool one_pkey;			/* RoCE */
