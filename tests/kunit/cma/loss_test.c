@@ -41,7 +41,15 @@ static void no_reply_arrives(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
 	cma_resolve(test, &pair);
 	pair.server.drop[IBCM_REP] = -1;
+	pair.server.on_request = CMA_WAIT;
 	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Q"));
+	/* Both wait equally long, but for the timers' rounding: it begins later. */
+	msleep(3000);
+	KUNIT_ASSERT_EQ(test, cma_make_qp(&pair.server), 0);
+	rdma_lock_handler(pair.server.id);
+	KUNIT_EXPECT_EQ(test, rdma_accept(pair.server.id, &pair.server.param), 0);
+	rdma_unlock_handler(pair.server.id);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "u"));
 	/* The client says that it gave up. */
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QJ"));
