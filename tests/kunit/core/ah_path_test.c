@@ -73,8 +73,10 @@ static int query_port_with_lmc(struct ib_device *dev, u32 port, struct ib_port_a
 	return ret;
 }
 
+/* Unless the port asks for one always. */
 static void a_path_on_the_subnet_has_no_grh(struct kunit *test)
 {
+	bool grh = hca->quirks.grh_required;
 	struct sa_path_rec rec = ib_path();
 	struct rdma_ah_attr attr;
 	u8 lmc;
@@ -84,9 +86,10 @@ static void a_path_on_the_subnet_has_no_grh(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr), 0x44);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_sl(&attr), 3);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_static_rate(&attr), IB_RATE_10_GBPS);
-	KUNIT_EXPECT_EQ(test, rdma_ah_get_ah_flags(&attr), 0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_ah_flags(&attr), grh ? IB_AH_GRH : 0);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_path_bits(&attr), 0);
-	KUNIT_EXPECT_EQ(test, gid_refs(gid), 0);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid), grh);
+	rdma_destroy_ah_attr(&attr);
 
 	/* With an LMC the low bits of the source LID choose the path. */
 	query_port = hca->ibdev.ops.query_port;
@@ -97,6 +100,7 @@ static void a_path_on_the_subnet_has_no_grh(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, NULL),
 			0);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_path_bits(&attr), 2);
+	rdma_destroy_ah_attr(&attr);
 }
 
 static void a_path_through_a_router_has_one(struct kunit *test)

@@ -79,12 +79,18 @@ static void a_handle_holds_its_gid_and_domain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->usecnt), 1);
 	/* The caller's attributes are its own. */
 	KUNIT_EXPECT_NULL(test, attr.grh.sgid_attr);
-	rcu_read_lock();
-	atomic = rdma_create_ah(pd, &attr, 0);
-	rcu_read_unlock();
-	KUNIT_ASSERT_FALSE(test, IS_ERR(atomic));
-	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 2);
-	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(atomic, 0, NULL), 0);
+	if (hca->quirks.ah_only_sleeping) {
+		atomic = rdma_create_ah(pd, &attr, 0);
+		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(atomic), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 1);
+	} else if (!hca->quirks.ah_always_sleeps) {
+		rcu_read_lock();
+		atomic = rdma_create_ah(pd, &attr, 0);
+		rcu_read_unlock();
+		KUNIT_ASSERT_FALSE(test, IS_ERR(atomic));
+		KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 2);
+		KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(atomic, 0, NULL), 0);
+	}
 
 	atomic_set(&hca->fail_destroy[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, RDMA_DESTROY_AH_SLEEPABLE, NULL), -EIO);
@@ -101,7 +107,9 @@ static void a_handle_that_fails_gives_its_gid_back(struct kunit *test)
 	struct rdma_ah_attr attr = attr_of(0);
 
 	atomic_set(&hca->fail_create[FAKE_AH], 1);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr,
+							     RDMA_CREATE_AH_SLEEPABLE)),
+			-ENOMEM);
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
 	hca->ibdev.ops.create_ah = NULL;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -EOPNOTSUPP);
@@ -156,7 +164,7 @@ static void addresses_that_cannot_be_are_refused(struct kunit *test)
 static void a_modified_handle_holds_the_other_gid(struct kunit *test)
 {
 	struct rdma_ah_attr attr = attr_of(0);
-	struct ib_ah *ah = rdma_create_ah(pd, &attr, 0);
+	struct ib_ah *ah = rdma_create_ah(pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
 	attr = attr_of(1);
@@ -174,18 +182,23 @@ static void a_modified_handle_holds_the_other_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
 	attr = attr_of(5);
 	KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), -ENODATA);
-	/* Without a GRH it holds none. */
+	/* Without a GRH, if the port does without, it holds none. */
 	attr.ah_flags = 0;
-	KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), 0);
-	KUNIT_EXPECT_NULL(test, ah->sgid_attr);
-	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
-	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, 0, NULL), 0);
+	if (hca->quirks.grh_required) {
+		KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), -EINVAL);
+		KUNIT_EXPECT_PTR_EQ(test, ah->sgid_attr, gid[1]);
+	} else {
+		KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), 0);
+		KUNIT_EXPECT_NULL(test, ah->sgid_attr);
+		KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
+	}
+	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, RDMA_DESTROY_AH_SLEEPABLE, NULL), 0);
 }
 
 static void a_query_hands_out_no_reference(struct kunit *test)
 {
 	struct rdma_ah_attr attr = attr_of(0), back = { .type = RDMA_AH_ATTR_TYPE_IB };
-	struct ib_ah *ah = rdma_create_ah(pd, &attr, 0);
+	struct ib_ah *ah = rdma_create_ah(pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
 	back.grh.sgid_attr = gid[1];
@@ -195,7 +208,7 @@ static void a_query_hands_out_no_reference(struct kunit *test)
 	hca->ibdev.ops.query_ah = ah_query;
 	KUNIT_EXPECT_EQ(test, rdma_query_ah(ah, &back), 0);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&back), 0x1234);
-	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, RDMA_DESTROY_AH_SLEEPABLE, NULL), 0);
 }
 
 static void attributes_own_what_they_name(struct kunit *test)
@@ -271,7 +284,7 @@ static void a_reply_goes_where_the_datagram_came_from(struct kunit *test)
 	ah = ib_create_ah_from_wc(pd, &wc, &grh, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
-	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, rdma_destroy_ah_user(ah, RDMA_DESTROY_AH_SLEEPABLE, NULL), 0);
 	atomic_set(&hca->fail_create[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ib_create_ah_from_wc(pd, &wc, &grh, 1)),
 			-ENOMEM);

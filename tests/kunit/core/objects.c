@@ -3,6 +3,20 @@
 #include "core.h"
 #include "objects.h"
 
+struct fake_hca *objects_hca(const struct fake_hca_params *params)
+{
+	struct fake_hca *hca = fake_hca_alloc(params);
+
+	if (!hca)
+		return NULL;
+	hca->quirks.no_fast_reg = false;
+	hca->quirks.no_srq = false;
+	if (!fake_hca_register(hca))
+		return hca;
+	fake_hca_free(hca);
+	return NULL;
+}
+
 void objects_put(struct objects *o)
 {
 	if (!IS_ERR_OR_NULL(o->qp))
@@ -64,6 +78,8 @@ int objects_to_rts(struct fake_hca *hca, struct ib_qp *qp)
 	attr.ah_attr.type = RDMA_AH_ATTR_TYPE_IB;
 	attr.ah_attr.port_num = 1;
 	rdma_ah_set_dlid(&attr.ah_attr, hca->port[1].lid);
+	if (hca->quirks.grh_required)
+		rdma_ah_set_grh(&attr.ah_attr, &hca->port[1].gids[0], 0, 0, 1, 0);
 	ret = ib_modify_qp(qp, &attr, RC_RTR);
 	if (ret)
 		return ret;

@@ -23,6 +23,11 @@ struct objects {
 	struct ib_qp *qp;
 };
 
+/*
+ * An adapter with regions for fast registration and SRQs, for tests of those, whatever
+ * a provider without them is like otherwise.  NULL on failure.
+ */
+struct fake_hca *objects_hca(const struct fake_hca_params *params);
 /* @sge: max_send_sge; @flags: enum ib_qp_create_flags. */
 int objects_get(struct objects *o, struct fake_hca *hca, enum ib_poll_context poll,
 		u32 rw_ctxs, u32 sge, u32 flags);

@@ -17,8 +17,18 @@ static struct fake_hca *hca;
 
 static int restrack_test_init(struct kunit *test)
 {
-	hca = fake_hca_create(&ib_params);
-	return hca ? 0 : -ENOMEM;
+	int ret;
+
+	hca = fake_hca_alloc(&ib_params);
+	if (!hca)
+		return -ENOMEM;
+	hca->quirks.no_fast_reg = false;	/* MRs are tracked, too */
+	ret = fake_hca_register(hca);
+	if (ret) {
+		fake_hca_free(hca);
+		hca = NULL;
+	}
+	return ret;
 }
 
 static void restrack_test_exit(struct kunit *test)

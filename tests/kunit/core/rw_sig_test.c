@@ -45,7 +45,7 @@ static int sig_test_init(struct kunit *test)
 {
 	struct fake_hca_params params = { .link_layer = IB_LINK_LAYER_INFINIBAND };
 
-	hca = fake_hca_create(&params);
+	hca = objects_hca(&params);
 	pages = (char *)__get_free_pages(GFP_KERNEL, 2);
 	if (!hca || !pages)
 		return -ENOMEM;
@@ -208,15 +208,16 @@ static void a_device_has_to_offer_it(struct kunit *test)
 static void pools_that_fill_in_part_are_emptied(struct kunit *test)
 {
 	int i, alive = fake_hca_objects(hca);
+	/* Two regions of each kind, and the PD's where the device has no key. */
+	int regions = 4 + hca->quirks.no_local_dma_lkey;
 
-	/* Two regions of each kind. */
-	for (i = 1; i <= 4; i++) {
+	for (i = 1; i <= regions; i++) {
 		atomic_set(&hca->fail_create[FAKE_MR], i);
 		KUNIT_EXPECT_EQ(test, get(2), -ENOMEM);
 		KUNIT_EXPECT_EQ(test, fake_hca_objects(hca), alive);
 	}
 	KUNIT_EXPECT_EQ(test, get(2), 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_MR]), 4);
+	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_MR]), regions);
 }
 
 static int sig_once(struct kunit *test)

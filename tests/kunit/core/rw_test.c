@@ -20,14 +20,14 @@ static int rw_test_init(struct kunit *test)
 {
 	struct fake_hca_params params = { .link_layer = IB_LINK_LAYER_INFINIBAND };
 
-	ib = fake_hca_create(&params);
+	ib = objects_hca(&params);
 	params.link_layer = IB_LINK_LAYER_ETHERNET;
 	params.iwarp = true;
 	ndev = fake_netdev_create("fiw%d");
 	if (!ndev)
 		return -ENOMEM;
 	params.ndev = ndev;
-	iwarp = fake_hca_create(&params);
+	iwarp = objects_hca(&params);
 	pages = (char *)__get_free_pages(GFP_KERNEL, PAGES_ORDER);
 	return ib && iwarp && pages ? 0 : -ENOMEM;
 }
@@ -339,7 +339,8 @@ static void sizes_of_queues(struct kunit *test)
 {
 	struct ib_device *dev = &ib->ibdev;
 
-	KUNIT_EXPECT_EQ(test, rdma_rw_mr_factor(dev, 1, 256), 32);
+	KUNIT_EXPECT_EQ(test, rdma_rw_mr_factor(dev, 1, 256),
+			256 / (ib->quirks.max_sge_rd ?: 8));
 	KUNIT_EXPECT_EQ(test, rdma_rw_mr_factor(&iwarp->ibdev, 1, 256), 1);
 	KUNIT_EXPECT_EQ(test, rdma_rw_mr_factor(&iwarp->ibdev, 1, 257), 2);
 	/* Regions are kept small however large the device can make them. */
@@ -363,16 +364,18 @@ static void a_queue_has_room_for_its_contexts(struct kunit *test)
 		.qp_type = IB_QPT_RC, .port_num = 1,
 	};
 	struct ib_qp *qp;
+	int mrs;
 
 	KUNIT_ASSERT_EQ(test, objects_get(&o, iwarp, IB_POLL_SOFTIRQ, 0, 1, 0), 0);
+	mrs = atomic_read(&iwarp->alive[FAKE_MR]);	/* the PD's */
 	attr.send_cq = o.cq;
 	attr.recv_cq = o.cq;
 	qp = ib_create_qp(o.pd, &attr);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(qp));
 	KUNIT_EXPECT_EQ(test, attr.cap.max_send_wr, 10 + 3 * 20);
-	KUNIT_EXPECT_EQ(test, atomic_read(&iwarp->alive[FAKE_MR]), 20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&iwarp->alive[FAKE_MR]), mrs + 20);
 	ib_destroy_qp(qp);
-	KUNIT_EXPECT_EQ(test, atomic_read(&iwarp->alive[FAKE_MR]), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&iwarp->alive[FAKE_MR]), mrs);
 
 	/* As much as the device has. */
 	iwarp->ibdev.attrs.max_qp_wr = 40;

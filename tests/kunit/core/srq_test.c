@@ -14,7 +14,7 @@ static int srq_test_init(struct kunit *test)
 		.link_layer = IB_LINK_LAYER_INFINIBAND, .ports = 2,
 	};
 
-	hca = fake_hca_create(&params);
+	hca = objects_hca(&params);
 	return hca ? objects_get(&o, hca, IB_POLL_SOFTIRQ, 0, 1, 0) : -ENOMEM;
 }
 

@@ -17,7 +17,7 @@ static struct fake_hca *hca;
 
 static int verbs_test_init(struct kunit *test)
 {
-	hca = fake_hca_create(&ib_params);
+	hca = objects_hca(&ib_params);
 	return hca ? 0 : -ENOMEM;
 }
 
