@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""quirks.py FILE: the rows of the fake adapter's quirks.c, a line for each set of
-quirks: the name of a provider that has it, then those of others that have the same."""
+"""quirks.py FILE [NAME,...]: the rows of the fake adapter's quirks.c, a line for each set
+of quirks: the name of a provider that has it, then those of others that have the same.
+With NAMEs, unless these are *, the sets of those alone."""
 import re
 import sys
 
@@ -20,6 +21,13 @@ def main():
     sets = {}
     for name, quirks in rows(open(sys.argv[1]).read()):
         sets.setdefault(quirks, []).append(name)
+    wanted = sys.argv[2] if len(sys.argv) > 2 else '*'
+    if wanted != '*':
+        known = {name: names for names in sets.values() for name in names}
+        unknown = [name for name in wanted.split(',') if name not in known]
+        if unknown:
+            sys.exit('quirks: no row of %s' % ' '.join(unknown))
+        sets = {name: known[name] for name in wanted.split(',')}
     for names in sets.values():
         print(*names)
     return 0 if sets else 1
