@@ -120,6 +120,8 @@ void *cm_held(struct cm_side *side);
  * arrival at @to's adapter.
  */
 void cm_mad(struct cm_side *from, struct cm_side *to, enum ibcm_kind kind, void *mad);
+/* What all packets from one's QP1 to the other's have. */
+void cm_packet(struct cm_side *from, struct cm_side *to, struct fake_hca_packet *packet);
 void cm_inject(struct cm_side *from, struct cm_side *to, const void *mad, u32 len);
 void cm_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 		  unsigned int ms);

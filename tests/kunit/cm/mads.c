@@ -26,18 +26,24 @@ void *cm_held(struct cm_side *side)
 	return packet ? packet->data : NULL;
 }
 
-void cm_inject(struct cm_side *from, struct cm_side *to, const void *mad, u32 len)
+void cm_packet(struct cm_side *from, struct cm_side *to, struct fake_hca_packet *packet)
 {
-	struct fake_hca_packet like = {
+	*packet = (struct fake_hca_packet){
 		.src_qpn = 1,
 		.slid = cm_port(from, 1)->lid,
 		.dlid = cm_port(to, 1)->lid,
-		.grh = from->ndev,
+		.grh = from->ndev || from->hca->quirks.grh_required,
 		.ipv4 = from->ndev,
 	};
+	cm_gid(from, 1, &packet->sgid);
+	cm_gid(to, 1, &packet->dgid);
+}
 
-	cm_gid(from, 1, &like.sgid);
-	cm_gid(to, 1, &like.dgid);
+void cm_inject(struct cm_side *from, struct cm_side *to, const void *mad, u32 len)
+{
+	struct fake_hca_packet like;
+
+	cm_packet(from, to, &like);
 	fake_hca_inject(to->hca, 1, &like, mad, len);
 }
 

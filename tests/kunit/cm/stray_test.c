@@ -53,14 +53,12 @@ static int sent(enum ibcm_kind kind)
 /* From another node, the @n-th, to a port. */
 static void inject_at(u32 port, int n, const void *mad)
 {
-	struct fake_hca_packet like = {
-		.port = port,
-		.src_qpn = 1,
-		.slid = 0x1000 + n,
-		.dlid = pair.server.hca->port[port].lid,
-	};
+	struct fake_hca_packet like;
 
-	cm_gid(&pair.client, 1, &like.sgid);
+	cm_packet(&pair.client, &pair.server, &like);
+	like.port = port;
+	like.slid = 0x1000 + n;
+	like.dlid = pair.server.hca->port[port].lid;
 	cm_gid(&pair.server, port, &like.dgid);
 	fake_hca_inject(pair.server.hca, 1, &like, mad, IB_MGMT_MAD_SIZE);
 	fake_hca_flush(pair.server.hca);
