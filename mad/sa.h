@@ -26,6 +26,8 @@
 /* The way to the subnet manager; replaced as a whole when it changes. */
 struct sa_sm_ah {
 	struct kref ref;		/* the port's, and one a query in flight */
+	struct sa_port *port;		/* counted by its sm_ahs */
+	struct work_struct end;		/* destroys it, where that may sleep */
 	struct ib_ah *ah;
 	u16 pkey_index;
 };
@@ -36,6 +38,7 @@ struct sa_port {
 	struct ib_mad_agent *agent;	/* NULL: no InfiniBand on this port */
 	spinlock_t lock;		/* irq safe */
 	struct sa_sm_ah *sm_ah;		/* protected by lock */
+	atomic_t sm_ahs;		/* those alive, which the port's end waits for */
 	struct delayed_work update;	/* reads the SM's address anew */
 	spinlock_t groups_lock;		/* irq safe */
 	struct list_head groups;	/* all; groups_lock */

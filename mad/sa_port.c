@@ -13,13 +13,21 @@
 
 static struct ib_client sa_ib_client;
 
+static void sa_sm_ah_end(struct work_struct *work)
+{
+	struct sa_sm_ah *sm_ah = container_of(work, struct sa_sm_ah, end);
+	struct sa_port *port = sm_ah->port;
+
+	rdma_destroy_ah(sm_ah->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	kfree(sm_ah);
+	if (atomic_dec_and_test(&port->sm_ahs))
+		wake_up_var(&port->sm_ahs);
+}
+
+/* The last query may end anywhere; not every provider destroys a handle anywhere. */
 static void sa_sm_ah_release(struct kref *ref)
 {
-	struct sa_sm_ah *sm_ah = container_of(ref, struct sa_sm_ah, ref);
-
-	/* Who asks may not sleep, and no provider with InfiniBand ports does here. */
-	rdma_destroy_ah(sm_ah->ah, 0);
-	kfree(sm_ah);
+	queue_work(ibmad_lookup_wq, &container_of(ref, struct sa_sm_ah, ref)->end);
 }
 
 void ibmad_sa_sm_ah_put(struct sa_sm_ah *sm_ah)
@@ -71,7 +79,7 @@ static void sa_sm_attr(const struct sa_port *port,
 	rdma_ah_set_interface_id(attr, id);
 }
 
-static struct sa_sm_ah *sa_sm_ah_create(const struct sa_port *port,
+static struct sa_sm_ah *sa_sm_ah_create(struct sa_port *port,
 					const struct ib_port_attr *port_attr)
 {
 	struct rdma_ah_attr attr = {};
@@ -93,6 +101,9 @@ static struct sa_sm_ah *sa_sm_ah_create(const struct sa_port *port,
 		kfree(sm_ah);
 		return ERR_PTR(ret);
 	}
+	INIT_WORK(&sm_ah->end, sa_sm_ah_end);
+	sm_ah->port = port;
+	atomic_inc(&port->sm_ahs);
 	return sm_ah;
 }
 
@@ -177,6 +188,7 @@ static void sa_port_close(struct sa_port *port)
 	ib_unregister_mad_agent(port->agent);
 	ibmad_sa_share_close(port);
 	sa_sm_ah_replace(port, NULL);
+	wait_var_event(&port->sm_ahs, !atomic_read(&port->sm_ahs));
 }
 
 static int sa_port_open(struct sa_device *sa, struct sa_port *port, u32 num)
@@ -271,7 +283,8 @@ err:
  * waited for, and they belong to clients of ours, which left the device before us;
  * (3) no query is with the local service: those that were are waited for, and have
  * been completed or sent; none begins, as those clients are gone; (4) the agent is
- * deregistered, so each query that was sent has been completed.
+ * deregistered, so each query that was sent has been completed; (5) the handles that
+ * they went by are waited for.
  */
 static void sa_remove(struct ib_device *device, void *data)
 {

@@ -142,15 +142,13 @@ static void connections_outnumber_handles(struct kunit *test)
 /* Each peer needs one of its own for the answer: those that linger make room. */
 static void peers_outnumber_handles(struct kunit *test)
 {
-	struct fake_hca_packet like = { .src_qpn = 1, };
+	struct fake_hca_packet like;
 	u8 mad[IB_MGMT_MAD_SIZE];
 	int i;
 
 	pair.server.on_req = CM_WAIT;
 	listen(test);
-	cm_gid(&pair.client, 1, &like.sgid);
-	cm_gid(&pair.server, 1, &like.dgid);
-	like.dlid = pair.server.hca->port[1].lid;
+	cm_packet(&pair.client, &pair.server, &like);
 	for (i = 0; i < MANY; i++) {
 		cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
 		IBA_SET(CM_REQ_LOCAL_COMM_ID, (struct cm_req_msg *)mad, 0x7000 + i);
@@ -241,9 +239,9 @@ static void handles_are_made_where_one_may_sleep(struct kunit *test)
 	msleep(500);
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.client), 0);
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
-	/* Subnet administration has one that it ends anywhere. */
-	pair.client.hca->quirks.ah_only_sleeping = false;
-	pair.server.hca->quirks.ah_only_sleeping = false;
+	/* Subnet administration has one a port, which goes likewise. */
+	ib_unregister_device(&pair.client.hca->ibdev);
+	KUNIT_EXPECT_EQ(test, fake_hca_objects(pair.client.hca), 0);
 }
 
 /* A connection's label spreads its data; its messages go by the peer's path. */
