@@ -64,6 +64,10 @@ enum fake_hca_verdict cma_sa_verdict(struct cma_side *side,
 		.slid = SM_LID,
 		.dlid = side->hca->port[1].lid,
 		.qkey = IB_QP1_QKEY,
+		/* The way back of what was asked. */
+		.grh = packet->grh,
+		.sgid = packet->dgid,
+		.dgid = packet->sgid,
 	};
 	struct ib_sa_mad *answer;
 
