@@ -395,6 +395,7 @@ static void a_failed_attempt_is_made_again(struct kunit *test)
 
 static void over_ipv6(struct kunit *test)
 {
+	const struct ib_gid_attr *attr;
 	struct sockaddr_storage addr;
 	struct sockaddr_in6 *peer;
 
@@ -411,6 +412,10 @@ static void over_ipv6(struct kunit *test)
 	peer = (struct sockaddr_in6 *)&pair.server.id->route.addr.dst_addr;
 	KUNIT_EXPECT_MEMEQ(test, &peer->sin6_addr, &pair.client.ip6, 16);
 	KUNIT_EXPECT_STREQ(test, pair.server.private_data, "six");
+	/* The request came as RoCE v2, whether the adapter says so or not. */
+	attr = cma_of(pair.server.id)->sgid_attr;
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	KUNIT_EXPECT_EQ(test, attr->gid_type, IB_GID_TYPE_ROCE_UDP_ENCAP);
 }
 
 static void every_event_and_reason_has_words(struct kunit *test)

@@ -47,6 +47,7 @@ struct fake_hca_packet {
 	u16 pkey_index;
 	u16 slid, dlid;
 	bool grh, ipv4;
+	bool roce_v1;			/* on Ethernet; otherwise v2 */
 	union ib_gid sgid, dgid;
 	u8 smac[ETH_ALEN];
 	u32 len;

@@ -13,6 +13,7 @@ struct fake_ah {
 	struct ib_ah ibah;
 	struct rdma_ah_attr attr;	/* without its reference on the GID */
 	bool grh;
+	bool roce_v1;
 	union ib_gid sgid, dgid;
 	int sgid_at;			/* RoCE: in the port's table; -1: in none */
 	u16 dlid;
@@ -97,6 +98,8 @@ int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		ah->grh = true;
 		ah->sgid = rdma_ah_read_grh(attr)->sgid_attr->gid;
 		ah->dgid = rdma_ah_read_grh(attr)->dgid;
+		ah->roce_v1 = rdma_ah_read_grh(attr)->sgid_attr->gid_type ==
+			      IB_GID_TYPE_ROCE;
 	}
 	if (attr->type == RDMA_AH_ATTR_TYPE_IB)
 		ah->dlid = rdma_ah_get_dlid(attr);
@@ -458,7 +461,9 @@ static struct fake_hca_packet *fake_packet(struct fake_qp *qp,
 			       *fake_hca_ah_sgid(&ah->ibah) : ah->sgid;
 		packet->dgid = ah->dgid;
 		packet->dlid = ah->dlid;
-		packet->ipv4 = ipv6_addr_v4mapped((struct in6_addr *)&ah->dgid);
+		packet->roce_v1 = ah->roce_v1;
+		packet->ipv4 = !ah->roce_v1 &&
+			       ipv6_addr_v4mapped((struct in6_addr *)&ah->dgid);
 		if (rdma_cap_ib_switch(qp->ibqp.device))
 			packet->port = ud_wr(wr)->port_num;
 	}
@@ -534,7 +539,7 @@ static struct fake_hca *fake_route(const struct fake_hca_packet *packet, u32 *po
 }
 
 /* The 40 bytes before a datagram: a GRH, or an IPv4 header in the last 20. */
-static void fake_put_grh(void *at, const struct fake_hca_packet *packet)
+static void fake_put_grh(void *at, const struct fake_hca_packet *packet, bool ethernet)
 {
 	struct ib_grh *grh = at;
 	struct iphdr *ip = at + 20;
@@ -552,7 +557,7 @@ static void fake_put_grh(void *at, const struct fake_hca_packet *packet)
 	}
 	grh->version_tclass_flow = cpu_to_be32(6 << 28);
 	grh->paylen = cpu_to_be16(packet->len);
-	grh->next_hdr = 0x1b;
+	grh->next_hdr = ethernet && !packet->roce_v1 ? IPPROTO_UDP : 0x1b;
 	grh->hop_limit = 64;
 	grh->sgid = packet->sgid;
 	grh->dgid = packet->dgid;
@@ -561,6 +566,7 @@ static void fake_put_grh(void *at, const struct fake_hca_packet *packet)
 static void fake_receive(struct fake_hca *hca, u32 port,
 			 const struct fake_hca_packet *packet)
 {
+	bool ethernet = hca->link_layer == IB_LINK_LAYER_ETHERNET;
 	struct fake_recv *recv;
 	struct fake_qp *qp;
 	struct ib_qp *ibqp;
@@ -597,14 +603,15 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 	if (qp->ibqp.qp_type == IB_QPT_UD || packet->dst_qpn < 2) {
 		wc.byte_len += sizeof(struct ib_grh);
 		if (wc.byte_len <= recv->length) {
-			fake_put_grh(recv->addr, packet);
+			fake_put_grh(recv->addr, packet, ethernet);
 			memcpy(recv->addr + sizeof(struct ib_grh), packet->data,
 			       packet->len);
 		}
 		wc.wc_flags = packet->grh ? IB_WC_GRH : 0;
-		if (hca->link_layer == IB_LINK_LAYER_ETHERNET) {
+		if (ethernet) {
 			wc.wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE | IB_WC_WITH_SMAC;
-			wc.network_hdr_type = packet->ipv4 ? RDMA_NETWORK_IPV4 :
+			wc.network_hdr_type = packet->roce_v1 ? RDMA_NETWORK_ROCE_V1 :
+					      packet->ipv4 ? RDMA_NETWORK_IPV4 :
 							     RDMA_NETWORK_IPV6;
 			memcpy(wc.smac, packet->smac, ETH_ALEN);
 		}
