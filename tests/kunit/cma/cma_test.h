@@ -132,6 +132,8 @@ void cma_forget(struct cma_side *side);
 void cma_settle(struct cma_pair *pair);
 /* Objects of a kind beyond those of an idle adapter. */
 int cma_alive(struct cma_side *side, enum fake_hca_object kind);
+/* Under how many entries the adapter has the GID of the side's IP address. */
+int cma_hw_gids(struct cma_side *side, sa_family_t family);
 int cma_sent(struct cma_side *side, enum ibcm_kind kind);
 struct cma_id *cma_of(struct rdma_cm_id *id);
 enum rdma_cm_state cma_at(struct rdma_cm_id *id);
