@@ -8,6 +8,7 @@
 # then one DISCONNECTED, and that the programs end well.
 . /ibex/user.sh
 . /ibex/rtu.sh
+. /ibex/rows.sh
 # scripts/vm run --args all: also those that scripts/vm-established wants to see
 count=20
 parallel=4
@@ -15,71 +16,8 @@ BOUND=10	# longest to wait for ESTABLISHED while every RTU is lost, seconds
 
 all() { [ "$IBEX_ARGS" = all ]; }
 
-# what became of the RTUs since the wire was set up
-rtu_told() {
-	say "  RTUs: $(rtu_dropped) dropped, $(rtu_new) came, of them $(rtu_new_again) again;" \
-		"$(rep_resent) REPs resent"
-}
-
-# row WHAT MEDIAN MIN MAX NOTE, of the condition at hand
-row() { printf 'row | %-24s | %-34s | %10s | %10s | %10s | %s\n' "$condition" "$@"; }
-
-# within SECONDS COMMAND...: a wait_for that looks at the clock
-within() {
-	local end=$(($(now_us) + $1 * 1000000))
-	shift
-	while ! "$@"; do
-		[ "$(now_us)" -lt $end ] || return 1
-		busybox usleep 20000
-	done
-}
-
-now_us() { echo "${EPOCHREALTIME/./}"; }
-
-ms() { printf '%d.%d' $(($1 / 1000)) $(($1 % 1000 / 100)); }
-
-# row_of WHAT: microseconds, one a line, on stdin
-row_of() {
-	local median min max n note=""
-	read -r n median min max < <(sort -n | awk '
-		function ms(us) { return sprintf("%.1f", us / 1000) }
-		{ v[NR] = $1 }
-		END {
-			if (NR == 0) print 0, "never", "-", "-"
-			else print NR, ms((v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2), \
-				ms(v[1]), ms(v[NR])
-		}')
-	[ "$n" = "$count" ] || note="$n of $count in $BOUND s"
-	row "$1" "$median" "$min" "$max" "$note"
-}
-
-# ours_must TEXT COMMAND...
-ours_must() {
-	local what=$1
-	shift
-	"$@" && return 0
-	say "  $what"
-	[ "$IBEX_MODE" = stock ] || fail "$condition: $what"
-}
-
 # --- the test ULP ------------------------------------------------------------
 all_established() { ulp_is "passive_established=$count"; }
-
-# each record of the ULP: once ESTABLISHED, then once DISCONNECTED
-each_once() {
-	awk -v want="$count" '
-		$4 != 1 || $5 != 1 || $2 + 0 > $3 + 0 { bad++ }
-		$4 == 0 { none++ }
-		$4 > 1 { twice++ }
-		$4 > 0 && $2 + 0 > $3 + 0 { late++ }
-		$5 != 1 { ends++ }
-		END {
-			if (bad || NR != want)
-				printf "  of %d ids %d got no ESTABLISHED, %d more than one, %d after DISCONNECTED, %d not one DISCONNECTED\n",
-					NR, none, twice, late, ends
-			exit bad || NR != want
-		}' "$ULP/times"
-}
 
 # cm_counted NAME AT-LEAST: by the CM's own counters, which only ours has
 cm_counted() {
@@ -100,7 +38,7 @@ hold_round() {
 end_round() {
 	ulp drop active
 	within 10 ulp_is live=0 || fail "$(ulp_get live) connections still live"
-	ours_must "not each one ESTABLISHED, then one DISCONNECTED" each_once
+	ours_must "not each one ESTABLISHED, then one DISCONNECTED" each_once "$ULP/times"
 	ulp_check duplicates=0 unexpected=0 bad_data=0 io_error=0
 	ulp_check_clean
 	rtu_clean
@@ -112,8 +50,7 @@ report() {
 	if silent; then
 		awk '$2 != "-" { print $2 }' "$ULP/times" | row_of "accept to ESTABLISHED"
 	else
-		awk '$1 != "-" && $2 != "-" { print $2 - $1 }' "$ULP/times" |
-			row_of "first receive to ESTABLISHED"
+		since_received "$ULP/times" | row_of "first receive to ESTABLISHED"
 	fi
 }
 
@@ -171,7 +108,7 @@ ulp_brief() {
 	ulp_check completed="$count"
 	within 10 ulp_is live=0 || fail "$(ulp_get live) connections still live"
 	row "ids with an ESTABLISHED" "$(ulp_get passive_established)" - - ""
-	ours_must "not each one ESTABLISHED, then one DISCONNECTED" each_once
+	ours_must "not each one ESTABLISHED, then one DISCONNECTED" each_once "$ULP/times"
 	ulp_check passive_disconnected="$count"
 	ulp_check_clean
 	cm_counted "$1" $((count / 2))
