@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# Block devices over RDMA, both sides the kernel's own, each over a file in a tmpfs:
+# NVMe (nvmet, set up by configfs, and what nvme-cli writes to /dev/nvme-fabrics) and
+# iSER (LIO, by configfs, and open-iscsi). $condition is told with what fails.
+#
+# shellcheck disable=SC2034,SC2154 # of who is sourced after it, before it
+STORE=/srv/store
+STORE_MB=16
+CONFIG=/sys/kernel/config
+NVMET=$CONFIG/nvmet
+NQN=org.ibex.store
+LIO=$CONFIG/target
+IQN=iqn.2026-01.org.ibex:store
+TPG=$LIO/iscsi/$IQN/tpgt_1
+ISER=(-m node -T "$IQN" -p "$A:3260" -I iser)
+
+store_up() {
+	mountpoint -q $STORE && return 0
+	mkdir -p $STORE
+	mount -t tmpfs -o size=100m tmpfs $STORE
+	busybox dd if=/dev/urandom of=$STORE/pattern bs=64k count=16 2>/dev/null
+	mountpoint -q $CONFIG || mount -t configfs configfs $CONFIG
+}
+
+store_down() { umount $STORE; }
+
+# store_file NAME
+store_file() {
+	rm -f "$STORE/$1"
+	truncate -s ${STORE_MB}M "$STORE/$1"
+}
+
+# store_compare DEVICE NAME: what is written to the block device is what the other side's
+# file then holds, and what is read back when no cache knows it
+store_compare() {
+	dd if=$STORE/pattern of="$1" bs=64k oflag=direct conv=fsync,notrunc status=none ||
+		fail "$condition: write to $1"
+	cmp -n $((1 << 20)) $STORE/pattern "$STORE/$2" || fail "$condition: $2 holds other data"
+	dd if="$1" bs=64k count=16 iflag=direct status=none | cmp - $STORE/pattern ||
+		fail "$condition: $1 reads other data"
+}
+
+# --- NVMe --------------------------------------------------------------------
+nvmet_up() {
+	store_up
+	store_file nvme
+	load nvmet nvmet-rdma nvme-rdma
+	mkdir $NVMET/subsystems/$NQN
+	echo 1 >$NVMET/subsystems/$NQN/attr_allow_any_host
+	mkdir $NVMET/subsystems/$NQN/namespaces/1
+	echo -n $STORE/nvme >$NVMET/subsystems/$NQN/namespaces/1/device_path
+	echo 1 >$NVMET/subsystems/$NQN/namespaces/1/buffered_io
+	echo 1 >$NVMET/subsystems/$NQN/namespaces/1/enable
+	mkdir $NVMET/ports/1
+	echo rdma >$NVMET/ports/1/addr_trtype
+	echo ipv4 >$NVMET/ports/1/addr_adrfam
+	echo $A >$NVMET/ports/1/addr_traddr
+	echo 4420 >$NVMET/ports/1/addr_trsvcid
+	ln -s $NVMET/subsystems/$NQN $NVMET/ports/1/subsystems/$NQN ||
+		fail "nvmet does not listen"
+}
+
+nvme_connect() {
+	echo "transport=rdma,traddr=$A,trsvcid=4420,host_traddr=$B,nqn=$NQN,nr_io_queues=2" \
+		>/dev/nvme-fabrics || fail "$condition: nvme connect"
+	wait_for 60 nvme_disk || fail "$condition: no disk of the controller"
+}
+
+# its disk: /dev/$NVME_DISK
+nvme_disk() {
+	local name
+	for name in /sys/block/nvme*n*; do
+		[ -b "/dev/${name##*/}" ] || continue
+		NVME_DISK=${name##*/}
+		return 0
+	done
+	return 1
+}
+
+nvme_disconnect() {
+	local ctrl
+	for ctrl in /sys/class/nvme/nvme*; do
+		[ ! -e "$ctrl" ] || echo 1 >"$ctrl/delete_controller"
+	done
+}
+
+nvmet_down() {
+	local m
+	rm $NVMET/ports/1/subsystems/$NQN
+	rmdir $NVMET/ports/1
+	rmdir $NVMET/subsystems/$NQN/namespaces/1
+	rmdir $NVMET/subsystems/$NQN
+	for m in nvme-rdma nvmet-rdma; do
+		modprobe -r $m || fail "modprobe -r $m"
+	done
+}
+
+# --- iSER --------------------------------------------------------------------
+lio_up() {
+	store_up
+	store_file iser
+	# where LIO keeps its data base
+	mkdir -p /etc/target
+	load target_core_mod target_core_file iscsi_target_mod ib_isert
+	mkdir -p $LIO/core/fileio_0/store
+	echo "fd_dev_name=$STORE/iser,fd_dev_size=$((STORE_MB << 20))" \
+		>$LIO/core/fileio_0/store/control
+	echo 1 >$LIO/core/fileio_0/store/enable
+	mkdir $LIO/iscsi
+	mkdir -p $TPG/lun/lun_0 "$TPG/np/$A:3260"
+	ln -s $LIO/core/fileio_0/store $TPG/lun/lun_0/store
+	echo 0 >$TPG/attrib/authentication
+	echo 0 >$TPG/attrib/demo_mode_write_protect
+	echo 1 >$TPG/attrib/generate_node_acls
+	echo 1 >$TPG/attrib/cache_dynamic_acls
+	echo 1 >"$TPG/np/$A:3260/iser" || fail "LIO does not listen on RDMA"
+	echo 1 >$TPG/enable
+}
+
+iscsi_up() {
+	load sd_mod ib_iser
+	mkdir -p /etc/iscsi /run/lock/iscsi
+	echo "InitiatorName=$IQN.initiator" >/etc/iscsi/initiatorname.iscsi
+	iscsid -f >/tmp/iscsid 2>&1 &
+	ISCSID=$!
+	iscsiadm "${ISER[@]}" -o new >/tmp/iscsiadm 2>&1 || fail "iscsiadm: $(cat /tmp/iscsiadm)"
+	# no pings: they end a session that is slow; nor a login that is
+	local name
+	for name in 'conn[0].timeo.noop_out_interval' 'conn[0].timeo.noop_out_timeout'; do
+		iscsiadm "${ISER[@]}" -o update -n "node.$name" -v 0
+	done
+	iscsiadm "${ISER[@]}" -o update -n 'node.conn[0].timeo.login_timeout' -v 60
+}
+
+iser_login() {
+	iscsiadm "${ISER[@]}" --login >/tmp/iscsiadm 2>&1 ||
+		fail "$condition: login: $(cat /tmp/iscsiadm)"
+	wait_for 60 iser_disk || fail "$condition: no disk of the session"
+}
+
+# its disk: /dev/$ISER_DISK
+iser_disk() {
+	local name
+	for name in /sys/class/iscsi_session/session*/device/target*/*/block/*; do
+		[ -b "/dev/${name##*/}" ] || continue
+		ISER_DISK=${name##*/}
+		return 0
+	done
+	return 1
+}
+
+iser_logout() {
+	iscsiadm "${ISER[@]}" --logout >/tmp/iscsiadm 2>&1 ||
+		fail "$condition: logout: $(cat /tmp/iscsiadm)"
+}
+
+iscsi_down() {
+	iscsiadm "${ISER[@]}" -o delete
+	kill $ISCSID
+	wait $ISCSID || :
+	modprobe -r ib_iser || fail "modprobe -r ib_iser"
+}
+
+lio_down() {
+	echo 0 >$TPG/enable
+	rm $TPG/lun/lun_0/store
+	rmdir "$TPG/np/$A:3260" $TPG/lun/lun_0 $TPG $LIO/iscsi/$IQN $LIO/iscsi
+	rmdir $LIO/core/fileio_0/store $LIO/core/fileio_0
+	modprobe -r ib_isert || fail "modprobe -r ib_isert"
+}
