@@ -417,6 +417,7 @@ def duplicates():
 
 
 def rmpp():
+    # none is answered: a timeout that ends meanwhile has one go again, as a new request
     a, b = Umad("rxe_a"), Umad("rxe_b")
     ida = a.register(CLASS_RMPP, rmpp=1)
     idb = b.register(CLASS_RMPP, (GET, 3), rmpp=1)
@@ -424,7 +425,7 @@ def rmpp():
         head = struct.pack(">BBBBII", 1, 1, 1, 0, 0, 0)
         payload = bytes(i * 7 & 255 for i in range(size))
         m = mad(3, size, CLASS_RMPP, 0, head, payload)
-        check("write", a.send(ida, "rxe_b", m, timeout=1000, retries=3), HDR + len(m))
+        check("write", a.send(ida, "rxe_b", m, timeout=60000, retries=3), HDR + len(m))
         b.ready()
         if size > 216:
             buf = bytearray(HDR + MAD)
