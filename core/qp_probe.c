@@ -84,24 +84,17 @@ static bool psn_is_past(u32 psn, u32 start)
 }
 
 /*
- * Whether @psn is believed to be what the QP expects.  Where the provider's text
- * does not tell, an answer counts when this QP was seen at its start before, or
+ * Whether a PSN past its start is believed to be what the QP expects.  Where the
+ * provider's text does not tell, it is when this QP was seen at its start before, or
  * another of the device to move on from there.
  */
-static bool psn_is_believed(struct ibcore_qp_watch *watch, struct ib_device *dev,
-			    u32 psn, u32 start)
+static bool psn_is_believed(struct ibcore_qp_watch *watch, struct ib_device *dev)
 {
 	struct ibcore_device *priv = ibcore_priv(dev);
-	bool was_at_start;
 
 	if (psn_report(dev) == PSN_LIVE || READ_ONCE(priv->psn_moves))
 		return true;
-	spin_lock_irq(&watch->lock);
-	was_at_start = watch->at_start;
-	if (psn == start)
-		watch->at_start = true;
-	spin_unlock_irq(&watch->lock);
-	if (!was_at_start || !psn_is_past(psn, start))
+	if (!READ_ONCE(watch->at_start))
 		return false;
 	WRITE_ONCE(priv->psn_moves, true);
 	return true;
@@ -122,8 +115,9 @@ static bool qp_psn_moved(struct ibcore_qp_watch *watch, struct ib_qp *qp)
 	    READ_ONCE(*qp_psn_note(qp)) != note)
 		return false;
 	psn = attr.rq_psn & PSN_MASK;
-	return psn_is_believed(watch, qp->device, psn, start) &&
-	       psn_is_past(psn, start);
+	if (psn == start)
+		WRITE_ONCE(watch->at_start, true);
+	return psn_is_past(psn, start) && psn_is_believed(watch, qp->device);
 }
 
 /* The watch's QP, held against destruction; NULL if nothing is awaited of it. */

@@ -166,7 +166,7 @@ EXPORT_SYMBOL(ibcore_qp_watch_put);
  *	true
  * @context: passed to it
  *
- * The PSN is looked at after events of the QP and of CQs that core does not poll,
+ * The PSN is looked at after completion events of CQs that core does not poll,
  * before the QP's owner stops or destroys it, and by ibcore_qp_probe().  Nothing
  * is heard any more once the QP is destroyed.
  *

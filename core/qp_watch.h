@@ -30,7 +30,7 @@ struct ibcore_qp_watch {
 	void *context;
 	atomic_t *awaited;		/* of the CQ; lock; NULL: not polled here */
 	struct cq_hook_link links[2];	/* of CQs that core does not poll */
-	bool at_start;			/* lock; a probe found the PSN of RTR */
+	bool at_start;			/* set by a probe that found the PSN of RTR */
 	bool can_probe;			/* fixed; the provider tells of the PSN */
 	struct rcu_head rcu;
 };
