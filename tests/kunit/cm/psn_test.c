@@ -494,6 +494,19 @@ static void its_id_goes_meanwhile(struct kunit *test)
 
 static struct completion gone;
 
+/* @leave takes what is asked about away: not before the provider has answered. */
+static void leave_meanwhile(struct kunit *test, int (*leave)(void *arg))
+{
+	pair.client.drop[IBCM_RTU] = -1;
+	ready(test, IB_QPT_RC);
+	asked(test);
+	init_completion(&gone);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(leave, NULL, "leave")));
+	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&gone, HZ / 2), 0);
+	complete(&gate.open);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&gone, 60 * HZ), 0);
+}
+
 static int destroy_qp(void *arg)
 {
 	ib_destroy_qp(own.qp);
@@ -504,14 +517,7 @@ static int destroy_qp(void *arg)
 
 static void its_queue_goes_meanwhile(struct kunit *test)
 {
-	pair.client.drop[IBCM_RTU] = -1;
-	ready(test, IB_QPT_RC);
-	asked(test);
-	init_completion(&gone);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(destroy_qp, NULL, "destroy_qp")));
-	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&gone, HZ / 2), 0);
-	complete(&gate.open);
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&gone, 60 * HZ), 0);
+	leave_meanwhile(test, destroy_qp);
 	/* Its owner asks before it destroys, and was answered. */
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QE"));
 	cm_drop_id(&pair.server);
@@ -529,14 +535,7 @@ static int remove_device(void *arg)
 
 static void its_device_goes_meanwhile(struct kunit *test)
 {
-	pair.client.drop[IBCM_RTU] = -1;
-	ready(test, IB_QPT_RC);
-	asked(test);
-	init_completion(&gone);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(remove_device, NULL, "remove")));
-	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&gone, HZ / 2), 0);
-	complete(&gate.open);
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&gone, 60 * HZ), 0);
+	leave_meanwhile(test, remove_device);
 	KUNIT_EXPECT_LT(test, ib_send_cm_dreq(pair.server.id, NULL, 0), 0);
 }
 

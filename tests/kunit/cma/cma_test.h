@@ -124,6 +124,8 @@ void cma_resolve_to(struct kunit *test, struct cma_side *client,
 int cma_request(struct cma_side *client);
 /* All of it; events are forgotten after. */
 void cma_connect(struct kunit *test, struct cma_pair *pair);
+/* Until the server has accepted; every RTU is lost. */
+void cma_connect_without_rtu(struct kunit *test, struct cma_pair *pair);
 void cma_drop_id(struct cma_side *side);
 void cma_drop_listener(struct cma_side *side);
 /* Waits until the side's events are @events exactly; bounded. */

@@ -50,16 +50,6 @@ static void receive(struct ib_qp *qp, enum ib_wc_status status)
 }
 
 /* The server has accepted and waits for an RTU that does not come. */
-static void accept_without_rtu(struct kunit *test)
-{
-	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
-	cma_resolve(test, &pair);
-	pair.client.drop[IBCM_RTU] = -1;
-	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
-	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
-	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Q"));
-}
-
 static void no_more_than(struct kunit *test, const char *events)
 {
 	msleep(80000);
@@ -74,7 +64,7 @@ static void from_each_context(struct kunit *test)
 	for (from = 0; from < RAISE_CONTEXTS; from++) {
 		memset(&consumer, 0, sizeof(consumer));
 		pair.server.qp_event = consumer_event;
-		accept_without_rtu(test);
+		cma_connect_without_rtu(test, &pair);
 		cma_raise_now(test, pair.server.id->qp, from);
 		KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 		KUNIT_EXPECT_EQ(test, consumer.events, 1);
@@ -93,7 +83,7 @@ static void from_each_context(struct kunit *test)
 
 static void the_first_good_receive(struct kunit *test)
 {
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	receive(pair.server.id->qp, IB_WC_WR_FLUSH_ERR);
 	receive(NULL, IB_WC_SUCCESS);
 	msleep(20);
@@ -131,7 +121,7 @@ static void the_rtu_came_first(struct kunit *test)
 
 static void data_then_the_end(struct kunit *test)
 {
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	rdma_lock_handler(pair.server.id);
 	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
 	KUNIT_EXPECT_EQ(test, rdma_disconnect(pair.client.id), 0);
@@ -142,7 +132,7 @@ static void data_then_the_end(struct kunit *test)
 
 static void the_end_then_data(struct kunit *test)
 {
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	rdma_lock_handler(pair.server.id);
 	KUNIT_EXPECT_EQ(test, rdma_disconnect(pair.client.id), 0);
 	msleep(100);
@@ -154,7 +144,7 @@ static void the_end_then_data(struct kunit *test)
 
 static void refused_in_spite_of_data(struct kunit *test)
 {
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	pair.server.drop[IBCM_REP] = -1;
 	KUNIT_EXPECT_EQ(test, rdma_reject(pair.server.id, NULL, 0,
 					  IB_CM_REJ_CONSUMER_DEFINED), 0);
@@ -164,7 +154,7 @@ static void refused_in_spite_of_data(struct kunit *test)
 
 static void given_up_before_data(struct kunit *test)
 {
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Qu"));
 	KUNIT_EXPECT_NULL(test, cma_ibcm(&pair.server)->watch);
 	cma_raise_now(test, pair.server.id->qp, FROM_HARDIRQ);
@@ -176,7 +166,7 @@ static void the_id_goes_before_its_queue(struct kunit *test)
 {
 	struct ib_qp *qp;
 
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	qp = pair.server.id->qp;
 	cma_raise_in(qp, FROM_HARDIRQ, 2);
 	rdma_destroy_id(pair.server.id);
@@ -192,7 +182,7 @@ static void the_id_goes_before_its_queue(struct kunit *test)
 
 static void the_queue_goes_before_its_id(struct kunit *test)
 {
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	ib_destroy_qp(pair.server.id->qp);
 	pair.server.id->qp = NULL;
 	msleep(20);
@@ -218,7 +208,7 @@ static void named_by_number(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(others));
 	pair.server.own_qp = true;
 	pair.server.qpn = mine->qp_num;
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	/* The same number on another adapter is nobody's. */
 	fake_hca_qp_event(others, IB_EVENT_COMM_EST);
 	msleep(20);
@@ -234,7 +224,7 @@ static void of_no_queue_there_is(struct kunit *test)
 {
 	pair.server.own_qp = true;
 	pair.server.qpn = 0xfffff0;
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	KUNIT_EXPECT_NULL(test, cma_ibcm(&pair.server)->watch);
 	pair.client.drop[IBCM_RTU] = 0;
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));

@@ -524,3 +524,13 @@ void cma_connect(struct kunit *test, struct cma_pair *pair)
 	cma_forget(&pair->client);
 	cma_forget(&pair->server);
 }
+
+void cma_connect_without_rtu(struct kunit *test, struct cma_pair *pair)
+{
+	KUNIT_ASSERT_EQ(test, cma_listen(pair), 0);
+	cma_resolve(test, pair);
+	pair->client.drop[IBCM_RTU] = -1;
+	KUNIT_ASSERT_EQ(test, cma_request(&pair->client), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair->client, "E"));
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair->server, "Q"));
+}

@@ -49,17 +49,6 @@ static void psn_test_exit(struct kunit *test)
 	cma_pair_exit(test, &pair);
 }
 
-static void accept_without_rtu(struct kunit *test)
-{
-	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
-	cma_resolve(test, &pair);
-	pair.client.drop[IBCM_RTU] = -1;
-	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
-	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
-	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Q"));
-	KUNIT_ASSERT_NOT_NULL(test, cma_ibcm(&pair.server)->watch);
-}
-
 /* The peer's first packet, onto what rdma_accept() moved to RTR. */
 static void data_arrive(struct ib_qp *qp)
 {
@@ -73,7 +62,8 @@ static long stat(enum ibcm_stat which)
 
 static void nobody_tells_but_the_psn(struct kunit *test)
 {
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
+	KUNIT_ASSERT_NOT_NULL(test, cma_ibcm(&pair.server)->watch);
 	data_arrive(pair.server.id->qp);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 	KUNIT_EXPECT_EQ(test, stat(IBCM_STAT_EST_BY_PSN), 1);
@@ -122,7 +112,7 @@ static void of_a_queue_named_by_number(struct kunit *test)
 
 static void disconnected_before_it_was_told(struct kunit *test)
 {
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	data_arrive(pair.server.id->qp);
 	KUNIT_EXPECT_EQ(test, rdma_disconnect(pair.server.id), 0);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QEDT"));
@@ -136,7 +126,7 @@ static void destroyed_before_it_was_told(struct kunit *test)
 {
 	struct ib_qp *qp;
 
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	qp = pair.server.id->qp;
 	data_arrive(qp);
 	rdma_destroy_id(pair.server.id);
@@ -151,7 +141,7 @@ static void destroyed_before_it_was_told(struct kunit *test)
 /* And the other way round. */
 static void its_queue_goes_first(struct kunit *test)
 {
-	accept_without_rtu(test);
+	cma_connect_without_rtu(test, &pair);
 	data_arrive(pair.server.id->qp);
 	rdma_destroy_qp(pair.server.id);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));

@@ -7,61 +7,33 @@
 #include "suites.h"
 
 #define GID_HW_NET	87
-#define V1		IB_GID_TYPE_ROCE
 #define V2		IB_GID_TYPE_ROCE_UDP_ENCAP
 
 static struct roce roce;
 
 /* An adapter as strict as the stock drivers that know GIDs by their index together. */
-static struct fake_hca *strict_alloc(void)
+static void strict(struct fake_hca *hca)
 {
-	struct fake_hca_params params = {
-		.link_layer = IB_LINK_LAYER_ETHERNET, .ndev = roce.ndev,
-	};
-	struct fake_hca *hca = fake_hca_alloc(&params);
-
-	if (!hca)
-		return NULL;
 	hca->quirks.gid_has_smac = true;
 	hca->quirks.del_gid_needs_ndev = true;
 	hca->quirks.gids_unique = true;
 	hca->quirks.gid_places = FAKE_NO_PLACES;
 	hca->quirks.gid_ops_fail_detached = true;
-	return hca;
 }
 
 static int gid_hw_test_init(struct kunit *test)
 {
-	int ret = roce_get(&roce, GID_HW_NET);
+	int ret = roce_get_as(&roce, GID_HW_NET, strict);
 
 	if (ret)
 		return ret;
 	roce.ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
-	fake_hca_destroy(roce.hca);
-	roce.hca = strict_alloc();
-	if (!roce.hca)
-		return -ENOMEM;
-	ret = fake_hca_register(roce.hca);
-	if (ret) {
-		fake_hca_free(roce.hca);
-		roce.hca = NULL;
-	}
-	return ret;
+	return 0;
 }
 
 static void gid_hw_test_exit(struct kunit *test)
 {
 	roce_put(&roce);
-}
-
-static bool has(const struct in6_addr *ip)
-{
-	return roce_has_gid(roce.hca, ip, V1) && roce_has_gid(roce.hca, ip, V2);
-}
-
-static bool lacks(const struct in6_addr *ip)
-{
-	return !roce_has_gid(roce.hca, ip, V1) && !roce_has_gid(roce.hca, ip, V2);
 }
 
 /* How often the adapter has @ip as a GID of RoCE v2. */
@@ -76,16 +48,6 @@ static int in_hw(const struct in6_addr *ip)
 	return n;
 }
 
-static int drop(const struct in6_addr *ip)
-{
-	return fake_netdev_del_ipv4(roce.ndev, ip->s6_addr32[3], 24);
-}
-
-static int take(const struct in6_addr *ip)
-{
-	return fake_netdev_add_ipv4(roce.ndev, ip->s6_addr32[3], 24);
-}
-
 /* Who still refers to it does not keep an address working that was taken away. */
 static void a_gid_in_use_leaves_the_adapter_at_once(struct kunit *test)
 {
@@ -95,13 +57,13 @@ static void a_gid_in_use_leaves_the_adapter_at_once(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, attr);
 	KUNIT_EXPECT_EQ(test, in_hw(&ip), 1);
-	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&ip)));
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_lacks(&roce, &ip)));
 	KUNIT_EXPECT_TRUE(test, wait_until(!in_hw(&ip)));
 	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->alive[FAKE_GID]), alive - 2);
 
 	/* Coming back, it is known once, at an index of its own. */
-	KUNIT_ASSERT_EQ(test, take(&ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_take(&roce, &ip), 0);
 	again = roce_gid(&roce, &ip);
 	KUNIT_EXPECT_NOT_NULL(test, again);
 	KUNIT_EXPECT_EQ(test, in_hw(&ip), 1);
@@ -139,8 +101,8 @@ static void no_address_handle_comes_from_a_gid_that_left(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pd));
 	refs = gid_refs(attr);
 	KUNIT_EXPECT_EQ(test, create_ah(pd, attr), 0);
-	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&ip) && !in_hw(&ip)));
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_lacks(&roce, &ip) && !in_hw(&ip)));
 	KUNIT_EXPECT_EQ(test, create_ah(pd, attr), -ENODEV);
 	/* The table's is gone. */
 	KUNIT_EXPECT_TRUE(test, wait_until(gid_refs(attr) == refs - 1));
@@ -228,7 +190,7 @@ static void a_mac_it_already_has_is_left_alone(struct kunit *test)
 	atomic_set(&roce.hca->fail_create[FAKE_GID], 1);
 	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->fail_create[FAKE_GID]), 1);
-	KUNIT_EXPECT_TRUE(test, has(&v4));
+	KUNIT_EXPECT_TRUE(test, roce_has(&roce, &v4));
 }
 
 static int (*add_gid)(const struct ib_gid_attr *attr, void **context);
@@ -263,7 +225,7 @@ static void a_vlans_gid_follows_the_mac_of_the_port(struct kunit *test)
 		rdma_put_gid_attr(attr);
 	}
 	net_unlink(vlan);
-	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&ip)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_lacks(&roce, &ip)));
 	roce.hca->ibdev.ops.add_gid = add_gid;
 }
 
@@ -278,10 +240,10 @@ static void a_refused_mac_is_tried_again(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, v4.s6_addr32[3], 16), 0);
 	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, false), 0);
 	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x103), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&v4)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_lacks(&roce, &v4)));
 	KUNIT_EXPECT_TRUE(test, wait_until(!in_hw(&v4)));
 	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, true), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&v4)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &v4)));
 	KUNIT_EXPECT_EQ(test, in_hw(&v4), 1);
 	rdma_put_gid_attr(attr);
 }
@@ -297,7 +259,7 @@ static void gids_do_not_wait_for_the_rtnl(struct kunit *test)
 	rtnl_lock();
 	KUNIT_EXPECT_EQ(test, dev_set_mac_address(roce.ndev, &sa, NULL), 0);
 	ll = net_link_local(roce.ndev);
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&ll)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ll)));
 	KUNIT_EXPECT_EQ(test, in_hw(&ll), 1);
 	rtnl_unlock();
 }
@@ -330,7 +292,7 @@ static void a_mac_set_at_registration_is_programmed(struct kunit *test)
 	struct in6_addr ll;
 
 	fake_hca_destroy(roce.hca);
-	roce.hca = strict_alloc();
+	roce.hca = roce_alloc(roce.ndev, strict);
 	KUNIT_ASSERT_NOT_NULL(test, roce.hca);
 	init_completion(&in_add_gid);
 	init_completion(&mac_set);
@@ -341,7 +303,7 @@ static void a_mac_set_at_registration_is_programmed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, completion_done(&mac_set));
 	flush_work(&set_mac_work);
 	ll = net_link_local(roce.ndev);
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&ll) && macs_are(roce.ndev->dev_addr)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ll) && macs_are(roce.ndev->dev_addr)));
 	roce.hca->ibdev.ops.add_gid = add_gid;
 }
 

@@ -9,46 +9,26 @@
 #include "suites.h"
 
 #define GID_PLACE_NET	88
-#define V1		IB_GID_TYPE_ROCE
-#define V2		IB_GID_TYPE_ROCE_UDP_ENCAP
 
 static struct roce roce;
 static struct ib_pd *pd;
 
 /* As bnxt_re. */
-static struct fake_hca *own_table_alloc(void)
+static void own_table(struct fake_hca *hca)
 {
-	struct fake_hca_params params = {
-		.link_layer = IB_LINK_LAYER_ETHERNET, .ndev = roce.ndev,
-	};
-	struct fake_hca *hca = fake_hca_alloc(&params);
-
-	if (!hca)
-		return NULL;
 	hca->quirks.gid_has_smac = true;
 	hca->quirks.gids_unique = false;
 	hca->quirks.del_gid_needs_ndev = false;
 	hca->quirks.gid_places = FAKE_PLACE_A_GID;
-	return hca;
 }
 
 static int gid_place_test_init(struct kunit *test)
 {
-	int ret = roce_get(&roce, GID_PLACE_NET);
+	int ret = roce_get_as(&roce, GID_PLACE_NET, own_table);
 
 	if (ret)
 		return ret;
 	roce.ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
-	fake_hca_destroy(roce.hca);
-	roce.hca = own_table_alloc();
-	if (!roce.hca)
-		return -ENOMEM;
-	ret = fake_hca_register(roce.hca);
-	if (ret) {
-		fake_hca_free(roce.hca);
-		roce.hca = NULL;
-		return ret;
-	}
 	pd = ib_alloc_pd(&roce.hca->ibdev, 0);
 	return PTR_ERR_OR_ZERO(pd);
 }
@@ -58,16 +38,6 @@ static void gid_place_test_exit(struct kunit *test)
 	if (roce.hca)
 		ib_dealloc_pd(pd);
 	roce_put(&roce);
-}
-
-static bool has(const struct in6_addr *ip)
-{
-	return roce_has_gid(roce.hca, ip, V1) && roce_has_gid(roce.hca, ip, V2);
-}
-
-static bool lacks(const struct in6_addr *ip)
-{
-	return !roce_has_gid(roce.hca, ip, V1) && !roce_has_gid(roce.hca, ip, V2);
 }
 
 /* The places that the adapter has for @ip. */
@@ -93,20 +63,10 @@ static bool sends_by(const struct in6_addr *ip, const u8 *mac)
 	return false;
 }
 
-static int drop(const struct in6_addr *ip)
-{
-	return fake_netdev_del_ipv4(roce.ndev, ip->s6_addr32[3], 24);
-}
-
-static int take(const struct in6_addr *ip)
-{
-	return fake_netdev_add_ipv4(roce.ndev, ip->s6_addr32[3], 24);
-}
-
 /* The table lacks @ip, and the work that took it out of there has ended. */
 static bool has_left(const struct in6_addr *ip)
 {
-	bool left = wait_until(lacks(ip));
+	bool left = wait_until(roce_lacks(&roce, ip));
 
 	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
 	return left;
@@ -153,7 +113,7 @@ static bool left;
 static void leave_in_create_ah(struct fake_hca *hca)
 {
 	hca->on_create_ah = NULL;
-	drop(&leaving);
+	roce_drop(&roce, &leaving);
 	left = has_left(&leaving);
 }
 
@@ -165,7 +125,7 @@ static void a_gid_leaves_while_a_handle_is_made(struct kunit *test)
 
 	left = false;
 	leaving = ip;
-	KUNIT_ASSERT_TRUE(test, wait_until(has(&ip)));
+	KUNIT_ASSERT_TRUE(test, wait_until(roce_has(&roce, &ip)));
 	roce.hca->on_create_ah = leave_in_create_ah;
 	ah = ah_from(&ip);
 	KUNIT_EXPECT_TRUE(test, left);
@@ -180,7 +140,7 @@ static void leave_in_modify_qp(struct fake_hca *hca, struct ib_qp *qp,
 {
 	if (next != IB_QPS_RTR)
 		return;
-	drop(&leaving);
+	roce_drop(&roce, &leaving);
 	left = has_left(&leaving);
 }
 
@@ -227,7 +187,7 @@ static void a_gid_leaves_while_a_qp_connects(struct kunit *test)
 
 	left = false;
 	leaving = ip;
-	KUNIT_ASSERT_TRUE(test, wait_until(has(&ip)));
+	KUNIT_ASSERT_TRUE(test, wait_until(roce_has(&roce, &ip)));
 	roce.hca->on_modify_qp = leave_in_modify_qp;
 	KUNIT_EXPECT_EQ(test, qp_from(&o, &ip), 0);
 	KUNIT_EXPECT_TRUE(test, left);
@@ -246,17 +206,17 @@ static void a_place_in_use_is_nobody_elses(struct kunit *test)
 	struct objects o;
 	struct ib_ah *ah;
 
-	KUNIT_ASSERT_EQ(test, take(&qp_ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_take(&roce, &qp_ip), 0);
 	ah = ah_from(&ip);
 	KUNIT_ASSERT_NOT_NULL(test, ah);
 	KUNIT_EXPECT_EQ(test, qp_from(&o, &qp_ip), 0);
-	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
-	KUNIT_ASSERT_EQ(test, drop(&qp_ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &qp_ip), 0);
 	KUNIT_EXPECT_TRUE(test, has_left(&ip) && has_left(&qp_ip));
 
-	KUNIT_ASSERT_EQ(test, take(&new), 0);
-	KUNIT_ASSERT_EQ(test, take(&newer), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&new) && has(&newer)));
+	KUNIT_ASSERT_EQ(test, roce_take(&roce, &new), 0);
+	KUNIT_ASSERT_EQ(test, roce_take(&roce, &newer), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &new) && roce_has(&roce, &newer)));
 	KUNIT_EXPECT_TRUE(test, ah_sends_from(ah, &ip));
 	KUNIT_EXPECT_TRUE(test, qp_sends_from(o.qp, &qp_ip));
 
@@ -275,10 +235,10 @@ static void a_gid_that_comes_back_has_its_old_place(struct kunit *test)
 
 	old = ah_from(&ip);
 	KUNIT_ASSERT_NOT_NULL(test, old);
-	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
 	KUNIT_EXPECT_TRUE(test, has_left(&ip));
-	KUNIT_ASSERT_EQ(test, take(&ip), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&ip)));
+	KUNIT_ASSERT_EQ(test, roce_take(&roce, &ip), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ip)));
 	ah = ah_from(&ip);
 	KUNIT_EXPECT_NOT_NULL(test, ah);
 	KUNIT_EXPECT_EQ(test, places(&ip), 1);
@@ -329,7 +289,7 @@ static void a_device_that_goes_leaves_no_place(struct kunit *test)
 	int alive;
 
 	KUNIT_ASSERT_NOT_NULL(test, ah);
-	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
 	KUNIT_EXPECT_TRUE(test, has_left(&ip));
 	alive = atomic_read(&roce.hca->alive[FAKE_GID]);
 	deleted = 0;
@@ -354,7 +314,7 @@ static void who_sends_nothing_keeps_no_place(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, attr);
 	KUNIT_ASSERT_NOT_NULL(test, attr6);
-	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
 	KUNIT_EXPECT_TRUE(test, has_left(&ip));
 	KUNIT_EXPECT_EQ(test, places(&ip), 0);
 	/* Nor a MAC; what it refers to stays. */
@@ -378,7 +338,7 @@ static void nothing_sends_anew_from_what_has_left(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, attr);
 	KUNIT_ASSERT_NOT_NULL(test, ah);
-	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
 	KUNIT_EXPECT_TRUE(test, has_left(&ip));
 	path_from(&path, attr);
 	late = rdma_create_ah(pd, &path, RDMA_CREATE_AH_SLEEPABLE);
@@ -412,13 +372,13 @@ static void a_gid_that_found_no_place_has_the_next(struct kunit *test)
 	room = 3;
 	add_gid = roce.hca->ibdev.ops.add_gid;
 	roce.hca->ibdev.ops.add_gid = add_gid_in_room;
-	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
 	KUNIT_EXPECT_TRUE(test, has_left(&ip));
-	KUNIT_ASSERT_EQ(test, take(&new), 0);
-	KUNIT_EXPECT_FALSE(test, wait_within(!lacks(&new), 200));
+	KUNIT_ASSERT_EQ(test, roce_take(&roce, &new), 0);
+	KUNIT_EXPECT_FALSE(test, wait_within(!roce_lacks(&roce, &new), 200));
 	/* No other event comes. */
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
-	KUNIT_EXPECT_TRUE(test, wait_within(has(&new), 200));
+	KUNIT_EXPECT_TRUE(test, wait_within(roce_has(&roce, &new), 200));
 	roce.hca->ibdev.ops.add_gid = add_gid;
 }
 
@@ -434,12 +394,12 @@ static void another_mac_is_programmed_where_nothing_sends(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, attr);
 	at = attr->index;
 	rdma_put_gid_attr(attr);
-	KUNIT_ASSERT_TRUE(test, wait_until(has(&v4) && has(&v6)));
+	KUNIT_ASSERT_TRUE(test, wait_until(roce_has(&roce, &v4) && roce_has(&roce, &v6)));
 	KUNIT_EXPECT_TRUE(test, sends_by(&v4, roce.ndev->dev_addr));
 	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x201), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(sends_by(&v4, roce.ndev->dev_addr)));
 	KUNIT_EXPECT_TRUE(test, wait_until(sends_by(&v6, roce.ndev->dev_addr)));
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&v4) && has(&v6)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &v4) && roce_has(&roce, &v6)));
 	attr = roce_gid(&roce, &v4);
 	KUNIT_ASSERT_NOT_NULL(test, attr);
 	KUNIT_EXPECT_EQ(test, attr->index, at);
@@ -459,14 +419,14 @@ static void another_mac_waits_for_what_sends(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x202), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(sends_by(&v6, roce.ndev->dev_addr)));
 	/* Also when the port is looked at for a GID that comes now. */
-	KUNIT_ASSERT_EQ(test, take(&new), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&new)));
+	KUNIT_ASSERT_EQ(test, roce_take(&roce, &new), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &new)));
 	KUNIT_EXPECT_FALSE(test, wait_within(!ah_sends_from(ah, &v4) ||
-					     !sends_by(&v4, old) || !has(&v4), 3000));
+					     !sends_by(&v4, old) || !roce_has(&roce, &v4), 3000));
 	KUNIT_EXPECT_TRUE(test, sends_by(&new, roce.ndev->dev_addr));
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 	KUNIT_EXPECT_TRUE(test, wait_until(sends_by(&v4, roce.ndev->dev_addr)));
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&v4)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &v4)));
 	KUNIT_EXPECT_EQ(test, places(&v4), 1);
 }
 
@@ -479,17 +439,17 @@ static void another_mac_waits_for_what_was_removed(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ah);
 	ether_addr_copy(old, roce.ndev->dev_addr);
-	KUNIT_ASSERT_EQ(test, drop(&ip), 0);
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
 	KUNIT_EXPECT_TRUE(test, has_left(&ip));
 	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x203), 0);
-	KUNIT_ASSERT_EQ(test, take(&ip), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&ip)));
+	KUNIT_ASSERT_EQ(test, roce_take(&roce, &ip), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ip)));
 	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
 	KUNIT_EXPECT_FALSE(test, wait_within(!ah_sends_from(ah, &ip) ||
 					     !sends_by(&ip, old), 3000));
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 	KUNIT_EXPECT_TRUE(test, wait_until(sends_by(&ip, roce.ndev->dev_addr)));
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&ip)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ip)));
 }
 
 /* One that it refuses then, with the link down, is tried again when it is up. */
@@ -497,14 +457,14 @@ static void another_mac_that_is_refused_is_tried_again(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
 
-	KUNIT_ASSERT_TRUE(test, wait_until(has(&ip)));
+	KUNIT_ASSERT_TRUE(test, wait_until(roce_has(&roce, &ip)));
 	roce.hca->quirks.gid_ops_fail_detached = true;
 	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, false), 0);
 	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x204), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&ip)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_lacks(&roce, &ip)));
 	KUNIT_EXPECT_TRUE(test, wait_until(!places(&ip)));
 	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, true), 0);
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&ip)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ip)));
 	KUNIT_EXPECT_TRUE(test, sends_by(&ip, roce.ndev->dev_addr));
 	roce.hca->quirks.gid_ops_fail_detached = false;
 }
@@ -526,7 +486,7 @@ static void mlx4_has_no_mac_to_program(struct kunit *test)
 
 	ib_dealloc_pd(pd);
 	fake_hca_destroy(roce.hca);
-	roce.hca = own_table_alloc();
+	roce.hca = roce_alloc(roce.ndev, own_table);
 	KUNIT_ASSERT_NOT_NULL(test, roce.hca);
 	roce.hca->quirks.gid_places = FAKE_PLACE_A_TYPE;
 	roce.hca->ibdev.ops.driver_id = RDMA_DRIVER_MLX4;
@@ -540,10 +500,10 @@ static void mlx4_has_no_mac_to_program(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, added, 2);
 	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x205), 0);
 	ll = net_link_local(roce.ndev);
-	KUNIT_EXPECT_TRUE(test, wait_until(has(&ll)));
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ll)));
 	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
 	KUNIT_EXPECT_EQ(test, added, 2);
-	KUNIT_EXPECT_TRUE(test, has(&added_for));
+	KUNIT_EXPECT_TRUE(test, roce_has(&roce, &added_for));
 	roce.hca->ibdev.ops.add_gid = mlx4_add_gid;
 }
 

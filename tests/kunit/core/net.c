@@ -264,9 +264,32 @@ struct in6_addr net_link_local(struct net_device *ndev)
 	return ip;
 }
 
-int roce_get(struct roce *r, u32 net)
+struct fake_hca *roce_alloc(struct net_device *ndev,
+			    void (*prepare)(struct fake_hca *hca))
 {
-	struct fake_hca_params params = { .link_layer = IB_LINK_LAYER_ETHERNET };
+	struct fake_hca_params params = {
+		.link_layer = IB_LINK_LAYER_ETHERNET, .ndev = ndev,
+	};
+	struct fake_hca *hca = fake_hca_alloc(&params);
+
+	if (hca && prepare)
+		prepare(hca);
+	return hca;
+}
+
+static struct fake_hca *roce_create(struct net_device *ndev,
+				    void (*prepare)(struct fake_hca *hca))
+{
+	struct fake_hca *hca = roce_alloc(ndev, prepare);
+
+	if (!hca || !fake_hca_register(hca))
+		return hca;
+	fake_hca_free(hca);
+	return NULL;
+}
+
+int roce_get_as(struct roce *r, u32 net, void (*prepare)(struct fake_hca *hca))
+{
 	struct in6_addr v4, v6;
 	int ret;
 
@@ -282,13 +305,17 @@ int roce_get(struct roce *r, u32 net)
 		ret = fake_netdev_add_ipv4(r->ndev, v4.s6_addr32[3], 24);
 	if (!ret)
 		ret = net_addr6(r->ndev, true, &v6, 112);
-	params.ndev = r->ndev;
 	if (!ret)
-		r->hca = fake_hca_create(&params);
+		r->hca = roce_create(r->ndev, prepare);
 	if (r->hca)
 		return 0;
 	roce_put(r);
 	return ret ?: -ENOMEM;
+}
+
+int roce_get(struct roce *r, u32 net)
+{
+	return roce_get_as(r, net, NULL);
 }
 
 void roce_put(struct roce *r)
@@ -324,6 +351,28 @@ bool roce_has_gid(struct fake_hca *hca, const struct in6_addr *ip,
 		return false;
 	rdma_put_gid_attr(attr);
 	return true;
+}
+
+bool roce_has(const struct roce *r, const struct in6_addr *ip)
+{
+	return roce_has_gid(r->hca, ip, IB_GID_TYPE_ROCE) &&
+	       roce_has_gid(r->hca, ip, IB_GID_TYPE_ROCE_UDP_ENCAP);
+}
+
+bool roce_lacks(const struct roce *r, const struct in6_addr *ip)
+{
+	return !roce_has_gid(r->hca, ip, IB_GID_TYPE_ROCE) &&
+	       !roce_has_gid(r->hca, ip, IB_GID_TYPE_ROCE_UDP_ENCAP);
+}
+
+int roce_drop(const struct roce *r, const struct in6_addr *ip)
+{
+	return fake_netdev_del_ipv4(r->ndev, ip->s6_addr32[3], 24);
+}
+
+int roce_take(const struct roce *r, const struct in6_addr *ip)
+{
+	return fake_netdev_add_ipv4(r->ndev, ip->s6_addr32[3], 24);
 }
 
 const struct ib_gid_attr *roce_gid(const struct roce *r, const struct in6_addr *ip)

@@ -76,6 +76,11 @@ struct roce {
 };
 
 int roce_get(struct roce *r, u32 net);
+/* An adapter on @ndev that was shown to @prepare; not registered. */
+struct fake_hca *roce_alloc(struct net_device *ndev,
+			    void (*prepare)(struct fake_hca *hca));
+/* roce_get() of such a one. */
+int roce_get_as(struct roce *r, u32 net, void (*prepare)(struct fake_hca *hca));
 void roce_put(struct roce *r);
 struct in6_addr roce_v4(const struct roce *r, u32 host);
 struct in6_addr roce_v6(const struct roce *r, u32 host);
@@ -85,5 +90,11 @@ const struct ib_gid_attr *roce_gid(const struct roce *r, const struct in6_addr *
 int roce_set_mac(struct net_device *ndev, u16 tail);
 bool roce_has_gid(struct fake_hca *hca, const struct in6_addr *ip,
 		  enum ib_gid_type type);
+/* Whether there are GIDs of @ip of both versions, or of neither. */
+bool roce_has(const struct roce *r, const struct in6_addr *ip);
+bool roce_lacks(const struct roce *r, const struct in6_addr *ip);
+/* The net_device loses, or gets, @ip, which is IPv4 mapped. */
+int roce_drop(const struct roce *r, const struct in6_addr *ip);
+int roce_take(const struct roce *r, const struct in6_addr *ip);
 
 #endif
