@@ -98,7 +98,7 @@ pair() {
 
 pair_failed() {
 	echo "--- server"
-	tail -n 20 /tmp/server
+	tail -n 20 /tmp/server 2>/dev/null || :
 	echo "--- client"
 	tail -n 20 /tmp/client 2>/dev/null || :
 	fail "$1"
