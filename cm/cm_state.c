@@ -17,6 +17,9 @@
  *  - An XRC target QP lives on for as long as its domain (annex A14), whoever
  *    accepted the connection.  That id's destruction ends nothing, once it is
  *    established; a DREQ of the initiator is answered without it.
+ *  - A DREQ that comes again after timewait is answered still, whether the
+ *    consumer has destroyed the id or keeps it: the peer's DREP was lost, and it
+ *    would ask until its retries are used up.
  *  - COMM_EST changes the state at once, in whatever context it is reported;
  *    the consumer is told from the id's work, before anything that follows.
  *    Until that work the REP is outstanding; destruction cancels it.
@@ -37,6 +40,7 @@
 static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 	[IB_CM_IDLE] = {
 		[IBCM_RX_REQ]		= TELL(REQ_RCVD, REQ_RECEIVED),
+		[IBCM_RX_DREQ]		= DUPLICATE(IDLE, DREP),
 		[IBCM_RX_SIDR_REQ]	= TELL(SIDR_REQ_RCVD, SIDR_REQ_RECEIVED),
 		[IBCM_TX_REQ]		= GO(REQ_SENT),
 		[IBCM_TX_SIDR_REQ]	= GO(SIDR_REQ_SENT),
@@ -225,10 +229,11 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	if (step->flags & IBCM_F_CANCEL)
 		todo->stop = ibcm_msg_detach(id);
 	/*
-	 * An id stays idle only to be destroyed, and is not without names then if
-	 * its REQ was refused before the consumer was told.
+	 * An idle id that is destroyed is not without names if its REQ was refused
+	 * before the consumer was told.
 	 */
-	if (step->next == id->id.state && step->next != IB_CM_IDLE)
+	if (step->next == id->id.state &&
+	    (step->next != IB_CM_IDLE || event != IBCM_DO_DESTROY))
 		return true;
 
 	id->id.state = step->next;

@@ -242,6 +242,20 @@ static void no_drep_arrives(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "DT");
 }
 
+/* The first DREPs are lost, and the server's timewait ends before the next DREQ. */
+static void a_drep_is_lost_before_timewait_ends(struct kunit *test)
+{
+	cm_connect(test, &pair);
+	pair.server.drop[IBCM_DREP] = 2;
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, "bye", 4), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "DT"));
+	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_IDLE);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_DREQ), 3);
+	/* It is told of nothing again. */
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "DT");
+}
+
 /* The server is gone: a DREQ to nobody is answered all the same. */
 static void a_dreq_to_nobody(struct kunit *test)
 {
@@ -350,6 +364,7 @@ static struct kunit_case loss_cases[] = {
 	KUNIT_CASE(rtus_become_slow),
 	KUNIT_CASE(the_dreq_is_lost),
 	KUNIT_CASE(no_drep_arrives),
+	KUNIT_CASE(a_drep_is_lost_before_timewait_ends),
 	KUNIT_CASE(a_dreq_to_nobody),
 	KUNIT_CASE(everything_comes_twice),
 	KUNIT_CASE(everything_comes_too_late),

@@ -23,7 +23,7 @@ static const char *const expected_next[IBCM_STATES] = {
 	 * SIDR REQ, SIDR REP, listen, destroy, leave; data came, no answer, stale,
 	 * timer
 	 */
-	[IB_CM_IDLE]		= "Q........S. q......s.LI. ....",
+	[IB_CM_IDLE]		= "Q......I.S. q......s.LI. ....",
 	[IB_CM_LISTEN]		= "........... ..........I. ....",
 	[IB_CM_REQ_SENT]	= ".M.IIP..... ..I.......I. .I..",
 	[IB_CM_MRA_REQ_RCVD]	= ".M.IIP..... ..I.......I. .I..",
@@ -74,7 +74,7 @@ static const char reply_letters[] = {
 };
 
 static const char *const expected_reply[IBCM_STATES] = {
-	[IB_CM_IDLE]		= "........... ............ ....",
+	[IB_CM_IDLE]		= ".......R... ............ ....",
 	[IB_CM_LISTEN]		= "........... ............ ....",
 	[IB_CM_REQ_SENT]	= "........... ..........t. .t..",
 	[IB_CM_MRA_REQ_RCVD]	= "........... ..........t. .t..",
