@@ -58,6 +58,7 @@
 
 #define IBCM_CLASS_VERSION	2
 #define IBCM_MAX_RXQ		16	/* messages waiting for one id */
+#define IBCM_MAX_LEFT_DREQS 1024 /* a port's DREQs whose ids have gone */
 #define IBCM_MAX_ORPHANS	256	/* messages waiting for a port's answer */
 #define IBCM_MAX_SETTLING	512	/* of a port: those that settle or are answered */
 #define IBCM_MAX_UNDELIVERED	8192	/* of a port: REQs waiting for one listener */
@@ -134,6 +135,10 @@ struct ibcm_port {
 	atomic_long_t stats[IBCM_STATS];
 	struct dentry *debugfs;
 	struct workqueue_struct *stray_wq;	/* unbound: what is nobody's yet */
+
+	/* cm_dreq.c */
+	atomic_t nr_left_dreqs;		/* sent for ids that have gone */
+	int max_left_dreqs;		/* fixed */
 
 	/* cm_orphan.c */
 	spinlock_t orphan_lock;
@@ -368,6 +373,7 @@ struct ibcm_id {
 	u8 pending;			/* BIT(enum ibcm_pending); protected by lock */
 	bool dying;			/* nothing more is queued; protected by lock */
 	bool settling;			/* a request's: its work waits; protected by lock */
+	bool released;			/* the DREP came while dying; protected by lock */
 	struct task_struct *runner;	/* the work item's task, in the work */
 
 	/* The one outstanding request; cm_msg.c */
@@ -452,6 +458,8 @@ int ibcm_private_copy(const void *data, u8 len, u8 max, void **copy);
 void ibcm_ids_strip(struct ibcm_device *dev);
 void ibcm_ids_drain(void);
 void ibcm_slot_free(u32 slot);
+/* RCU: the connection in timewait, without an id, that has the slot; or NULL. */
+struct ibcm_peer *ibcm_slot_peer(u32 slot);
 
 static inline void ibcm_id_get(struct ibcm_id *id)
 {
@@ -482,8 +490,14 @@ struct ibcm_qp_key {
 	u32 pad;
 };
 
-/* Outlives its id in timewait, where it keeps both communication ids taken. */
+/*
+ * Outlives its id in timewait, where it keeps both communication ids taken; and ours
+ * for as long as a DREQ of the id is sent.
+ */
 struct ibcm_peer {
+	refcount_t ref;			/* the timer's, and dreq's */
+	spinlock_t lock;
+	struct ibcm_msg *dreq;		/* with a reference; protected by lock */
 	struct rhash_head by_comm;
 	struct rhash_head by_qp;
 	struct ibcm_comm_key comm;
@@ -499,6 +513,8 @@ struct ibcm_peer {
 int ibcm_peers_init(void);
 void ibcm_peers_exit(void);
 struct ibcm_peer *ibcm_peer_alloc(struct ibcm_id *id, gfp_t gfp);
+/* Of one whose id has gone: the last frees the slot. */
+void ibcm_peer_put(struct ibcm_peer *peer);
 void ibcm_peer_set(struct ibcm_peer *peer, __be64 ca_guid, __be32 remote_id,
 		   u32 remote_qpn);
 /* 0; -EEXIST if another connection has the key; or a hash table's error. */
@@ -515,7 +531,7 @@ bool ibcm_peer_stale(const struct ibcm_peer *peer);
 
 /* ---- cm_timewait.c ---- */
 void ibcm_timewait_begin(struct ibcm_id *id);		/* lock held */
-bool ibcm_timewait_detach(struct ibcm_id *id);
+bool ibcm_timewait_detach(struct ibcm_id *id, struct ibcm_msg **dreq);
 void ibcm_timewait_timer(struct timer_list *timer);
 
 /* ---- cm_msg.c: messages to be sent ---- */
@@ -534,6 +550,8 @@ struct ibcm_msg {
 	bool request;		/* id->msg while unanswered */
 	bool stopped;		/* answered or given up: never resent */
 	bool mraed;		/* mra_end is to come; protected by id->lock */
+	bool over;		/* it has come back; protected by id->lock */
+	struct ibcm_peer *left;	/* DREQ whose id has gone, or NULL; id->lock */
 	int srcu_idx;		/* of the maker's read section */
 };
 
@@ -555,6 +573,8 @@ __be64 ibcm_new_tid(const struct ibcm_msg *msg);
 /* Lock held.  attach: @msg becomes the outstanding request. */
 struct ibcm_msg *ibcm_msg_attach(struct ibcm_id *id, struct ibcm_msg *msg,
 				 u32 timeout_ms, u8 retries);
+/* Of a message that is not posted yet: it is sent again until it is stopped. */
+void ibcm_msg_repeat(struct ibcm_msg *msg, u32 timeout_ms, u8 retries);
 struct ibcm_msg *ibcm_msg_detach(struct ibcm_id *id);
 void ibcm_msg_stop(struct ibcm_msg *msg);	/* NULL allowed */
 void ibcm_msg_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
@@ -685,7 +705,12 @@ int ibcm_path_mig(struct ibcm_id *id);		/* ib_cm_notify; any context */
 void ibcm_send_rtu_again(struct ibcm_id *id);
 void ibcm_send_rep_again(struct ibcm_id *id);
 void ibcm_send_drep(struct ibcm_id *id);
-void ibcm_send_dreq_once(struct ibcm_id *id);
+struct ibcm_msg *ibcm_dreq_last(struct ibcm_id *id, struct ibcm_todo *todo);
+bool ibcm_dreq_leave(struct ibcm_id *id, struct ibcm_peer *peer,
+		     struct ibcm_msg *msg);
+void ibcm_dreq_stop(struct ibcm_msg *msg);
+void ibcm_dreq_done(struct ibcm_msg *msg);
+bool ibcm_dreq_answered(u32 local_id, __be32 remote_id);
 void ibcm_send_mra(struct ibcm_id *id, u8 mraed);
 void ibcm_send_rej(struct ibcm_id *id, u8 rejected, u16 reason,
 		   const void *ari, u8 ari_len);

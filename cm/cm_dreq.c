@@ -19,17 +19,122 @@ static void ibcm_dreq_fill(struct ibcm_msg *msg, __be64 tid,
 			    private_data_len);
 }
 
-/* Of an id being destroyed: nobody waits for the DREP.  May sleep. */
-void ibcm_send_dreq_once(struct ibcm_id *id)
+/* ---- DREQs whose ids have gone ---- */
+
+/*
+ * A peer that sends nothing notices by nothing else that the connection has ended.
+ * So the last DREQ of an id that is destroyed before the DREP comes is left to its
+ * timewait, where it is sent again until it is answered or has been sent often enough.
+ * Each may keep an address handle: a port has a bounded number of them, and what is
+ * beyond is sent once.
+ */
+static bool ibcm_dreq_count(struct ibcm_port *port)
+{
+	if (atomic_inc_return(&port->nr_left_dreqs) <= port->max_left_dreqs)
+		return true;
+	atomic_dec(&port->nr_left_dreqs);
+	return false;
+}
+
+static struct ibcm_msg *ibcm_dreq_send_last(struct ibcm_id *id)
 {
 	struct ibcm_msg *msg = ibcm_msg_alloc(id, IBCM_DREQ);
+	bool again;
 
 	if (IS_ERR(msg))
-		return;
+		return NULL;
 	ibcm_dreq_fill(msg, ibcm_new_tid(msg), NULL, 0);
+	again = ibcm_dreq_count(msg->port);
+	if (again) {
+		refcount_inc(&msg->ref);
+		ibcm_msg_repeat(msg, id->timeout_ms, id->max_cm_retries);
+	}
 	trace_icm_send_dreq(&id->id);
-	ibcm_msg_post(msg);
+	if (ibcm_msg_post(msg) && again) {
+		atomic_dec(&msg->port->nr_left_dreqs);
+		ibcm_msg_put(msg);
+		again = false;
+	}
+	return again ? msg : NULL;
 }
+
+/*
+ * Of an id being destroyed: the DREQ that is outstanding, which @todo stops no more, or
+ * one that is sent now if the state asks for it.  With a reference and counted, for
+ * ibcm_dreq_leave() or ibcm_dreq_stop(); or NULL.  May sleep.
+ */
+struct ibcm_msg *ibcm_dreq_last(struct ibcm_id *id, struct ibcm_todo *todo)
+{
+	struct ibcm_msg *msg = todo->stop;
+
+	if (todo->step->reply == IBCM_REPLY_DREQ)
+		return ibcm_dreq_send_last(id);
+	if (!msg || msg->kind != IBCM_DREQ || !ibcm_dreq_count(msg->port))
+		return NULL;
+	todo->stop = NULL;
+	return msg;
+}
+
+/* Leaves @msg to @peer, whose id goes; false if it is over. */
+bool ibcm_dreq_leave(struct ibcm_id *id, struct ibcm_peer *peer,
+		     struct ibcm_msg *msg)
+{
+	lockdep_assert_held(&id->lock);
+	if (msg->over || id->released)
+		return false;
+	refcount_inc(&peer->ref);
+	peer->dreq = msg;	/* nobody finds the peer yet */
+	msg->left = peer;
+	return true;
+}
+
+/* What was not left; NULL allowed. */
+void ibcm_dreq_stop(struct ibcm_msg *msg)
+{
+	if (!msg)
+		return;
+	atomic_dec(&msg->port->nr_left_dreqs);
+	ibcm_msg_stop(msg);
+}
+
+/* One that was left has come back. */
+void ibcm_dreq_done(struct ibcm_msg *msg)
+{
+	struct ibcm_peer *peer = msg->left;
+	unsigned long flags;
+
+	spin_lock_irqsave(&peer->lock, flags);
+	peer->dreq = NULL;
+	spin_unlock_irqrestore(&peer->lock, flags);
+	atomic_dec(&msg->port->nr_left_dreqs);
+	ibcm_msg_put(msg);
+	ibcm_peer_put(peer);
+}
+
+/* A DREP for no id: whether it answers a DREQ that was left.  Any context. */
+bool ibcm_dreq_answered(u32 local_id, __be32 remote_id)
+{
+	struct ibcm_msg *msg = NULL;
+	struct ibcm_peer *peer;
+	unsigned long flags;
+
+	rcu_read_lock();
+	peer = ibcm_slot_peer(local_id);
+	if (peer && peer->comm.remote_id == remote_id) {
+		spin_lock_irqsave(&peer->lock, flags);
+		msg = peer->dreq;
+		if (msg)
+			refcount_inc(&msg->ref);
+		spin_unlock_irqrestore(&peer->lock, flags);
+	}
+	rcu_read_unlock();
+	if (!msg)
+		return false;
+	ibcm_msg_stop(msg);
+	return true;
+}
+
+/* ---- calls and messages ---- */
 
 /**
  * ib_send_cm_dreq - release a connection

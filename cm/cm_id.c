@@ -48,6 +48,15 @@ void ibcm_slot_free(u32 slot)
 	xa_unlock_irqrestore(&ibcm_ids, flags);
 }
 
+struct ibcm_peer *ibcm_slot_peer(u32 slot)
+{
+	void *entry = xa_load(&ibcm_ids, slot);
+
+	return xa_pointer_tag(entry) == IBCM_SLOT_PEER ? xa_untag_pointer(entry) :
+							NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_slot_peer);
+
 static void ibcm_id_work(struct work_struct *work);
 
 /*
@@ -161,6 +170,8 @@ bool ibcm_id_queue(struct ibcm_id *id, struct ibcm_rx *rx)
 		id->rxq_len++;
 		ibcm_id_queue_work(id);
 		queued = true;
+	} else if (id->dying && rx->kind == IBCM_DREP) {
+		id->released = true;
 	}
 	spin_unlock_irqrestore(&id->lock, flags);
 	return queued;
@@ -408,9 +419,10 @@ static enum ibcm_event ibcm_id_end(const struct ibcm_id *id)
  *     reference of a work that was queued.  Called by that handler, or by the
  *     work on its return, there is nothing to wait for: the work ends itself
  *     and holds a reference until it has.
- * (4) The outstanding request is detached and cancelled.  What the MAD layer
- *     still holds keeps the memory by a reference but finds id->msg changed.
- *     That is not waited for: a send completion may never come.
+ * (4) The outstanding request is detached and cancelled, or if it is a DREQ, left
+ *     to the peer's timewait.  What the MAD layer still holds keeps the memory by a
+ *     reference but finds id->msg changed.  That is not waited for: a send
+ *     completion may never come.
  * (5) The slot is freed or left to the peer's timewait, and the peer forgets
  *     the id, so no lookup finds it; one that did before fails at (1).
  * (6) The watch of the QP is ended: what it tells is told to nobody.  A look at
@@ -419,6 +431,7 @@ static enum ibcm_event ibcm_id_end(const struct ibcm_id *id)
  */
 void ibcm_id_destroy(struct ibcm_id *id)
 {
+	struct ibcm_msg *dreq = NULL;
 	struct ibcm_todo todo;
 	bool moved;
 
@@ -430,8 +443,10 @@ void ibcm_id_destroy(struct ibcm_id *id)
 	moved = ibcm_step(id, ibcm_id_end(id), &todo);
 	spin_unlock_irq(&id->lock);
 	ib_cm_unwatch_qp(&id->id);
-	if (moved)
+	if (moved) {
+		dreq = ibcm_dreq_last(id, &todo);
 		ibcm_step_finish(id, &todo);
+	}
 
 	if (id->listener && todo.from == IB_CM_LISTEN)
 		ibcm_listener_stop(id);
@@ -440,8 +455,9 @@ void ibcm_id_destroy(struct ibcm_id *id)
 		refcount_dec(&id->ref);
 	ibcm_id_purge(id);
 
-	if (!ibcm_timewait_detach(id))
+	if (!ibcm_timewait_detach(id, &dreq))
 		ibcm_slot_free(ibcm_id_slot(id));
+	ibcm_dreq_stop(dreq);
 	ibcm_id_put(id);
 }
 
@@ -463,9 +479,9 @@ void ibcm_id_abandon(struct ibcm_id *id)
 /*
  * Leaves the timewait to run without the id, if there is one: it keeps the
  * slot.  The timer may end it at any moment; whoever clears id->peer under the
- * lock decides whose the slot is.
+ * lock decides whose the slot is.  Takes *@dreq, if there is one, unless it is over.
  */
-bool ibcm_timewait_detach(struct ibcm_id *id)
+bool ibcm_timewait_detach(struct ibcm_id *id, struct ibcm_msg **dreq)
 {
 	struct ibcm_peer *peer;
 	bool detached = false;
@@ -473,6 +489,8 @@ bool ibcm_timewait_detach(struct ibcm_id *id)
 	spin_lock_irq(&id->lock);
 	peer = id->peer;
 	if (peer) {
+		if (*dreq && ibcm_dreq_leave(id, peer, *dreq))
+			*dreq = NULL;
 		/* An entry is there already: this cannot allocate. */
 		xa_lock(&ibcm_ids);
 		__xa_store(&ibcm_ids, peer->slot,
@@ -583,7 +601,9 @@ EXPORT_SYMBOL(ib_create_cm_id);
  * The peer is told with the message that the id's state asks for: REJ of an
  * unfinished connection, DREQ or DREP of an established one (IBA vol. 1, 12.9);
  * not so of an XRC target's, which stays.  One whose QP is watched and has had data
- * is established.
+ * is established.  The DREQ, or that of ib_send_cm_dreq(), is sent again without the
+ * id until it is answered, as often as the connection's REQ said; a port does so for
+ * a bounded number of connections at a time, and once for others.
  * A timewait that is due goes on without the id.  When this returns, no handler
  * of the id runs or will run.  It waits for a handler that is running, and for
  * nothing else.  From within the id's own handler it returns at once and the

@@ -7,6 +7,7 @@
  * Everything else is sent once.  References on a message: its maker's until it
  * is posted or dropped, id->msg's, and the MAD layer's until the send handler; a
  * REP's goes on from there to what looks at the PSN first, and to the next posting.
+ * A DREQ whose id is destroyed has its timewait's in place of id->msg's.
  */
 #include <linux/slab.h>
 
@@ -208,6 +209,13 @@ void ibcm_msg_drop(struct ibcm_msg *msg)
 	ibcm_msg_put(msg);
 }
 
+void ibcm_msg_repeat(struct ibcm_msg *msg, u32 timeout_ms, u8 retries)
+{
+	msg->request = true;
+	msg->buf->timeout_ms = timeout_ms;
+	msg->buf->retries = retries;
+}
+
 /* Returns the request that this one takes the place of, for ibcm_msg_stop(). */
 struct ibcm_msg *ibcm_msg_attach(struct ibcm_id *id, struct ibcm_msg *msg,
 				 u32 timeout_ms, u8 retries)
@@ -215,9 +223,7 @@ struct ibcm_msg *ibcm_msg_attach(struct ibcm_id *id, struct ibcm_msg *msg,
 	struct ibcm_msg *old = ibcm_msg_detach(id);
 
 	refcount_inc(&msg->ref);
-	msg->request = true;
-	msg->buf->timeout_ms = timeout_ms;
-	msg->buf->retries = retries;
+	ibcm_msg_repeat(msg, timeout_ms, retries);
 	id->msg = msg;
 	return old;
 }
@@ -276,9 +282,11 @@ static void ibcm_request_done(struct ibcm_msg *msg, enum ib_wc_status status)
 {
 	struct ibcm_id *id = msg->id;
 	unsigned long flags;
-	bool detached = false;
+	bool detached = false, left;
 
 	spin_lock_irqsave(&id->lock, flags);
+	msg->over = true;
+	left = msg->left;
 	if (id->msg == msg) {
 		detached = true;
 		id->msg = NULL;
@@ -288,6 +296,8 @@ static void ibcm_request_done(struct ibcm_msg *msg, enum ib_wc_status status)
 	spin_unlock_irqrestore(&id->lock, flags);
 	if (detached)
 		ibcm_msg_put(msg);
+	if (left)
+		ibcm_dreq_done(msg);
 }
 
 bool ibcm_rep_unanswered(struct ibcm_msg *msg)

@@ -54,10 +54,20 @@ struct ibcm_peer *ibcm_peer_alloc(struct ibcm_id *id, gfp_t gfp)
 
 	if (!peer)
 		return NULL;
+	refcount_set(&peer->ref, 1);
+	spin_lock_init(&peer->lock);
 	peer->slot = be32_to_cpu(id->id.local_id);
 	RCU_INIT_POINTER(peer->id, id);
 	timer_setup(&peer->timer, ibcm_timewait_timer, 0);
 	return peer;
+}
+
+void ibcm_peer_put(struct ibcm_peer *peer)
+{
+	if (!refcount_dec_and_test(&peer->ref))
+		return;
+	ibcm_slot_free(peer->slot);
+	kfree_rcu(peer, rcu);
 }
 
 void ibcm_peer_set(struct ibcm_peer *peer, __be64 ca_guid, __be32 remote_id,

@@ -152,6 +152,8 @@ static struct ibcm_device *ibcm_device_alloc(struct ib_device *ibdev)
 
 		port->dev = dev;
 		port->num = i + 1;
+		port->max_left_dreqs = clamp(ibdev->attrs.max_ah / 4, 1,
+					     IBCM_MAX_LEFT_DREQS);
 		spin_lock_init(&port->orphan_lock);
 		INIT_LIST_HEAD(&port->orphans);
 		ibcm_port_paths_init(port);

@@ -90,6 +90,12 @@ static void ibcm_rx_unknown(struct ibcm_rx *rx)
 {
 	struct cm_rtu_msg *msg = ibcm_rx_mad(rx);
 
+	if (rx->kind == IBCM_DREP &&
+	    ibcm_dreq_answered(IBA_GET(CM_RTU_REMOTE_COMM_ID, msg),
+			       cpu_to_be32(IBA_GET(CM_RTU_LOCAL_COMM_ID, msg)))) {
+		ibcm_rx_free(rx);
+		return;
+	}
 	trace_icm_no_priv_err(IBA_GET(CM_RTU_LOCAL_COMM_ID, msg),
 			      IBA_GET(CM_RTU_REMOTE_COMM_ID, msg));
 	ibcm_stat(rx->port, IBCM_STAT_RX_UNKNOWN);

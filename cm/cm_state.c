@@ -288,7 +288,7 @@ static void ibcm_reply(struct ibcm_id *id, enum ibcm_reply reply)
 		ibcm_send_rtu_again(id);
 		break;
 	case IBCM_REPLY_DREQ:
-		ibcm_send_dreq_once(id);
+		/* ibcm_dreq_last() does. */
 		break;
 	case IBCM_REPLY_DREP:
 		ibcm_send_drep(id);

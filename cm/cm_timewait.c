@@ -26,7 +26,7 @@ void ibcm_timewait_begin(struct ibcm_id *id)
 }
 
 /*
- * Why no reference on the peer remains:
+ * Why no reference on the peer remains, but that of a DREQ which is sent still:
  * (1) It leaves both tables here, or left that of QPs when timewait began.
  * (2) id->peer is cleared here under the lock, or was cleared by the id's
  *     destruction, which gave the slot to the peer.
@@ -58,9 +58,10 @@ void ibcm_timewait_timer(struct timer_list *timer)
 		spin_unlock_irqrestore(&id->lock, flags);
 		ibcm_id_put(id);
 	}
-	if (!ours) {
-		ibcm_peer_unhash(peer);
-		ibcm_slot_free(peer->slot);
+	if (ours) {
+		kfree_rcu(peer, rcu);
+		return;
 	}
-	kfree_rcu(peer, rcu);
+	ibcm_peer_unhash(peer);
+	ibcm_peer_put(peer);
 }

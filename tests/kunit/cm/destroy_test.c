@@ -2,6 +2,7 @@
 /* Ids destroyed in each state and by their handlers; devices that go away. */
 #include "cm_test.h"
 #include "faults.h"
+#include "wait.h"
 
 static struct cm_pair pair;
 
@@ -341,6 +342,139 @@ static void listening_survives_each_failed_allocation(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, listen_once), 2u);
 }
 
+/* ---- DREQs whose ids have gone ---- */
+
+static struct ibcm_port *port;
+
+static void connect(struct kunit *test)
+{
+	cm_connect(test, &pair);
+	port = &to_ibcm(pair.client.id)->dev->ports[0];
+}
+
+static int left(void)
+{
+	return atomic_read(&port->nr_left_dreqs);
+}
+
+static int dreqs(void)
+{
+	return atomic_read(&pair.client.wire[IBCM_DREQ]);
+}
+
+/* The client has gone: its DREQ was sent @sent times, and the server knows. */
+static void expect_released(struct kunit *test, int sent)
+{
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "DT"));
+	KUNIT_EXPECT_TRUE(test, wait_within(!left(), 10000));
+	msleep(1000);
+	KUNIT_EXPECT_EQ(test, dreqs(), sent);
+	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.client), 0);
+	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
+}
+
+static void its_dreq_is_lost(struct kunit *test)
+{
+	connect(test);
+	pair.client.drop[IBCM_DREQ] = 2;
+	cm_drop_id(&pair.client);
+	KUNIT_EXPECT_EQ(test, left(), 1);
+	expect_released(test, 3);
+}
+
+static void it_has_disconnected_and_the_dreq_is_lost(struct kunit *test)
+{
+	connect(test);
+	pair.client.drop[IBCM_DREQ] = 2;
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, "bye", 4), 0);
+	cm_drop_id(&pair.client);
+	KUNIT_EXPECT_EQ(test, left(), 1);
+	expect_released(test, 3);
+}
+
+static bool is_taken(u32 slot)
+{
+	bool taken;
+
+	rcu_read_lock();
+	taken = ibcm_slot_peer(slot);
+	rcu_read_unlock();
+	return taken;
+}
+
+/* Longer than its timewait: its communication id is not used again meanwhile. */
+static void the_drep_is_lost(struct kunit *test)
+{
+	u32 slot;
+
+	connect(test);
+	slot = be32_to_cpu(pair.client.id->local_id);
+	pair.server.drop[IBCM_DREP] = TEST_RETRIES;
+	cm_drop_id(&pair.client);
+	msleep(TIMEWAIT_MS + 30);
+	KUNIT_EXPECT_TRUE(test, is_taken(slot));
+	expect_released(test, TEST_RETRIES + 1);
+	KUNIT_EXPECT_FALSE(test, is_taken(slot));
+}
+
+static void nobody_answers(struct kunit *test)
+{
+	connect(test);
+	pair.client.drop[IBCM_DREQ] = -1;
+	cm_drop_id(&pair.client);
+	KUNIT_EXPECT_TRUE(test, wait_within(!left(), 10000));
+	KUNIT_EXPECT_EQ(test, dreqs(), TEST_RETRIES + 1);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+}
+
+/* It waits for its handler for so long that the DREP comes meanwhile. */
+static void the_drep_comes_before_it_has_gone(struct kunit *test)
+{
+	u8 mad[IB_MGMT_MAD_SIZE];
+
+	connect(test);
+	pair.client.slow_ms = 500;
+	cm_mad(&pair.server, &pair.client, IBCM_LAP, mad);
+	cm_inject(&pair.server, &pair.client, mad, sizeof(mad));
+	while (!READ_ONCE(pair.client.in_handler))
+		msleep(20);
+	cm_drop_id(&pair.client);
+	KUNIT_EXPECT_EQ(test, left(), 0);
+	expect_released(test, dreqs());
+}
+
+static void the_device_goes_meanwhile(struct kunit *test)
+{
+	unsigned long start;
+
+	connect(test);
+	pair.client.drop[IBCM_DREQ] = -1;
+	cm_drop_id(&pair.client);
+	KUNIT_EXPECT_EQ(test, left(), 1);
+	start = jiffies;
+	fake_hca_destroy(pair.client.hca);
+	pair.client.hca = NULL;
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 100u);
+}
+
+/* What is beyond is sent once. */
+static void a_port_has_so_many(struct kunit *test)
+{
+	int max;
+
+	connect(test);
+	max = port->max_left_dreqs;
+	KUNIT_EXPECT_EQ(test, max, CM_MAX_AH / 4);
+	atomic_add(max, &port->nr_left_dreqs);
+	pair.client.drop[IBCM_DREQ] = 1;
+	cm_drop_id(&pair.client);
+	msleep(5000);
+	KUNIT_EXPECT_EQ(test, dreqs(), 1);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+	atomic_sub(max, &port->nr_left_dreqs);
+	KUNIT_EXPECT_EQ(test, left(), 0);
+}
+
 static struct kunit_case destroy_cases[] = {
 	KUNIT_CASE(the_client_goes_first),
 	KUNIT_CASE(the_server_goes_first),
@@ -357,6 +491,13 @@ static struct kunit_case destroy_cases[] = {
 	KUNIT_CASE(many_connections),
 	KUNIT_CASE(connecting_survives_each_failed_allocation),
 	KUNIT_CASE(listening_survives_each_failed_allocation),
+	KUNIT_CASE(its_dreq_is_lost),
+	KUNIT_CASE(it_has_disconnected_and_the_dreq_is_lost),
+	KUNIT_CASE(the_drep_is_lost),
+	KUNIT_CASE(nobody_answers),
+	KUNIT_CASE(the_drep_comes_before_it_has_gone),
+	KUNIT_CASE(the_device_goes_meanwhile),
+	KUNIT_CASE(a_port_has_so_many),
 	{}
 };
 
