@@ -586,7 +586,7 @@ bool ibcm_rep_unanswered(struct ibcm_msg *msg);
 
 /* ---- cm_watch.c: established by data ---- */
 int ibcm_establish(struct ibcm_id *id, enum ibcore_qp_proof proof);
-bool ibcm_probe(struct ibcm_id *id);
+bool ibcm_probe(struct ibcm_id *id, bool again);
 bool ibcm_rep_look(struct ibcm_msg *msg);
 void ibcm_rep_look_work(struct work_struct *work);
 

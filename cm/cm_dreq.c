@@ -164,7 +164,7 @@ int ib_send_cm_dreq(struct ib_cm_id *cm_id,
 	if (private_data_len > IB_CM_DREQ_PRIVATE_DATA_SIZE ||
 	    (private_data_len && !private_data))
 		return -EINVAL;
-	ibcm_probe(id);
+	ibcm_probe(id, false);
 	msg = ibcm_msg_alloc(id, IBCM_DREQ);
 	if (IS_ERR(msg))
 		return PTR_ERR(msg);

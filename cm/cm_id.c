@@ -436,7 +436,7 @@ void ibcm_id_destroy(struct ibcm_id *id)
 	bool moved;
 
 	/* Whether the connection is up decides how to take leave. */
-	ibcm_probe(id);
+	ibcm_probe(id, false);
 
 	spin_lock_irq(&id->lock);
 	id->dying = true;

@@ -147,7 +147,10 @@ struct ibcm_msg *ibcm_msg_alloc_to(struct ibcm_port *port,
 	return msg;
 }
 
-/* The MAD agent goes only after every message is freed; see ibcm_stop(). */
+/*
+ * The buffer goes before the path, which a device's removal waits for; until then it
+ * keeps what it needs of an agent that has gone.
+ */
 void ibcm_msg_put(struct ibcm_msg *msg)
 {
 	if (!refcount_dec_and_test(&msg->ref))

@@ -113,7 +113,7 @@ int ib_send_cm_rej(struct ib_cm_id *cm_id,
 	    ari_length > IB_CM_REJ_ARI_LENGTH ||
 	    (private_data_len && !private_data) || (ari_length && !ari))
 		return -EINVAL;
-	ibcm_probe(id);
+	ibcm_probe(id, false);
 	msg = ibcm_msg_alloc(id, IBCM_REJ);
 	if (IS_ERR(msg))
 		return PTR_ERR(msg);

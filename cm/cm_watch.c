@@ -175,9 +175,10 @@ static bool ibcm_probe_helps(const struct ibcm_id *id)
 
 /*
  * While the RTU is awaited: whether the PSN shows that the peer has sent something,
- * which has established the connection then.  Sleeps as long as the provider does.
+ * which has established the connection then.  @again: if not, it is asked again.
+ * Sleeps as long as the provider does.
  */
-bool ibcm_probe(struct ibcm_id *id)
+bool ibcm_probe(struct ibcm_id *id, bool again)
 {
 	struct ibcore_qp_watch *watch = NULL;
 	bool moved;
@@ -191,7 +192,7 @@ bool ibcm_probe(struct ibcm_id *id)
 	spin_unlock_irq(&id->lock);
 	if (!watch)
 		return false;
-	moved = ibcore_qp_probe(watch);
+	moved = ibcore_qp_probe(watch, again);
 	ibcore_qp_watch_put(watch);
 	return moved;
 }
@@ -201,7 +202,7 @@ void ibcm_rep_look_work(struct work_struct *work)
 	struct ibcm_msg *msg = container_of(work, struct ibcm_msg, look);
 
 	/* Of one that is established now, the id's work takes what is left. */
-	if (ibcm_probe(msg->id) || !ibcm_rep_unanswered(msg))
+	if (ibcm_probe(msg->id, true) || !ibcm_rep_unanswered(msg))
 		ibcm_msg_put(msg);
 }
 

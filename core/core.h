@@ -564,6 +564,8 @@ void ibcore_qp_watch_gone(struct ib_qp *qp);
 /* ---- qp_probe.c: a QP's expected PSN, and the one that it was given ---- */
 struct ib_qp *ibcore_qp_zalloc(struct ib_device *dev);
 void ibcore_qp_psn_note(struct ib_qp *qp, const struct ib_qp_attr *attr, int mask);
+u32 ibcore_qp_psn_forget(struct ib_qp *qp);
+void ibcore_qp_psn_restore(struct ib_qp *qp, u32 note);
 
 /* ---- xrcd.c: XRC domains and the handles of their target QPs ---- */
 /* Enters a new target QP in its domain; answers with its first handle. */

@@ -7,8 +7,8 @@
  * pays nothing.
  *
  * A hook exists while a CQ has watches.  An event is followed by a look at each of
- * its watches, CQ_PROBE_BATCH of them every CQ_PROBE_MS; events that come meanwhile
- * are followed by one more round.
+ * its watches, CQ_PROBE_BATCH of them at a time, with CQ_PROBE_MS between; events
+ * that come meanwhile are followed by one more round.
  *
  * Putting the owner's handler back does not wait for a provider that has read
  * core's just before: the CQ still exists then, since the provider's destroy_cq
@@ -21,7 +21,7 @@
 #include "qp_watch.h"
 
 #define CQ_PROBE_MS	4
-#define CQ_PROBE_BATCH	8
+#define CQ_PROBE_BATCH	8U
 
 struct cq_hook {
 	struct rhash_head node;
@@ -32,7 +32,8 @@ struct cq_hook {
 	struct list_head links;		/* lock; the next to look at first */
 	unsigned int nr_links;		/* lock; 0: out of the table for good */
 	unsigned int due;		/* lock; how many are to be looked at */
-	unsigned long last;		/* lock; jiffies of the last batch */
+	bool busy;			/* lock; a batch is being looked at */
+	unsigned long last;		/* lock; jiffies when the last batch ended */
 	struct delayed_work work;
 	struct rcu_head rcu;
 };
@@ -65,6 +66,29 @@ static void cq_hook_queue(struct cq_hook *hook)
 		refcount_inc(&hook->ref);
 }
 
+/* How many to look at now. */
+static unsigned int cq_hook_begin(struct cq_hook *hook)
+{
+	unsigned int n;
+
+	spin_lock_irq(&hook->lock);
+	n = min(hook->due, CQ_PROBE_BATCH);
+	hook->due -= n;
+	hook->busy = true;
+	spin_unlock_irq(&hook->lock);
+	return n;
+}
+
+static void cq_hook_end(struct cq_hook *hook)
+{
+	spin_lock_irq(&hook->lock);
+	hook->busy = false;
+	hook->last = jiffies;
+	if (hook->nr_links && hook->due)
+		cq_hook_queue(hook);
+	spin_unlock_irq(&hook->lock);
+}
+
 /* The next watch to look at, held, or NULL; those after it are first then. */
 static struct ibcore_qp_watch *cq_hook_next(struct cq_hook *hook)
 {
@@ -73,8 +97,7 @@ static struct ibcore_qp_watch *cq_hook_next(struct cq_hook *hook)
 
 	spin_lock_irq(&hook->lock);
 	link = list_first_entry_or_null(&hook->links, struct cq_hook_link, node);
-	if (link && hook->due) {
-		hook->due--;
+	if (link) {
 		list_move_tail(&link->node, &hook->links);
 		watch = link->watch;
 		ibcore_qp_watch_hold(watch);
@@ -88,21 +111,16 @@ static void cq_hook_work(struct work_struct *work)
 	struct cq_hook *hook = container_of(to_delayed_work(work),
 					    struct cq_hook, work);
 	struct ibcore_qp_watch *watch;
-	int i;
+	unsigned int n;
 
-	for (i = 0; i < CQ_PROBE_BATCH; i++) {
+	for (n = cq_hook_begin(hook); n; n--) {
 		watch = cq_hook_next(hook);
 		if (!watch)
 			break;
-		ibcore_qp_probe(watch);
+		ibcore_qp_probe(watch, true);
 		ibcore_qp_watch_put(watch);
 	}
-
-	spin_lock_irq(&hook->lock);
-	hook->last = jiffies;
-	if (hook->nr_links && hook->due)
-		cq_hook_queue(hook);
-	spin_unlock_irq(&hook->lock);
+	cq_hook_end(hook);
 	cq_hook_put(hook);
 }
 
@@ -121,7 +139,8 @@ static void cq_hook_event(struct ib_cq *cq, void *context)
 			handler = hook->handler;
 			if (hook->nr_links) {
 				hook->due = hook->nr_links;
-				cq_hook_queue(hook);
+				if (!hook->busy)
+					cq_hook_queue(hook);
 			}
 			spin_unlock_irqrestore(&hook->lock, flags);
 		} else {

@@ -401,6 +401,8 @@ static int qp_modify_pinned(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			    u32 port, struct ib_udata *udata)
 {
 	const int to_init = IB_QP_STATE | IB_QP_PORT;
+	bool reset = mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET;
+	u32 psn_note = 0;
 	int ret;
 
 	if (rdma_is_port_valid(qp->device, port) &&
@@ -417,12 +419,15 @@ static int qp_modify_pinned(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 		ibcore_counter_bind_qp_auto(qp, port);
 
 	/* What stops it may make it forget what it has received. */
-	if (mask & IB_QP_STATE && (attr->qp_state == IB_QPS_ERR ||
-				   attr->qp_state == IB_QPS_RESET))
+	if (reset || (mask & IB_QP_STATE && attr->qp_state == IB_QPS_ERR))
 		ibcore_qp_last_probe(qp);
+	if (reset)
+		psn_note = ibcore_qp_psn_forget(qp);
 	ret = qp->device->ops.modify_qp(qp, attr, mask, udata);
 	if (!ret)
 		qp_apply_modify(qp, attr, mask);
+	else if (reset)
+		ibcore_qp_psn_restore(qp, psn_note);
 	return ret;
 }
 

@@ -75,6 +75,24 @@ void ibcore_qp_psn_note(struct ib_qp *qp, const struct ib_qp_attr *attr, int mas
 		WRITE_ONCE(*note, 0);
 }
 
+/*
+ * @qp is about to be RESET, which takes its PSN away before it tells so: no answer
+ * counts any more.  Returns the note, for when the provider refuses.
+ */
+u32 ibcore_qp_psn_forget(struct ib_qp *qp)
+{
+	u32 *note = qp_psn_note(qp);
+	u32 old = READ_ONCE(*note);
+
+	WRITE_ONCE(*note, 0);
+	return old;
+}
+
+void ibcore_qp_psn_restore(struct ib_qp *qp, u32 note)
+{
+	WRITE_ONCE(*qp_psn_note(qp), note);
+}
+
 /* Of two PSNs the one that is less than half the circle ahead is the later. */
 static bool psn_is_past(u32 psn, u32 start)
 {
@@ -127,7 +145,7 @@ static struct ib_qp *qp_watch_hold_qp(struct ibcore_qp_watch *watch)
 
 	/* Unsettled: ibcore_qp_watch_gone() has not been, so the QP is there. */
 	spin_lock_irq(&watch->lock);
-	if (watch->arrival && rdma_restrack_get(&watch->qp->real_qp->res))
+	if (watch->arrival && watch->can_probe && rdma_restrack_get(&watch->qp->real_qp->res))
 		qp = watch->qp->real_qp;
 	spin_unlock_irq(&watch->lock);
 	return qp;
@@ -136,15 +154,16 @@ static struct ib_qp *qp_watch_hold_qp(struct ibcore_qp_watch *watch)
 /**
  * ibcore_qp_probe() - look whether the expected PSN of a watched QP has moved
  * @watch: held watch
+ * @again: the caller will look again if this finds nothing
  *
  * If so arrival() is told IBCORE_QP_PSN.  The provider is asked, unless its
- * answers are known to say nothing, or as many of its QPs are looked at as may be
- * at once: a caller that gets false tries again later, or does without.
+ * answers are known to say nothing.  Those that look again give way where as many
+ * of them as may be at once ask the device.
  *
  * Context: process, may sleep, as long as the provider's query_qp.
  * Return: whether it has moved.
  */
-bool ibcore_qp_probe(struct ibcore_qp_watch *watch)
+bool ibcore_qp_probe(struct ibcore_qp_watch *watch, bool again)
 {
 	struct ib_qp *qp = qp_watch_hold_qp(watch);
 	struct ibcore_device *priv;
@@ -154,14 +173,17 @@ bool ibcore_qp_probe(struct ibcore_qp_watch *watch)
 	if (!qp)
 		return false;
 	priv = ibcore_priv(qp->device);
-	if (watch->can_probe) {
+	if (!again) {
+		moved = qp_psn_moved(watch, qp);
+	} else {
 		if (atomic_inc_return(&priv->probes) <= PROBES_AT_ONCE)
 			moved = qp_psn_moved(watch, qp);
 		atomic_dec(&priv->probes);
 	}
-	rdma_restrack_put(&qp->res);
+	/* Before the QP may go, which ends the watch. */
 	if (moved)
 		ibcore_qp_watch_tell(watch, IBCORE_QP_PSN);
+	rdma_restrack_put(&qp->res);
 	return moved;
 }
 EXPORT_SYMBOL(ibcore_qp_probe);

@@ -17,7 +17,8 @@
  *  (2) A QP that is destroyed first takes its watch out of the table and settles
  *	it while its CQs are still there; what remains is its owner's memory.
  *  (3) A probe holds the QP's entry of resource tracking, which destruction
- *	waits for before the provider's QP goes.
+ *	waits for before the provider's QP goes.  One without an entry is not
+ *	probed.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -32,6 +33,7 @@ static const struct rhashtable_params qp_watch_params = {
 };
 
 static struct rhashtable qp_watches;
+static atomic_t nr_qp_watches;	/* those in the table, or on their way there */
 
 /* Nothing more is to be heard. */
 static void qp_watch_settle(struct ibcore_qp_watch *watch)
@@ -55,7 +57,9 @@ static void qp_watch_end(struct ibcore_qp_watch *watch)
 	qp_watch_settle(watch);
 	ibcore_cq_unhook(watch);
 	spin_unlock_irqrestore(&watch->lock, flags);
-	rhashtable_remove_fast(&qp_watches, &watch->node, qp_watch_params);
+	/* Pairs with qp_watch_find(). */
+	if (!rhashtable_remove_fast(&qp_watches, &watch->node, qp_watch_params))
+		atomic_dec_return_release(&nr_qp_watches);
 }
 
 /* Tells whoever waits of @proof.  Any context. */
@@ -95,7 +99,8 @@ static struct ibcore_qp_watch *qp_watch_find(struct ib_qp *qp)
 {
 	struct ibcore_qp_watch *watch;
 
-	if (!atomic_read(&qp_watches.nelems))
+	/* Of none there is nothing left to be done to a QP's CQs, either. */
+	if (!atomic_read_acquire(&nr_qp_watches))
 		return NULL;
 	rcu_read_lock();
 	watch = rhashtable_lookup(&qp_watches, &qp, qp_watch_params);
@@ -115,7 +120,7 @@ void ibcore_qp_last_probe(struct ib_qp *qp)
 
 	if (!watch)
 		return;
-	ibcore_qp_probe(watch);
+	ibcore_qp_probe(watch, false);
 	ibcore_qp_watch_put(watch);
 }
 
@@ -157,6 +162,14 @@ void ibcore_qp_watch_put(struct ibcore_qp_watch *watch)
 }
 EXPORT_SYMBOL(ibcore_qp_watch_put);
 
+/* A QP that resource tracking lacks memory for is not kept while it is asked about. */
+static bool qp_can_be_probed(const struct ib_qp *qp)
+{
+	const struct rdma_restrack_entry *res = &qp->real_qp->res;
+
+	return ibcore_tells_psn(qp->device) && res->valid && !res->no_track;
+}
+
 /**
  * ibcore_qp_watch() - hear when the peer has sent something on a QP
  * @qp: connected QP, which the caller keeps from being destroyed meanwhile
@@ -189,21 +202,22 @@ struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 	watch->qp = qp;
 	watch->arrival = arrival;
 	watch->context = context;
-	watch->can_probe = ibcore_tells_psn(qp->device);
+	watch->can_probe = qp_can_be_probed(qp);
+	if (qp->recv_cq)
+		watch->awaited = ibcore_cq_awaited(qp->recv_cq);
+	/* First: once it is hooked or in the table it may be settled. */
+	if (watch->awaited)
+		atomic_inc(watch->awaited);
 	ret = watch->can_probe ? ibcore_cq_hook(watch) : 0;
 	if (ret)
 		goto err_end;
-	if (qp->recv_cq)
-		watch->awaited = ibcore_cq_awaited(qp->recv_cq);
-	/* First: once it is in the table it may be settled. */
-	if (watch->awaited)
-		atomic_inc(watch->awaited);
 
+	atomic_inc(&nr_qp_watches);
 	ret = rhashtable_lookup_insert_fast(&qp_watches, &watch->node,
 					    qp_watch_params);
-	if (ret)
-		goto err_end;
-	return watch;
+	if (!ret)
+		return watch;
+	atomic_dec(&nr_qp_watches);
 
 err_end:
 	qp_watch_end(watch);	/* a probe may have it already */

@@ -34,7 +34,7 @@ void ibcore_qp_unwatch(struct ibcore_qp_watch *watch);
 /* The memory alone, for ibcore_qp_probe() beside ibcore_qp_unwatch(). */
 void ibcore_qp_watch_hold(struct ibcore_qp_watch *watch);
 void ibcore_qp_watch_put(struct ibcore_qp_watch *watch);
-bool ibcore_qp_probe(struct ibcore_qp_watch *watch);
+bool ibcore_qp_probe(struct ibcore_qp_watch *watch, bool again);
 /* Whether that may ever find something. */
 bool ibcore_qp_can_probe(const struct ibcore_qp_watch *watch);
 

@@ -196,7 +196,7 @@ static void psn_is_seen(void)
 	spin_unlock_irq(&id->lock);
 	if (!watch)
 		return;
-	ibcore_qp_probe(watch);
+	ibcore_qp_probe(watch, true);
 	ibcore_qp_watch_put(watch);
 }
 

@@ -118,14 +118,14 @@ static void one_that_has_moved_is_proof(struct kunit *test)
 	struct heard heard = {};
 	struct ibcore_qp_watch *watch = watch_on(test, qp, &heard);
 
-	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 0);
 	fake_hca_qp_psn(qp, START + 1);
-	KUNIT_EXPECT_TRUE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_TRUE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 1);
 	KUNIT_EXPECT_EQ(test, heard.last, IBCORE_QP_PSN);
 	/* Settled: nobody asks any more. */
-	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->queries), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 1);
 	ibcore_qp_unwatch(watch);
@@ -155,7 +155,7 @@ static void psns_are_compared_on_a_circle(struct kunit *test)
 		struct ibcore_qp_watch *watch = watch_on(test, qp, &heard);
 
 		fake_hca_qp_psn(qp, cases[i].psn & 0xffffff);
-		KUNIT_EXPECT_EQ_MSG(test, ibcore_qp_probe(watch), cases[i].past,
+		KUNIT_EXPECT_EQ_MSG(test, ibcore_qp_probe(watch, true), cases[i].past,
 				    "%#x after %#x", cases[i].psn, cases[i].start);
 		KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), cases[i].past);
 		ibcore_qp_unwatch(watch);
@@ -170,17 +170,17 @@ static void one_without_a_start_proves_nothing(struct kunit *test)
 	struct ibcore_qp_watch *watch = watch_on(test, qp, &heard);
 
 	fake_hca_qp_psn(qp, 7);
-	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->queries), 0);
 	KUNIT_ASSERT_EQ(test, to_rtr(qp, START), 0);
 	atomic_set(&hca->fail_query_qp, 1);
 	fake_hca_qp_psn(qp, START + 1);
-	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	/* The next life of the QP: what it expected in the last one is no proof. */
 	ibcore_qp_unwatch(watch);
 	KUNIT_ASSERT_EQ(test, to_state(qp, IB_QPS_RESET), 0);
 	watch = watch_on(test, qp, &heard);
-	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 0);
 	ibcore_qp_unwatch(watch);
 	ib_destroy_qp(qp);
@@ -202,7 +202,7 @@ static void a_provider_that_says_nothing_is_not_asked(struct kunit *test)
 		hca->ibdev.ops.driver_id = silent[i];
 		watch = watch_on(test, qp, &heard);
 		KUNIT_EXPECT_FALSE(test, ibcore_qp_can_probe(watch));
-		KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
+		KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 		/* Its owner's CQ is left alone, too. */
 		KUNIT_EXPECT_PTR_EQ(test, cq->comp_handler, (ib_comp_handler)own_handler);
 		ibcore_qp_unwatch(watch);
@@ -221,19 +221,19 @@ static void a_provider_nobody_knows_is_believed_when_seen_to_move(struct kunit *
 	hca->ibdev.ops.driver_id = RDMA_DRIVER_QEDR;
 	/* It may say anything. */
 	fake_hca_qp_psn(first, START + 7);
-	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
-	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	fake_hca_qp_psn(first, START);
-	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 0);
 	fake_hca_qp_psn(first, START + 7);
-	KUNIT_EXPECT_TRUE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_TRUE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 1);
 	ibcore_qp_unwatch(watch);
 
 	watch = watch_on(test, second, &later);
 	fake_hca_qp_psn(second, 10);
-	KUNIT_EXPECT_TRUE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_TRUE(test, ibcore_qp_probe(watch, true));
 	ibcore_qp_unwatch(watch);
 	ib_destroy_qp(first);
 	ib_destroy_qp(second);
@@ -274,6 +274,42 @@ static void an_event_of_the_owners_cq_leads_to_a_look(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, cq->comp_handler, (ib_comp_handler)own_handler);
 	raise_cq();
 	KUNIT_EXPECT_EQ(test, atomic_read(&cq_events), 1003);
+	ib_destroy_qp(qp);
+}
+
+#define SLOW_MS	10
+
+static unsigned int nr_slow;
+static unsigned long slow_begun[5], slow_ended[5];	/* jiffies */
+
+static void slow_and_raise(struct fake_hca *of, struct ib_qp *qp)
+{
+	if (nr_slow == ARRAY_SIZE(slow_begun))
+		return;
+	slow_begun[nr_slow] = jiffies;
+	raise_cq();
+	msleep(SLOW_MS);
+	slow_ended[nr_slow++] = jiffies;
+}
+
+/* An event during each look: the next one waits all the same. */
+static void a_slow_adapter_has_its_rest(struct kunit *test)
+{
+	struct ib_qp *qp = new_ready(test, START);
+	struct heard heard = {};
+	struct ibcore_qp_watch *watch = watch_on(test, qp, &heard);
+	int i;
+
+	nr_slow = 0;
+	hca->on_query_qp = slow_and_raise;
+	raise_cq();
+	KUNIT_EXPECT_TRUE(test, wait_until(atomic_read(&hca->queries) >
+					   ARRAY_SIZE(slow_begun)));
+	for (i = 1; i < ARRAY_SIZE(slow_begun); i++)
+		KUNIT_EXPECT_GE(test, slow_begun[i] - slow_ended[i - 1],
+				msecs_to_jiffies(PERIOD));
+	hca->on_query_qp = NULL;
+	ibcore_qp_unwatch(watch);
 	ib_destroy_qp(qp);
 }
 
@@ -322,6 +358,40 @@ static void an_event_reaches_each_of_many(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cq->comp_handler == own_handler, i == MANY - 1);
 		ib_destroy_qp(qps[i]);
 	}
+}
+
+static struct ibcore_qp_watch *reset_watch;
+static bool moved_in_reset;
+
+/* As hfi1: the PSN goes first, and the state is told last. */
+static void reset_psn(struct fake_hca *of, struct ib_qp *qp, enum ib_qp_state next)
+{
+	if (next != IB_QPS_RESET)
+		return;
+	fake_hca_qp_psn(qp, 0);
+	moved_in_reset = ibcore_qp_probe(reset_watch, true);
+}
+
+static void what_a_reset_makes_of_it_is_no_proof(struct kunit *test)
+{
+	const u32 start = 0x900000;	/* of which 0 is past */
+	struct ib_qp *qp = new_ready(test, start);
+	struct heard heard = {};
+
+	reset_watch = watch_on(test, qp, &heard);
+	hca->on_modify_qp = reset_psn;
+	KUNIT_EXPECT_EQ(test, to_state(qp, IB_QPS_RESET), 0);
+	KUNIT_EXPECT_FALSE(test, moved_in_reset);
+	/* One that is refused changes nothing. */
+	hca->on_modify_qp = NULL;
+	KUNIT_ASSERT_EQ(test, to_rtr(qp, start), 0);
+	atomic_set(&hca->fail_modify_qp, 1);
+	KUNIT_EXPECT_NE(test, to_state(qp, IB_QPS_RESET), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 0);
+	fake_hca_qp_psn(qp, start + 1);
+	KUNIT_EXPECT_TRUE(test, ibcore_qp_probe(reset_watch, true));
+	ibcore_qp_unwatch(reset_watch);
+	ib_destroy_qp(qp);
 }
 
 static void before_the_queue_is_stopped(struct kunit *test)
@@ -383,7 +453,7 @@ static int probe_thread(void *arg)
 {
 	struct prober *prober = arg;
 
-	prober->moved = ibcore_qp_probe(prober->watch);
+	prober->moved = ibcore_qp_probe(prober->watch, true);
 	ibcore_qp_watch_put(prober->watch);
 	complete(&prober->done);
 	return 0;
@@ -413,7 +483,7 @@ static void no_more_than_so_many_at_once(struct kunit *test)
 	for (i = 0; i < AT_ONCE; i++)
 		probe_beside(test, &probers[i], watch);
 	KUNIT_EXPECT_TRUE(test, wait_until(atomic_read(&slow_waiting) == AT_ONCE));
-	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch));
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->queries), AT_ONCE);
 	complete_all(&slow_go);
 	for (i = 0; i < AT_ONCE; i++) {
@@ -423,6 +493,83 @@ static void no_more_than_so_many_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 1);
 	ibcore_qp_unwatch(watch);
 	ib_destroy_qp(qp);
+}
+
+static struct ib_qp *slow_qp;
+
+static void slow_query_of_one(struct fake_hca *of, struct ib_qp *qp)
+{
+	if (qp == slow_qp)
+		slow_query(of, qp);
+}
+
+/* It has no other chance. */
+static void who_asks_last_does_not_give_way(struct kunit *test)
+{
+	struct prober probers[AT_ONCE];
+	struct ib_qp *qp = new_ready(test, START);
+	struct heard heard[2] = {};
+	struct ibcore_qp_watch *slow, *watch;
+	int i;
+
+	slow_qp = new_ready(test, START);
+	slow = watch_on(test, slow_qp, &heard[0]);
+	watch = watch_on(test, qp, &heard[1]);
+	slow_begin();
+	hca->on_query_qp = slow_query_of_one;
+	for (i = 0; i < AT_ONCE; i++)
+		probe_beside(test, &probers[i], slow);
+	KUNIT_EXPECT_TRUE(test, wait_until(atomic_read(&slow_waiting) == AT_ONCE));
+	fake_hca_qp_psn(qp, START + 1);
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
+	KUNIT_EXPECT_EQ(test, to_state(qp, IB_QPS_ERR), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&heard[1].calls), 1);
+	complete_all(&slow_go);
+	for (i = 0; i < AT_ONCE; i++)
+		wait_for_completion(&probers[i].done);
+	ibcore_qp_unwatch(watch);
+	ibcore_qp_unwatch(slow);
+	ib_destroy_qp(qp);
+	ib_destroy_qp(slow_qp);
+}
+
+static int (*create_qp)(struct ib_qp *qp, struct ib_qp_init_attr *init,
+			struct ib_udata *udata);
+static u32 taken_num, own_num;
+
+static int create_qp_of_taken_number(struct ib_qp *qp, struct ib_qp_init_attr *init,
+				     struct ib_udata *udata)
+{
+	int ret = create_qp(qp, init, udata);
+
+	own_num = qp->qp_num;
+	qp->qp_num = taken_num;
+	return ret;
+}
+
+/* Resource tracking has no entry of it, whose references its destruction would await. */
+static void a_queue_that_is_not_tracked_is_not_asked(struct kunit *test)
+{
+	struct ib_qp *first = new_ready(test, START), *qp;
+	struct ibcore_qp_watch *watch;
+	struct heard heard = {};
+
+	taken_num = first->qp_num;
+	create_qp = hca->ibdev.ops.create_qp;
+	hca->ibdev.ops.create_qp = create_qp_of_taken_number;
+	qp = new_qp(test);
+	hca->ibdev.ops.create_qp = create_qp;
+	qp->qp_num = own_num;
+	KUNIT_EXPECT_FALSE(test, qp->res.valid);
+	KUNIT_ASSERT_EQ(test, to_rtr(qp, START), 0);
+	watch = watch_on(test, qp, &heard);
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_can_probe(watch));
+	fake_hca_qp_psn(qp, START + 1);
+	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, false));
+	KUNIT_EXPECT_EQ(test, atomic_read(&hca->queries), 0);
+	ibcore_qp_unwatch(watch);
+	ib_destroy_qp(qp);
+	ib_destroy_qp(first);
 }
 
 static int destroy_thread(void *arg)
@@ -536,9 +683,13 @@ static struct kunit_case qp_probe_cases[] = {
 	KUNIT_CASE(a_provider_that_says_nothing_is_not_asked),
 	KUNIT_CASE(a_provider_nobody_knows_is_believed_when_seen_to_move),
 	KUNIT_CASE(an_event_of_the_owners_cq_leads_to_a_look),
+	KUNIT_CASE(a_slow_adapter_has_its_rest),
 	KUNIT_CASE(an_event_reaches_each_of_many),
+	KUNIT_CASE(what_a_reset_makes_of_it_is_no_proof),
 	KUNIT_CASE(before_the_queue_is_stopped),
 	KUNIT_CASE(no_more_than_so_many_at_once),
+	KUNIT_CASE(who_asks_last_does_not_give_way),
+	KUNIT_CASE(a_queue_that_is_not_tracked_is_not_asked),
 	KUNIT_CASE(the_queue_goes_while_it_is_asked),
 	KUNIT_CASE(events_while_watches_come_and_go),
 	KUNIT_CASE(without_memory_the_cq_is_its_owners),
