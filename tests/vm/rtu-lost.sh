@@ -242,8 +242,8 @@ more() {
 	first_data armed "receive, CQ armed,"
 	first_data polled "receive, CQ polled,"
 	rping_back
-	rstream
 	acks_are_lost || {
+		rstream
 		perftest ib_send_bw -s 4096
 		perftest ib_send_lat -s 64
 		perftest ib_write_bw -s 4096
