@@ -123,7 +123,8 @@ iscsi_up() {
 	load sd_mod ib_iser
 	mkdir -p /etc/iscsi /run/lock/iscsi
 	echo "InitiatorName=$IQN.initiator" >/etc/iscsi/initiatorname.iscsi
-	iscsid -f >/tmp/iscsid 2>&1 &
+	# of a process group of its own, which it signals when it ends
+	busybox setsid iscsid -f >/tmp/iscsid 2>&1 &
 	ISCSID=$!
 	iscsiadm "${ISER[@]}" -o new >/tmp/iscsiadm 2>&1 || fail "iscsiadm: $(cat /tmp/iscsiadm)"
 	# no pings: they end a session that is slow; nor a login that is
