@@ -4,6 +4,10 @@
 KDIR ?= $(addprefix /usr/src/linux-headers-,$(shell scripts/kver))
 KVER = $(notdir $(KDIR:/usr/src/linux-headers-%=%))
 
+# A word of Debian's headers package; with others it does nothing.
+export DEBIAN_KERNEL_USE_CCACHE := $(if $(shell command -v ccache),1)
+export CCACHE_DIR ?= $(shell scripts/cache)/ccache
+
 MODULES := core/ mad/ cm/ cma/ user/
 SHADOW   = $(CURDIR)/build/$(KVER)
 BUILT    = $(shell sed 's/o$$/ko/' $(SHADOW)/modules.order)
