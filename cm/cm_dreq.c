@@ -136,6 +136,25 @@ bool ibcm_dreq_answered(u32 local_id, __be32 remote_id)
 
 /* ---- calls and messages ---- */
 
+/*
+ * None can ever leave: the address that it would come from has gone, or the device.
+ * The connection ends as with a DREQ that nobody answers; of that the caller's error
+ * tells, and IB_CM_TIMEWAIT_EXIT.
+ */
+static void ibcm_dreq_cannot_leave(struct ibcm_id *id)
+{
+	struct ibcm_msg *old = NULL;
+	struct ibcm_todo todo;
+
+	spin_lock_irq(&id->lock);
+	if (ibcm_step(id, IBCM_TX_DREQ, &todo)) {
+		old = ibcm_msg_detach(id);
+		ibcm_step(id, IBCM_SEND_FAILED, &todo);
+	}
+	spin_unlock_irq(&id->lock);
+	ibcm_msg_stop(old);
+}
+
 /**
  * ib_send_cm_dreq - release a connection
  * @cm_id: The id of an established connection.
@@ -150,7 +169,8 @@ bool ibcm_dreq_answered(u32 local_id, __be32 remote_id)
  * Context: May sleep.
  *
  * Return: 0; -EINVAL for bad private data or a connection that is not
- * established; -ENODEV after the device's removal; -ENOMEM.
+ * established; -ENOMEM; -ENODEV after the removal of the device, or of the address
+ * that the connection is from: it goes into timewait all the same.
  */
 int ib_send_cm_dreq(struct ib_cm_id *cm_id,
 		    const void *private_data,
@@ -166,8 +186,11 @@ int ib_send_cm_dreq(struct ib_cm_id *cm_id,
 		return -EINVAL;
 	ibcm_probe(id, false);
 	msg = ibcm_msg_alloc(id, IBCM_DREQ);
-	if (IS_ERR(msg))
+	if (IS_ERR(msg)) {
+		if (PTR_ERR(msg) == -ENODEV)
+			ibcm_dreq_cannot_leave(id);
 		return PTR_ERR(msg);
+	}
 	ibcm_dreq_fill(msg, ibcm_new_tid(msg), private_data, private_data_len);
 
 	spin_lock_irq(&id->lock);

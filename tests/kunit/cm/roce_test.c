@@ -377,6 +377,19 @@ static void the_address_goes(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, ret ? "T" : "dT"));
 }
 
+/* So it does when the handle to send a DREQ by has gone, too. */
+static void the_address_and_its_handle_go(struct kunit *test)
+{
+	cm_connect(test, &pair);
+	KUNIT_ASSERT_EQ(test, fake_netdev_del_ipv4(pair.client.ndev, htonl(CLIENT_IP), 24),
+			0);
+	KUNIT_EXPECT_TRUE(test, wait_within(!atomic_read(&pair.client.hca->alive[FAKE_AH]),
+					    60000));
+	KUNIT_EXPECT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), -ENODEV);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "T"));
+	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
+}
+
 /* Ids that outlive their adapter keep nothing of its GID table. */
 static void the_adapter_goes(struct kunit *test, enum cm_stage stage, bool server)
 {
@@ -426,6 +439,7 @@ static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(an_alternate_path_by_another_netdev),
 	KUNIT_CASE(an_alternate_path_into_another_namespace),
 	KUNIT_CASE(the_address_goes),
+	KUNIT_CASE(the_address_and_its_handle_go),
 	KUNIT_CASE(ids_outlive_their_adapter),
 	{}
 };
