@@ -17,7 +17,8 @@
  *
  * What clients send is their memory.  What this layer sends by itself because of MADs
  * that came (RMPP's ACKs, the adapter's replies, SMPs on their way) is not posted once
- * IBMAD_MAX_ANSWERS of it wait, however long the queue stands still.
+ * IBMAD_MAX_ANSWERS of it wait, or a quarter of the adapter's address handles, however
+ * long the queue stands still.
  */
 #include <linux/export.h>
 #include "mad.h"
@@ -166,6 +167,15 @@ static bool sendq_is_answer(const struct ibmad_qp *mqp, const struct ibmad_send 
 	       send->buf.mad_agent == mqp->responder;
 }
 
+/* A reply has an address handle of its own: whoever asks must not take them all. */
+static unsigned int sendq_max_answers(const struct ibmad_qp *mqp)
+{
+	int handles = mqp->port->device->attrs.max_ah;
+
+	/* Some do not tell. */
+	return handles > 0 ? clamp(handles / 4U, 1U, IBMAD_MAX_ANSWERS) : IBMAD_MAX_ANSWERS;
+}
+
 static void sendq_to_lane(struct ibmad_qp *mqp, struct ibmad_send *send,
 			  enum ibmad_lane lane)
 {
@@ -226,7 +236,7 @@ int ibmad_sendq_post(struct ibmad_send *send)
 	} else if (mqp->state == IBMAD_QP_LIVE && !mqp->backlog &&
 		   sendq_has_slot(mqp)) {
 		ret = sendq_to_qp(mqp, send);
-	} else if (sendq_is_answer(mqp, send) && mqp->answers >= IBMAD_MAX_ANSWERS) {
+	} else if (sendq_is_answer(mqp, send) && mqp->answers >= sendq_max_answers(mqp)) {
 		ret = -ENOBUFS;
 	} else {
 		sendq_to_lane(mqp, send, send->lane);

@@ -223,10 +223,15 @@ static void a_reply_of_an_impossible_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
 }
 
-/* Strangers may ask what they like while nothing can leave: memory is bounded. */
-static void replies_that_cannot_leave_are_bounded(struct kunit *test)
+/*
+ * Strangers may ask what they like while nothing can leave: what waits is bounded, and
+ * of few address handles some are left for others.
+ */
+static void bound_replies(struct kunit *test)
 {
 	struct ibmad_qp *qp1 = &to_agent(local.sm)->port->qp[1];
+	int handles = local.hca->ibdev.attrs.max_ah;
+	int most = min(IBMAD_MAX_ANSWERS, handles / 4);
 	struct ib_smp smp = local_route(0, 0);
 	int i;
 
@@ -240,14 +245,25 @@ static void replies_that_cannot_leave_are_bounded(struct kunit *test)
 			local_settle();
 	}
 	local_settle();
-	KUNIT_EXPECT_EQ(test, qp1->backlog, IBMAD_MAX_ANSWERS);
+	KUNIT_EXPECT_EQ(test, qp1->backlog, most);
+	KUNIT_EXPECT_LE(test, atomic_read(&local.hca->alive[FAKE_AH]),
+			SEND_DEPTH + handles / 4 + 2);
 	fake_hca_release_completions(local.hca);
-	KUNIT_EXPECT_TRUE(test, mad_wait(&local.wire.packets,
-					 SEND_DEPTH + IBMAD_MAX_ANSWERS));
+	KUNIT_EXPECT_TRUE(test, mad_wait(&local.wire.packets, SEND_DEPTH + most));
 	local_settle();
 	KUNIT_EXPECT_EQ(test, qp1->answers, 0u);
-	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED),
-			SEND_DEPTH + IBMAD_MAX_ANSWERS);
+	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED), SEND_DEPTH + most);
+}
+
+static void replies_that_cannot_leave_are_bounded(struct kunit *test)
+{
+	bound_replies(test);
+}
+
+static void replies_leave_handles_for_others(struct kunit *test)
+{
+	local.hca->ibdev.attrs.max_ah = 200;
+	bound_replies(test);
 }
 
 static void slowly(struct fake_hca *hca)
@@ -301,6 +317,7 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(a_reply_has_nothing_of_another),
 	KUNIT_CASE(a_reply_of_an_impossible_length),
 	KUNIT_CASE(replies_that_cannot_leave_are_bounded),
+	KUNIT_CASE(replies_leave_handles_for_others),
 	KUNIT_CASE(the_adapter_goes_amid_a_reply),
 	{}
 };
