@@ -96,6 +96,39 @@ void fake_contract_destroy_ah(const struct fake_hca *hca)
 		might_sleep();
 }
 
+/* ---- GRHs ---- */
+
+void fake_hca_lid_gid(u16 lid, union ib_gid *gid)
+{
+	struct fake_hca *hca;
+	u32 p;
+
+	*gid = (union ib_gid){
+		.global.subnet_prefix = cpu_to_be64(0xfe80000000000000ULL),
+		.global.interface_id = cpu_to_be64(lid),
+	};
+	mutex_lock(&fake_fabric_lock);
+	list_for_each_entry(hca, &fake_fabric, on_fabric)
+		for (p = 1; p <= hca->ibdev.phys_port_cnt; p++)
+			if (lid && hca->port[p].lid == lid)
+				*gid = hca->port[p].gids[0];
+	mutex_unlock(&fake_fabric_lock);
+}
+EXPORT_SYMBOL_GPL(fake_hca_lid_gid);
+
+/* A port that demands GRHs of what it sends gets none without one either. */
+void fake_contract_arrives(const struct fake_hca *hca, struct fake_hca_packet *packet)
+{
+	u32 port = packet->port ?: 1;
+
+	if (packet->grh || !hca->quirks.grh_required || hca->opa ||
+	    hca->link_layer != IB_LINK_LAYER_INFINIBAND)
+		return;
+	packet->grh = true;
+	fake_hca_lid_gid(packet->slid, &packet->sgid);
+	packet->dgid = hca->port[port].gids[0];
+}
+
 /* ---- completions ---- */
 
 /* On RoCE, what the adapter tells of layer 2 and 3. */

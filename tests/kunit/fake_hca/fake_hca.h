@@ -281,6 +281,8 @@ unsigned int fake_hca_posted_recvs(struct ib_qp *qp);
 int fake_hca_inject(struct fake_hca *hca, u32 dst_qpn,
 		    const struct fake_hca_packet *like, const void *data,
 		    u32 len);
+/* Of the port that has @lid on InfiniBand, or would have. */
+void fake_hca_lid_gid(u16 lid, union ib_gid *gid);
 int fake_hca_objects(struct fake_hca *hca);	/* all alive but GIDs */
 
 /* What an iWARP provider reports: @data is a string or NULL; no addresses yet. */

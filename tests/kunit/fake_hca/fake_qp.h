@@ -55,6 +55,8 @@ int fake_contract_process_mad(const struct fake_hca *hca, const struct ib_mad *i
 void fake_contract_ops(struct fake_hca *hca);
 int fake_contract_create_ah(struct ib_ah *ah, const struct rdma_ah_attr *attr);
 void fake_contract_destroy_ah(const struct fake_hca *hca);
+/* What is on the wire to @hca, from wherever. */
+void fake_contract_arrives(const struct fake_hca *hca, struct fake_hca_packet *packet);
 void fake_contract_received(struct fake_hca *hca, struct fake_qp *qp,
 			    struct ib_wc *wc);
 void fake_contract_polled(const struct fake_hca *hca, struct ib_wc *to,

@@ -730,6 +730,7 @@ int fake_hca_inject(struct fake_hca *hca, u32 dst_qpn,
 	packet->len = len;
 	packet->dst_qpn = dst_qpn;
 	packet->hca = hca;
+	fake_contract_arrives(hca, packet);
 	mutex_lock(&fake_fabric_lock);
 	fake_receive(hca, like->port ?: 1, packet);
 	mutex_unlock(&fake_fabric_lock);

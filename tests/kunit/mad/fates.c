@@ -132,7 +132,7 @@ void fates_down(void)
 		if (fates_agents[i])
 			ib_unregister_mad_agent(fates_agents[i]);
 		if (!IS_ERR_OR_NULL(fates_paths[i]))
-			rdma_destroy_ah(fates_paths[i], 0);
+			rdma_destroy_ah(fates_paths[i], RDMA_DESTROY_AH_SLEEPABLE);
 		fates_agents[i] = NULL;
 		fates_paths[i] = NULL;
 	}

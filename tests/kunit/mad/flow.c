@@ -108,11 +108,7 @@ void flow_post_many(struct kunit *test, int n, int timeout_ms, int retries)
 
 struct ib_ah *flow_ah(u16 dlid)
 {
-	struct rdma_ah_attr attr = { .type = RDMA_AH_ATTR_TYPE_IB, .port_num = 1 };
-
-	rdma_ah_set_dlid(&attr, dlid);
-	return rdma_create_ah(flow.pair.asker.agent->qp->pd, &attr,
-			      RDMA_CREATE_AH_SLEEPABLE);
+	return mad_ah_to(flow.pair.asker.agent, dlid);
 }
 
 int flow_in_state(enum ibmad_send_state state)

@@ -161,7 +161,7 @@ static void a_lost_qp_under_two_flows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_known(), 1);
 	flow_unregister();
 	flow_expect_all_done(test);
-	rdma_destroy_ah(other, 0);
+	rdma_destroy_ah(other, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 static void a_start_that_fails_lets_the_next_one_go(struct kunit *test)

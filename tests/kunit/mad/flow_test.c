@@ -68,7 +68,7 @@ static void a_dead_peer_holds_up_no_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 6);
 	flow_unregister();
 	flow_expect_all_done(test);
-	rdma_destroy_ah(dead, 0);
+	rdma_destroy_ah(dead, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 /* A destination is known while requests are out to it, and the last one longer. */
@@ -94,7 +94,7 @@ static void destinations_come_and_go(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, flow_known(), 1);
 	}
 	for (i = 0; i < ARRAY_SIZE(ah); i++)
-		rdma_destroy_ah(ah[i], 0);
+		rdma_destroy_ah(ah[i], RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 /* As userspace does, which has a handle made for each of its requests. */
@@ -120,7 +120,7 @@ static void handles_to_one_destination_share_its_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow.peak, 4);
 	KUNIT_EXPECT_FALSE(test, flow.disordered);
 	for (i = 0; i < ARRAY_SIZE(ah); i++)
-		rdma_destroy_ah(ah[i], 0);
+		rdma_destroy_ah(ah[i], RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 static void cancel_what_is_held(struct kunit *test)
@@ -380,7 +380,7 @@ static void a_response_to_what_is_held_is_not_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 1);
 	flow_unregister();
 	flow_expect_all_done(test);
-	rdma_destroy_ah(back, 0);
+	rdma_destroy_ah(back, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 static struct kunit_case flow_cases[] = {

@@ -109,9 +109,19 @@ static int local_open(bool has_sma, bool is_switch)
 	u32 port = !is_switch;
 
 	memset(&local, 0, sizeof(local));
-	local.hca = fake_hca_create(&params);
+	local.hca = fake_hca_alloc(&params);
+	if (!local.hca)
+		return -ENOMEM;
+	/* No switch's own port demands one: where it is to forward has no GID. */
+	if (is_switch)
+		local.hca->quirks.grh_required = false;
+	if (fake_hca_register(local.hca)) {
+		fake_hca_free(local.hca);
+		local.hca = NULL;
+		return -ENOMEM;
+	}
 	local.peer = fake_hca_create(&peer_params);
-	if (!local.hca || !local.peer)
+	if (!local.peer)
 		return -ENOMEM;
 	local.hca->process_mad = test_process_mad;
 	local.hca->verdict = test_verdict;
@@ -135,7 +145,7 @@ void local_close(void)
 	if (!IS_ERR_OR_NULL(local.sm))
 		ib_unregister_mad_agent(local.sm);
 	if (!IS_ERR_OR_NULL(local.ah))
-		rdma_destroy_ah(local.ah, 0);
+		rdma_destroy_ah(local.ah, RDMA_DESTROY_AH_SLEEPABLE);
 	local.sma = NULL;
 	local.sm = NULL;
 	local.ah = NULL;

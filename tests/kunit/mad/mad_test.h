@@ -67,6 +67,8 @@ struct ib_mad_send_buf *mad_reply_new(struct ib_mad_agent *agent,
 				      const struct ib_mad_recv_wc *wc,
 				      int hdr_len);
 void mad_reply_post(struct ib_mad_send_buf *buf);
+/* With a GRH where the port demands one. */
+struct ib_ah *mad_ah_to(struct ib_mad_agent *from, u16 dlid);
 struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to);
 
 extern struct kunit_suite ibmad_agent_suite;

@@ -5,10 +5,14 @@
 
 static struct mad_pair pair;
 
+/* What has a GRH is for each case to say, whatever the provider demands. */
 static int match_test_init(struct kunit *test)
 {
-	int ret = mad_pair_init(test, &pair, IB_LINK_LAYER_INFINIBAND);
+	struct fake_hca_quirks quirks = *fake_hca_quirks_default();
+	int ret;
 
+	quirks.grh_required = false;
+	ret = mad_pair_init_quirks(test, &pair, IB_LINK_LAYER_INFINIBAND, &quirks);
 	pair.server.answers = false;
 	return ret;
 }
@@ -105,7 +109,7 @@ static void an_answer_from_the_base_lid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), ARRAY_SIZE(bases));
 	answer_from(bases[0], NULL, TEST_CLASS, tid);
 	expect_answered(test, ARRAY_SIZE(bases) + 1);
-	rdma_destroy_ah(ah, 0);
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 /* 0 is no port's LID, though the bits that a low one has may all be its LMC's. */
@@ -125,7 +129,7 @@ static void an_answer_without_a_lid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
 	answer_from(0x44, NULL, TEST_CLASS, tid);
 	expect_answered(test, 1);
-	rdma_destroy_ah(ah, 0);
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 /* An agent hears by its own port alone, whatever TID another's hears of. */
@@ -164,7 +168,7 @@ static void an_answer_to_a_request_with_a_grh(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
 	answer_from(lid, gid, TEST_CLASS, tid);
 	expect_answered(test, 1);
-	rdma_destroy_ah(ah, 0);
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 /* The SA's well-known GUID is nobody's: who is asked there answers by a GID of its own. */
@@ -189,7 +193,7 @@ static void an_answer_of_whoever_has_the_well_known_guid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
 	answer_from(lid, gid, TEST_CLASS, tid);
 	expect_answered(test, 1);
-	rdma_destroy_ah(ah, 0);
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 /* A QP0 and a QP1 come up though the default P_Key is nowhere. */

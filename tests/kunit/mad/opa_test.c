@@ -37,7 +37,7 @@ static void big_sent(struct ib_mad_agent *from, struct ib_mad_send_wc *wc)
 {
 	seen.timers += wc->send_buf->retries;
 	if (wc->send_buf->context[0]) {
-		rdma_destroy_ah(wc->send_buf->ah, 0);
+		rdma_destroy_ah(wc->send_buf->ah, RDMA_DESTROY_AH_SLEEPABLE);
 		atomic_inc(&seen.answered);
 	} else {
 		seen.status = wc->status;
@@ -117,7 +117,7 @@ static void big_answer(struct ib_mad_agent *from, const struct ib_mad_recv_wc *w
 	if (IS_ERR(buf->ah)) {
 		ib_free_send_mad(buf);
 	} else if (ib_post_send_mad(buf, NULL)) {
-		rdma_destroy_ah(buf->ah, 0);
+		rdma_destroy_ah(buf->ah, RDMA_DESTROY_AH_SLEEPABLE);
 		ib_free_send_mad(buf);
 	}
 }
@@ -195,7 +195,7 @@ static void opa_test_exit(struct kunit *test)
 		if (!IS_ERR_OR_NULL(agent[i]))
 			ib_unregister_mad_agent(agent[i]);
 	if (!IS_ERR_OR_NULL(path))
-		rdma_destroy_ah(path, 0);
+		rdma_destroy_ah(path, RDMA_DESTROY_AH_SLEEPABLE);
 	for (i = 0; i < 2; i++)
 		if (hca[i])
 			fake_hca_destroy(hca[i]);
@@ -425,7 +425,7 @@ static void a_response_from_a_long_lid(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mad_wait(&seen.sent, 1));
 	KUNIT_EXPECT_EQ(test, seen.status, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, atomic_read(&seen.received), 1);
-	rdma_destroy_ah(ah, 0);
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 static struct kunit_case opa_cases[] = {

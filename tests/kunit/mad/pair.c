@@ -14,7 +14,7 @@ void mad_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 
 	/* A response that the server made owns its address handle. */
 	if (wc->send_buf->context[0]) {
-		rdma_destroy_ah(wc->send_buf->ah, 0);
+		rdma_destroy_ah(wc->send_buf->ah, RDMA_DESTROY_AH_SLEEPABLE);
 		ib_free_send_mad(wc->send_buf);
 		return;
 	}
@@ -43,7 +43,7 @@ struct ib_mad_send_buf *mad_reply_new(struct ib_mad_agent *agent,
 				 hdr_len, IB_MGMT_MAD_SIZE - hdr_len, GFP_KERNEL,
 				 IB_MGMT_BASE_VERSION);
 	if (IS_ERR(buf)) {
-		rdma_destroy_ah(ah, 0);
+		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 		return NULL;
 	}
 	buf->ah = ah;
@@ -56,7 +56,7 @@ void mad_reply_post(struct ib_mad_send_buf *buf)
 
 	if (ib_post_send_mad(buf, NULL)) {
 		ib_free_send_mad(buf);
-		rdma_destroy_ah(ah, 0);
+		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 	}
 }
 
@@ -116,15 +116,25 @@ static enum fake_hca_verdict mad_verdict(struct fake_hca *hca,
 	return pair->duplicate ? FAKE_DUPLICATE : FAKE_DELIVER;
 }
 
-struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to)
+struct ib_ah *mad_ah_to(struct ib_mad_agent *from, u16 dlid)
 {
 	struct rdma_ah_attr attr = {
 		.type = RDMA_AH_ATTR_TYPE_IB,
 		.port_num = from->port_num,
 	};
+	union ib_gid dgid;
 
-	rdma_ah_set_dlid(&attr, to->port[1].lid);
+	rdma_ah_set_dlid(&attr, dlid);
+	if (rdma_is_grh_required(from->device, from->port_num)) {
+		fake_hca_lid_gid(dlid, &dgid);
+		rdma_ah_set_grh(&attr, &dgid, 0, 0, 64, 0);
+	}
 	return rdma_create_ah(from->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+}
+
+struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to)
+{
+	return mad_ah_to(from, to->port[1].lid);
 }
 
 static int mad_side_init(struct mad_side *side, struct mad_pair *pair)
@@ -196,7 +206,7 @@ static void mad_side_exit(struct mad_side *side)
 	if (side->agent)
 		ib_unregister_mad_agent(side->agent);
 	if (!IS_ERR_OR_NULL(side->ah))
-		rdma_destroy_ah(side->ah, 0);
+		rdma_destroy_ah(side->ah, RDMA_DESTROY_AH_SLEEPABLE);
 	if (side->hca)
 		fake_hca_destroy(side->hca);
 }

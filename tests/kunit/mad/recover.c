@@ -136,7 +136,7 @@ void expect_removal(struct kunit *test, int sent)
 	ib_unregister_mad_agent(pair.asker.agent);
 	pair.asker.agent = NULL;
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), sent);
-	rdma_destroy_ah(pair.asker.ah, 0);
+	rdma_destroy_ah(pair.asker.ah, RDMA_DESTROY_AH_SLEEPABLE);
 	pair.asker.ah = NULL;
 	fake_hca_destroy(pair.asker.hca);
 	pair.asker.hca = NULL;

@@ -14,7 +14,7 @@ static void refs_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 	refs.status = wc->status;
 	/* The last that a client does before its device goes. */
 	if (refs.removed) {
-		rdma_destroy_ah(refs.ah, 0);
+		rdma_destroy_ah(refs.ah, RDMA_DESTROY_AH_SLEEPABLE);
 		refs.ah = NULL;
 	}
 	atomic_inc(&refs.told);
@@ -35,12 +35,7 @@ static enum fake_hca_verdict nobody_there(struct fake_hca *hca,
 
 static struct ib_ah *refs_path(void)
 {
-	struct rdma_ah_attr attr = {
-		.type = RDMA_AH_ATTR_TYPE_IB, .port_num = 1,
-	};
-
-	rdma_ah_set_dlid(&attr, FAR_LID);
-	return rdma_create_ah(refs.agent->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	return mad_ah_to(refs.agent, FAR_LID);
 }
 
 int refs_open(const struct ib_mad_reg_req *req, u8 rmpp_version)
@@ -83,7 +78,7 @@ void refs_close(struct kunit *test)
 	if (refs.buf)
 		ib_free_send_mad(refs.buf);
 	if (!IS_ERR_OR_NULL(refs.ah))
-		rdma_destroy_ah(refs.ah, 0);
+		rdma_destroy_ah(refs.ah, RDMA_DESTROY_AH_SLEEPABLE);
 	if (!refs.removed && refs.hca)
 		fake_hca_destroy(refs.hca);
 	if (refs.port)
@@ -418,7 +413,7 @@ void adapter_removed(struct kunit *test)
 {
 	refs.removed = true;
 	if (!refs.buf || to_send(refs.buf)->state == IBMAD_IDLE) {
-		rdma_destroy_ah(refs.ah, 0);
+		rdma_destroy_ah(refs.ah, RDMA_DESTROY_AH_SLEEPABLE);
 		refs.ah = NULL;
 	}
 	fake_hca_destroy(refs.hca);

@@ -66,7 +66,7 @@ static void slow_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *bu
 		reply = mad_reply_new(agent, wc, IB_MGMT_MAD_HDR);
 	if (reply) {
 		slow.post_error = ib_post_send_mad(reply, NULL);
-		rdma_destroy_ah(reply->ah, 0);
+		rdma_destroy_ah(reply->ah, RDMA_DESTROY_AH_SLEEPABLE);
 		ib_free_send_mad(reply);
 	}
 	ib_free_recv_mad(wc);

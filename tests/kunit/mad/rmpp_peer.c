@@ -135,7 +135,7 @@ void peer_test_exit(struct kunit *test)
 	if (!IS_ERR_OR_NULL(peer_agent))
 		ib_unregister_mad_agent(peer_agent);
 	if (!IS_ERR_OR_NULL(peer_ah))
-		rdma_destroy_ah(peer_ah, 0);
+		rdma_destroy_ah(peer_ah, RDMA_DESTROY_AH_SLEEPABLE);
 	if (peer_hca)
 		fake_hca_destroy(peer_hca);
 	if (far)

@@ -539,9 +539,8 @@ static void one_answer_at_a_time(struct kunit *test)
 	struct ib_ah *same, *other;
 
 	KUNIT_ASSERT_EQ(test, rdma_query_ah(peer_ah, &attr), 0);
-	same = rdma_create_ah(peer_ah->pd, &attr, 0);
-	rdma_ah_set_dlid(&attr, rdma_ah_get_dlid(&attr) + 1);
-	other = rdma_create_ah(peer_ah->pd, &attr, 0);
+	same = mad_ah_to(peer_agent, rdma_ah_get_dlid(&attr));
+	other = mad_ah_to(peer_agent, rdma_ah_get_dlid(&attr) + 1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, same);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
 
@@ -565,8 +564,8 @@ static void one_answer_at_a_time(struct kunit *test)
 	/* Of those nobody hears. */
 	expect_end(test, 5, IB_WC_RESP_TIMEOUT_ERR);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
-	rdma_destroy_ah(same, 0);
-	rdma_destroy_ah(other, 0);
+	rdma_destroy_ah(same, RDMA_DESTROY_AH_SLEEPABLE);
+	rdma_destroy_ah(other, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
 static int transfer_once(struct kunit *test)

@@ -123,7 +123,7 @@ static void rmpp_test_exit(struct kunit *test)
 	if (!IS_ERR_OR_NULL(receiver))
 		ib_unregister_mad_agent(receiver);
 	if (!IS_ERR_OR_NULL(path))
-		rdma_destroy_ah(path, 0);
+		rdma_destroy_ah(path, RDMA_DESTROY_AH_SLEEPABLE);
 	if (sender_hca)
 		fake_hca_destroy(sender_hca);
 	if (receiver_hca)

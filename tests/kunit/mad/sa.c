@@ -4,7 +4,7 @@
 
 static void fake_sa_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
-	rdma_destroy_ah(wc->send_buf->ah, 0);
+	rdma_destroy_ah(wc->send_buf->ah, RDMA_DESTROY_AH_SLEEPABLE);
 	ib_free_send_mad(wc->send_buf);
 }
 
