@@ -91,8 +91,12 @@ static void qp_init(struct ib_qp *qp, struct ib_device *dev, struct ib_pd *pd,
 	qp->qp_type = attr->qp_type;
 	qp->port = attr->port_num;
 	qp->event_handler = qp_event;
-	/* A target QP has handles: it gets its own in ibcore_xrc_share(). */
-	qp->registered_event_handler = target ? NULL : attr->event_handler;
+	/*
+	 * A target QP has handles: it gets its own in ibcore_xrc_share().  mlx5 passes on
+	 * what another QP has as its handler, which is ours.
+	 */
+	if (!target && attr->event_handler != qp_event)
+		qp->registered_event_handler = attr->event_handler;
 	qp->qp_context = target ? qp : attr->qp_context;
 
 	qp->pd = pd;

@@ -353,6 +353,22 @@ static void queues_survive_each_failed_allocation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(hca), alive);
 }
 
+/* As mlx5 makes the QPs by which its QP1 sends: with the handler of the one that receives. */
+static void the_handler_of_another_queue(struct kunit *test)
+{
+	struct ib_qp_init_attr init = {
+		.qp_type = IB_QPT_UD, .port_num = 1, .send_cq = o.cq, .recv_cq = o.cq,
+		.event_handler = o.qp->event_handler, .qp_context = &init,
+	};
+	struct ib_qp *qp = ib_create_qp(o.pd, &init);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(qp));
+	KUNIT_EXPECT_NULL(test, qp->registered_event_handler);
+	if (!qp->registered_event_handler)
+		fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
+	KUNIT_EXPECT_EQ(test, ib_destroy_qp(qp), 0);
+}
+
 static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(a_queue_uses_what_it_was_made_from),
 	KUNIT_CASE(what_the_kernel_may_not_create),
@@ -360,6 +376,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(a_change_that_fails_leaves_the_queue),
 	KUNIT_CASE(a_query_hands_out_no_reference),
 	KUNIT_CASE(events_reach_the_consumer),
+	KUNIT_CASE(the_handler_of_another_queue),
 	KUNIT_CASE(a_reader_is_waited_for),
 	KUNIT_CASE(a_destroy_that_is_refused_shows_it_again),
 	KUNIT_CASE(a_process_has_the_mac_of_its_path_resolved),
