@@ -59,6 +59,17 @@ int ib_is_mad_class_rmpp(u8 mgmt_class)
 }
 EXPORT_SYMBOL(ib_is_mad_class_rmpp);
 
+size_t ibmad_class_hdr_len(u8 mgmt_class)
+{
+	if (mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
+		return offsetof(struct opa_smp, route.dr.data);
+	if (ibmad_class_is_smp(mgmt_class))
+		return offsetof(struct opa_smp, route.lid.data);
+	if (ibmad_class_is_vendor2(mgmt_class))
+		return IB_MGMT_VENDOR_HDR;
+	return ib_is_mad_class_rmpp(mgmt_class) ? IB_MGMT_RMPP_HDR : IB_MGMT_MAD_HDR;
+}
+
 /**
  * ib_get_mad_data_offset - where the data of a class's MADs starts
  * @mgmt_class: the management class

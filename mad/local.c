@@ -243,11 +243,13 @@ static bool local_wants_answer(const struct ibmad_recv *recv)
 
 /*
  * A Get or Set that nobody takes is answered, so that its sender need not wait
- * out its timeouts (IBA 13.4.7: unsupported method and attribute combination).
+ * out its timeouts (IBA 13.4.7: unsupported method and attribute combination).  By QP1
+ * with no more than its headers: what is behind them may not have come from there.
  */
 void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 {
 	struct ib_mad_hdr *hdr = (struct ib_mad_hdr *)recv->mad;
+	size_t kept = ibmad_class_hdr_len(hdr->mgmt_class);
 
 	if (!local_wants_answer(recv)) {
 		ibmad_recv_free(recv);
@@ -257,6 +259,8 @@ void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 	hdr->status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB);
 	if (hdr->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
 		hdr->status |= IB_SMP_DIRECTION;
+	if (mqp == &mqp->port->qp[1])
+		memset(recv->mad + kept, 0, mqp->port->mad_size - kept);
 	local_reply(mqp, recv, recv->recv_wc.mad_len, recv->wc.pkey_index);
 }
 

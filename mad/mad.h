@@ -509,7 +509,7 @@ struct ibmad_qp {
 
 	struct mutex reset_mutex;	/* one recovery at a time */
 	bool gone;			/* protected by reset_mutex */
-	bool lacking;			/* dead for want of memory alone; reset_mutex */
+	bool lacking;			/* dead, and to be made again; reset_mutex */
 	unsigned int remake_ms;		/* until it is tried again; reset_mutex */
 	unsigned long flags;		/* IBMAD_QP_FATAL, IBMAD_QP_SICK */
 	struct work_struct recover_work;
@@ -671,6 +671,11 @@ struct ibmad_agent *ibmad_dispatch_find(struct ibmad_qp *mqp,
 /* ---- class.c: what is fixed about a management class ---- */
 bool ibmad_class_is_vendor2(u8 mgmt_class);
 bool ibmad_class_is_smp(u8 mgmt_class);
+/*
+ * What is looked at of a MAD of this class, whoever it is for.  An SMP is one of
+ * Omni-Path's, as long as its header and what is behind that.
+ */
+size_t ibmad_class_hdr_len(u8 mgmt_class);
 
 /* ---- smi.c: subnet management interface (IBA 14.2) ---- */
 enum ibmad_smi_verdict {

@@ -17,9 +17,13 @@ static size_t recv_dma_size(const struct ibmad_qp *mqp)
 	return sizeof(struct ib_grh) + mqp->port->mad_size;
 }
 
-/* What a MAD that is too short by a GRH leaves unwritten; see recv_mad_len(). */
-static void recv_clear_end(struct ibmad_recv *recv)
+/*
+ * What a MAD that is too short by a GRH leaves unwritten, and what tells whether there
+ * is any; see recv_mad_len().
+ */
+static void recv_clear(struct ibmad_recv *recv)
 {
+	((struct ib_mad_hdr *)recv->mad)->base_version = 0;
 	memset(recv->mad + IB_MGMT_MAD_SIZE - sizeof(struct ib_grh), 0,
 	       sizeof(struct ib_grh));
 }
@@ -44,7 +48,7 @@ static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 	lockdep_assert_held(&mqp->recv_lock);
 	WARN_ON_ONCE(slot->posted || mqp->recv_posted >= ibmad_recv_depth);
 	list_del_init(&slot->unposted);
-	recv_clear_end(recv);
+	recv_clear(recv);
 	recv->dma_addr = ib_dma_map_single(device, &recv->grh, sge.length,
 					   DMA_FROM_DEVICE);
 	if (ib_dma_mapping_error(device, recv->dma_addr))
@@ -61,23 +65,31 @@ static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 	return 0;
 }
 
+/* Where it cannot be posted, for want of memory or a mapping, its turn comes again. */
+static int recv_try_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
+{
+	int ret = recv_post(mqp, slot);
+
+	if (ret)
+		list_add_tail(&slot->unposted, &mqp->unposted);
+	return ret;
+}
+
 /*
- * @slot with a buffer, and one more of those that could not be posted, for want of
- * memory or a mapping: as MADs come in, all of them are again.  Whether any is.
+ * @slot with a buffer, and one more of those that could not be posted: as MADs come in,
+ * all of them are again.  Whether any is.
  */
 static bool recv_repost(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 {
 	struct ibmad_recv_slot *other;
 
 	lockdep_assert_held(&mqp->recv_lock);
-	if (recv_post(mqp, slot)) {
-		list_add_tail(&slot->unposted, &mqp->unposted);
+	if (recv_try_post(mqp, slot))
 		return mqp->recv_posted;
-	}
 	other = list_first_entry_or_null(&mqp->unposted, struct ibmad_recv_slot,
 					 unposted);
-	if (other && recv_post(mqp, other))
-		list_add_tail(&other->unposted, &mqp->unposted);
+	if (other)
+		recv_try_post(mqp, other);
 	return true;
 }
 
@@ -109,14 +121,15 @@ int ibmad_recvq_open(struct ibmad_qp *mqp)
 	}
 
 	/* One at a time: hundreds of doorbells are no time to keep interrupts off. */
-	for (i = 0; i < ibmad_recv_depth && !ret; i++) {
+	for (i = 0; i < ibmad_recv_depth; i++) {
 		spin_lock_irq(&mqp->recv_lock);
 		mqp->recv_open = true;
 		if (!mqp->recv_slots[i].posted)
-			ret = recv_post(mqp, &mqp->recv_slots[i]);
+			ret = recv_try_post(mqp, &mqp->recv_slots[i]) ?: ret;
 		spin_unlock_irq(&mqp->recv_lock);
 	}
-	return ret;
+	/* As long as there is one, the others are tried again when it is used. */
+	return READ_ONCE(mqp->recv_posted) ? 0 : ret;
 }
 
 void ibmad_recvq_close(struct ibmad_qp *mqp)
@@ -183,7 +196,8 @@ unlock:
 /*
  * The length of the MAD that was received.  An IB MAD has but one, and not every
  * provider reports it: qedr leaves out the GRH, mlx4 adds a header of its own in a
- * virtual function, bnxt_re says how long the Ethernet frame was.  So there need be
+ * virtual function, bnxt_re says how long the Ethernet frame was, if the hardware did
+ * tell, and else 0; where nothing came the base version is 0, too.  So there need be
  * enough of it.  By QP1 one that is too short by less than a GRH cannot be told from a
  * whole one whose GRH was not counted: its end is zeros.  Each is judged by itself, for
  * whoever sends to a QP1 chooses how long it is.
@@ -197,19 +211,9 @@ static size_t recv_mad_len(const struct ibmad_qp *mqp, const struct ibmad_recv *
 	bool qp1 = mqp == &mqp->port->qp[1];
 
 	if (!mqp->port->opa && hdr->base_version == IB_MGMT_BASE_VERSION &&
-	    (qp1 ? byte_len : len) >= IB_MGMT_MAD_SIZE)
+	    ((qp1 ? byte_len : len) >= IB_MGMT_MAD_SIZE || (qp1 && !byte_len)))
 		return IB_MGMT_MAD_SIZE;
 	return len;
-}
-
-/* What is looked at of a MAD of this class, whoever it is for. */
-static size_t recv_min_length(u8 mgmt_class)
-{
-	if (ibmad_class_is_smp(mgmt_class))
-		return sizeof(struct ib_mad);
-	if (ibmad_class_is_vendor2(mgmt_class))
-		return IB_MGMT_VENDOR_HDR;
-	return ib_is_mad_class_rmpp(mgmt_class) ? IB_MGMT_RMPP_HDR : IB_MGMT_MAD_HDR;
 }
 
 static bool recv_valid_length(const struct ibmad_qp *mqp,
@@ -220,7 +224,7 @@ static bool recv_valid_length(const struct ibmad_qp *mqp,
 	if (hdr->base_version == IB_MGMT_BASE_VERSION)
 		return len == IB_MGMT_MAD_SIZE;
 	return mqp->port->opa && hdr->base_version == OPA_MGMT_BASE_VERSION &&
-	       len <= OPA_MGMT_MAD_SIZE && len >= recv_min_length(hdr->mgmt_class);
+	       len <= OPA_MGMT_MAD_SIZE && len >= ibmad_class_hdr_len(hdr->mgmt_class);
 }
 
 /*

@@ -174,6 +174,8 @@ struct fake_hca {
 	atomic_t queries;		/* query_qp, but of special QPs */
 	/* Called first by a create_ah that may sleep. */
 	void (*on_create_ah)(struct fake_hca *hca);
+	/* Whether post_recv refuses @wr; called in any context. */
+	bool (*refuses_recv)(struct fake_hca *hca, const struct ib_recv_wr *wr);
 	/* Called last by create_qp, and by query_ah. */
 	void (*on_create_qp)(struct fake_hca *hca, struct ib_qp *qp);
 	void (*on_query_ah)(struct fake_hca *hca);

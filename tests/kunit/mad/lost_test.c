@@ -242,12 +242,68 @@ static void receives_that_were_refused_before_a_recovery(struct kunit *test)
 	expect_well(test);
 }
 
-/* Refused amid a recovery as well: through RESET, where it is tried once more. */
+/* Refused amid a recovery as well: when the next has come. */
 static void receives_that_are_refused_in_recovery(struct kunit *test)
 {
 	atomic_set(&pair.asker.hca->fail_post_recv, 1);
 	receive_in_error();
-	KUNIT_EXPECT_TRUE(test, wait_within(resets() == 1, 5000));
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - 1);
+	receive_one(test);
+	KUNIT_EXPECT_EQ(test, resets(), 0);
+	expect_well(test);
+}
+
+static bool refuse_one_slot(struct fake_hca *hca, const struct ib_recv_wr *wr)
+{
+	return wr->wr_cqe == &mqp()->recv_slots[0].cqe;
+}
+
+static bool refuse_all_slots(struct fake_hca *hca, const struct ib_recv_wr *wr)
+{
+	return true;
+}
+
+/* As where its buffer cannot be mapped: no reason to do without all the others. */
+static void a_receive_that_is_always_refused(struct kunit *test)
+{
+	struct fake_hca *hca = pair.asker.hca;
+	int i;
+
+	hca->refuses_recv = refuse_one_slot;
+	for (i = 0; i < 2; i++) {
+		if (i)
+			fake_hca_qp_error(qp1(), IB_QPS_ERR);
+		else
+			receive_in_error();
+		mad_settle(&pair);
+		KUNIT_EXPECT_EQ(test, resets(), i);
+		KUNIT_ASSERT_NOT_NULL(test, qp1());
+		KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - 1);
+		KUNIT_EXPECT_EQ(test, mqp()->recv_posted, RECV_DEPTH - 1);
+		receive_one(test);
+		KUNIT_EXPECT_EQ(test, mqp()->recv_posted, RECV_DEPTH - 1);
+	}
+	hca->refuses_recv = NULL;
+	receive_one(test);
+	expect_well(test);
+	KUNIT_EXPECT_EQ(test, resets(), 1);
+}
+
+/* For want of memory: as with a QP that there is none for. */
+static void receives_that_are_all_refused(struct kunit *test)
+{
+	struct fake_hca *hca = pair.asker.hca;
+
+	hca->refuses_recv = refuse_all_slots;
+	fake_hca_qp_error(qp1(), IB_QPS_ERR);
+	KUNIT_EXPECT_TRUE(test, wait_within(mqp()->state == IBMAD_QP_DEAD, BOUND_MS));
+	mad_settle(&pair);
+	KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 2), -ENODEV);
+	KUNIT_EXPECT_EQ(test, mqp()->recv_posted, 0u);
+	hca->refuses_recv = NULL;
+	KUNIT_EXPECT_TRUE(test, wait_within(mqp()->state == IBMAD_QP_LIVE,
+					    3 * IBMAD_REMAKE_MS));
 	expect_well(test);
 }
 
@@ -278,6 +334,8 @@ static struct kunit_case lost_cases[] = {
 	KUNIT_CASE(receives_that_were_refused),
 	KUNIT_CASE(receives_that_were_refused_before_a_recovery),
 	KUNIT_CASE(receives_that_are_refused_in_recovery),
+	KUNIT_CASE(a_receive_that_is_always_refused),
+	KUNIT_CASE(receives_that_are_all_refused),
 	KUNIT_CASE(receiving_survives_each_failed_allocation),
 	{}
 };

@@ -58,7 +58,7 @@ static void truncated_opa(struct kunit *test)
 	static const u32 least[] = {
 		[PLAIN] = IB_MGMT_MAD_HDR, [SA] = IB_MGMT_RMPP_HDR,
 		[RMPP] = IB_MGMT_VENDOR_HDR, [USER_RMPP] = IB_MGMT_VENDOR_HDR,
-		[SMP] = IB_MGMT_MAD_SIZE,
+		[SMP] = offsetof(struct opa_smp, route),
 	};
 	union fates_mad mad;
 	unsigned int i;
@@ -80,6 +80,12 @@ static void truncated_opa(struct kunit *test)
 		expect(test, &mad, fates_qpn(i), OPA_MGMT_MAD_SIZE,
 		       IBMAD_RECV_DELIVERED);
 	}
+	/* This one goes nowhere, which its route tells. */
+	mad.hdr.mgmt_class = IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;
+	for (len = 0; len < offsetof(struct opa_smp, route.dr.data); len++)
+		expect(test, &mad, 0, len, IBMAD_RECV_MALFORMED);
+	for (; len <= OPA_MGMT_MAD_SIZE; len += len < 300 ? 13 : 97)
+		expect(test, &mad, 0, len, IBMAD_RECV_SMI_DROPPED);
 }
 
 static void wrong_versions(struct kunit *test)

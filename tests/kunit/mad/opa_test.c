@@ -13,6 +13,8 @@
 #define WINDOW		64		/* IBMAD_RMPP_WINDOW */
 #define ROUND		576		/* more than ib_mad.recv_queue_size by default */
 
+#define SHORT_ATTR	40		/* bytes of what an SMA tells */
+
 static struct fake_hca *hca[2];
 static struct ib_mad_agent *agent[2];
 static struct ib_ah *path;
@@ -30,6 +32,13 @@ static struct {
 
 static struct rnd_state dice;
 static u32 loss;			/* per mille */
+
+static size_t smp_header(u8 mgmt_class)
+{
+	return mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE ?
+	       offsetof(struct opa_smp, route.dr.data) :
+	       offsetof(struct opa_smp, route.lid.data);
+}
 
 /* ---- two agents ---- */
 
@@ -154,6 +163,26 @@ static enum fake_hca_verdict count_data(struct fake_hca *from,
 	return FAKE_DROP;
 }
 
+/* As hfi1: as long as its header and what it tells. */
+static int answer_shortly(struct fake_hca *at, u32 port, const struct ib_wc *wc,
+			  const struct ib_mad *in, struct ib_mad *out, size_t *out_len)
+{
+	size_t len = wc->byte_len - sizeof(struct ib_grh);
+	struct opa_smp *smp = (struct opa_smp *)out;
+
+	if (in->mad_hdr.method != IB_MGMT_METHOD_GET)
+		return IB_MAD_RESULT_SUCCESS;
+	seen.stale |= !!memchr_inv((const u8 *)in + len, 0, OPA_MGMT_MAD_SIZE - len);
+	len = smp_header(in->mad_hdr.mgmt_class);
+	memcpy(smp, in, len);
+	smp->method = IB_MGMT_METHOD_GET_RESP;
+	if (smp->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
+		smp->status = IB_SMP_DIRECTION;
+	memset((u8 *)smp + len, 0x77, SHORT_ATTR);
+	*out_len = len + SHORT_ATTR;
+	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+}
+
 static struct ib_mad_agent *big_agent(struct fake_hca *at, u8 mgmt_class)
 {
 	struct ib_mad_reg_req req = {
@@ -162,6 +191,9 @@ static struct ib_mad_agent *big_agent(struct fake_hca *at, u8 mgmt_class)
 
 	set_bit(IB_MGMT_METHOD_GET, req.method_mask);
 	set_bit(IB_MGMT_METHOD_SEND, req.method_mask);
+	if (mgmt_class == IB_MGMT_CLASS_SUBN_LID_ROUTED)
+		return ib_register_mad_agent(&at->ibdev, 1, IB_QPT_SMI, NULL, 0, big_sent,
+					     big_received, NULL, 0);
 	return ib_register_mad_agent(&at->ibdev, 1, IB_QPT_GSI, &req,
 				     mgmt_class == BIG_CLASS ? IB_MGMT_RMPP_VERSION : 0,
 				     big_sent, big_received, NULL, 0);
@@ -171,6 +203,7 @@ static void two_agents(struct kunit *test, bool opa, u8 mgmt_class)
 {
 	const struct fake_hca_params params = {
 		.link_layer = IB_LINK_LAYER_INFINIBAND, .opa = opa,
+		.sma = mgmt_class == IB_MGMT_CLASS_SUBN_LID_ROUTED,
 	};
 	int i;
 
@@ -182,6 +215,7 @@ static void two_agents(struct kunit *test, bool opa, u8 mgmt_class)
 		agent[i] = big_agent(hca[i], mgmt_class);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(agent[i]));
 		hca[i]->verdict = count_data;
+		hca[i]->process_mad = params.sma ? answer_shortly : NULL;
 	}
 	path = mad_path(agent[0], hca[1]);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(path));
@@ -360,6 +394,47 @@ static void a_port_of_small_mads(struct kunit *test)
 	expect_one(test, 232, IB_MGMT_BASE_VERSION, 256, 256);
 }
 
+/* ---- SMPs ---- */
+
+static void expect_short_smp(struct kunit *test, u8 mgmt_class, int n)
+{
+	struct ib_mad_send_buf *buf;
+	struct opa_smp *smp;
+
+	buf = ib_create_send_mad(agent[0], 0, 0, 0, IB_MGMT_MAD_HDR,
+				 smp_header(mgmt_class) - IB_MGMT_MAD_HDR, GFP_KERNEL,
+				 OPA_MGMT_BASE_VERSION);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	smp = buf->mad;
+	smp->base_version = OPA_MGMT_BASE_VERSION;
+	smp->mgmt_class = mgmt_class;
+	smp->class_version = OPA_SM_CLASS_VERSION;
+	smp->method = IB_MGMT_METHOD_GET;
+	smp->tid = cpu_to_be64((u64)agent[0]->hi_tid << 32 | n);
+	if (mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE) {
+		smp->hop_cnt = 1;
+		smp->route.dr.dr_slid = OPA_LID_PERMISSIVE;
+		smp->route.dr.dr_dlid = OPA_LID_PERMISSIVE;
+		smp->route.dr.initial_path[1] = 1;
+	}
+	buf->ah = path;
+	buf->timeout_ms = 2000;
+	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&seen.sent, n));
+	KUNIT_EXPECT_EQ(test, seen.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&seen.received), n);
+	KUNIT_EXPECT_EQ(test, seen.len, (int)smp_header(mgmt_class) + SHORT_ATTR);
+	KUNIT_EXPECT_EQ(test, seen.last, 0x77);
+	KUNIT_EXPECT_FALSE(test, seen.stale);
+}
+
+static void smps_as_long_as_what_they_tell(struct kunit *test)
+{
+	two_agents(test, true, IB_MGMT_CLASS_SUBN_LID_ROUTED);
+	expect_short_smp(test, IB_MGMT_CLASS_SUBN_LID_ROUTED, 1);
+	expect_short_smp(test, IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE, 2);
+}
+
 /* ---- long LIDs ---- */
 
 #define LONG_LID	0x12345
@@ -437,6 +512,7 @@ static struct kunit_case opa_cases[] = {
 	KUNIT_CASE(mads_of_two_kibibytes),
 	KUNIT_CASE(a_short_mad_has_nothing_of_a_long_one),
 	KUNIT_CASE(a_port_of_small_mads),
+	KUNIT_CASE(smps_as_long_as_what_they_tell),
 	KUNIT_CASE(a_response_from_a_long_lid),
 	{}
 };
