@@ -13,13 +13,16 @@
  * requests, and their errors.  That of qedr merely notes its state: it flushes nothing
  * in ERR, and keeps its receives in RESET.  So a QP that cannot be reset, or that has
  * not completed all of its work requests in ERR, or that flushes them while it is said
- * to be in RTS, is destroyed and made again (not every other, for ocrdma makes a GSI
- * QP but once); and with it its CQ, for qedr makes that unfit for another QP.  Clients
- * see none of that: they are shown a QP that is always there.
+ * to be in RTS, is destroyed and made again; so is one that was reset and cannot be
+ * started then, for irdma answers that it has reset a QP and leaves it in error.  Not
+ * every other: ocrdma makes a GSI QP but once, and rdmavt, hfi1 and qib QP0 and QP1 of a
+ * port.  With the QP goes its CQ, for qedr makes that unfit for another QP.  Clients see
+ * none of that: they are shown a QP that is always there.
  *
  * A QP that cannot be recovered is dead, and what is sent fails.  If it was memory that
- * lacked, another is made when there is some.  One that the provider refuses to destroy
- * (bnxt_re's answer is the firmware's) stays, with the receives that are posted to it.
+ * lacked, another is made when there is some.  One that the provider refuses to destroy,
+ * twice (bnxt_re's answer is the firmware's), stays, with the receives that are posted
+ * to it.
  */
 #include <linux/kmemleak.h>
 #include <linux/sched/mm.h>
@@ -188,9 +191,15 @@ static bool qp_stays(const struct ibmad_qp *mqp)
 	return mqp->qp && qp_is_dead(mqp);
 }
 
-/* Whether the QP, which is not dead, is as it was when made, and the CQ empty. */
+/*
+ * Whether the QP, which is not dead, is as it was when made, and the CQ empty.  bnxt_re
+ * has its rings begin anew at RESET, but not what it has noted of the work requests on
+ * them: it would complete old ones.
+ */
 static bool qp_reset(struct ibmad_qp *mqp)
 {
+	if (mqp->port->device->ops.driver_id == RDMA_DRIVER_BNXT_RE)
+		return false;
 	if (!qp_is_idle(mqp) || qp_to_state(mqp, IB_QPS_RESET))
 		return false;
 	qp_poll(mqp);
@@ -248,17 +257,18 @@ static int qp_revive(struct ibmad_qp *mqp)
 }
 
 /*
- * It could not be revived, for @why.  For want of memory that is tried again, unless the
- * provider has kept the QP; ever less often, and the log says so the first time.
+ * It could not be revived, for @why.  For want of memory, or because the provider did not
+ * destroy the old one at first, that is tried again, unless the provider has still kept
+ * it; ever less often, and the log says so the first time.
  */
 static void qp_lose(struct ibmad_qp *mqp, int why)
 {
-	bool known = mqp->lacking;
+	bool known = mqp->lacking, stayed = qp_stays(mqp);
 
 	lockdep_assert_held(&mqp->reset_mutex);
 	qp_kill(mqp);
 	qp_stop(mqp, false);
-	mqp->lacking = why == -ENOMEM && !mqp->qp;
+	mqp->lacking = (why == -ENOMEM || stayed) && !mqp->qp;
 	if (mqp->lacking) {
 		mqp->remake_ms = known ? min(2 * mqp->remake_ms, IBMAD_REMAKE_MAX_MS) :
 					 IBMAD_REMAKE_MS;
@@ -269,11 +279,12 @@ static void qp_lose(struct ibmad_qp *mqp, int why)
 		ibdev_err(mqp->port->device,
 			  "port %u: QP%td lost, no MADs until %s: %d\n",
 			  mqp->port->port_num, mqp - mqp->port->qp,
-			  mqp->lacking ? "there is memory" : "the device returns", why);
+			  mqp->lacking ? "it is made anew" : "the device returns", why);
 }
 
 static void qp_restart(struct ibmad_qp *mqp, bool sick)
 {
+	bool same;
 	int ret;
 
 	lockdep_assert_held(&mqp->reset_mutex);
@@ -281,7 +292,13 @@ static void qp_restart(struct ibmad_qp *mqp, bool sick)
 		return;
 	ibmad_count(mqp->port, IBMAD_QP_RESETS);
 	qp_stop(mqp, sick);
+	same = mqp->qp && !qp_is_dead(mqp);
 	ret = qp_revive(mqp);
+	/* RESET may have been a mere note: it is what comes next that is refused. */
+	if (ret && same) {
+		qp_stop(mqp, true);
+		ret = qp_revive(mqp);
+	}
 	if (ret)
 		qp_lose(mqp, ret);
 }

@@ -59,6 +59,8 @@ void fake_contract_ops(struct fake_hca *hca)
 {
 	struct ib_device_ops *ops = &hca->ibdev.ops;
 
+	if (hca->quirks.driver)
+		ops->driver_id = hca->quirks.driver;
 	if (hca->quirks.no_resize_cq)
 		ops->resize_cq = NULL;
 	if (hca->quirks.no_srq) {
@@ -217,6 +219,39 @@ bool fake_contract_refuses_send(const struct fake_hca *hca, const struct fake_qp
 bool fake_contract_only_notes(const struct fake_hca *hca, const struct fake_qp *qp)
 {
 	return hca->quirks.qp1_state_is_a_note && qp->ibqp.qp_type == IB_QPT_GSI;
+}
+
+/* ---- QPs that are not as new after RESET ---- */
+
+/* As irdma, which notes RESET and is in error still. */
+bool fake_contract_takes_state(const struct fake_hca *hca, struct fake_qp *qp,
+				   enum ib_qp_state next)
+{
+	if (next == IB_QPS_ERR || next == IB_QPS_RESET)
+		qp->spent = true;
+	return next != IB_QPS_INIT || !qp->spent || !hca->quirks.reset_is_a_note;
+}
+
+void fake_contract_reset(const struct fake_hca *hca, struct fake_qp *qp)
+{
+	if (hca->quirks.reset_keeps_ring)
+		qp->old_sent = qp->last_sent;
+}
+
+/*
+ * As bnxt_re, which completes all from the place where it was to the place that the
+ * hardware names, which has begun anew.  Of those this is one.
+ */
+void fake_contract_sent(const struct fake_hca *hca, struct fake_qp *qp,
+			const struct ib_wc *wc)
+{
+	struct ib_wc old = *wc;
+
+	old.wr_cqe = qp->old_sent;
+	qp->old_sent = NULL;
+	qp->last_sent = wc->wr_cqe;
+	if (old.wr_cqe)
+		fake_sent(&qp->ibqp, &old);
 }
 
 /* ---- events ---- */

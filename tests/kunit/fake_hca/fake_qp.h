@@ -27,6 +27,9 @@ struct fake_qp {
 	unsigned int nr_recvs;
 	struct list_head held;	/* completions kept back */
 	bool deaf;		/* sends are flushed, and the state does not tell */
+	bool spent;		/* it has been in ERR or RESET: quirks.reset_is_a_note */
+	struct ib_cqe *last_sent;	/* quirks.reset_keeps_ring */
+	struct ib_cqe *old_sent;	/* what that was at RESET; NULL: told of */
 };
 
 /* A provider to which the QP's state is that of its receives. */
@@ -63,6 +66,11 @@ void fake_contract_polled(const struct fake_hca *hca, struct ib_wc *to,
 			  const struct ib_wc *from);
 bool fake_contract_refuses_send(const struct fake_hca *hca, const struct fake_qp *qp);
 bool fake_contract_only_notes(const struct fake_hca *hca, const struct fake_qp *qp);
+bool fake_contract_takes_state(const struct fake_hca *hca, struct fake_qp *qp,
+				   enum ib_qp_state next);
+void fake_contract_reset(const struct fake_hca *hca, struct fake_qp *qp);
+void fake_contract_sent(const struct fake_hca *hca, struct fake_qp *qp,
+			const struct ib_wc *wc);
 void fake_contract_port_event(struct fake_hca *hca, struct ib_event *event);
 void fake_contract_qp_event(struct fake_hca *hca, struct ib_event *event);
 

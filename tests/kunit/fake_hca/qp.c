@@ -192,6 +192,7 @@ static void fake_send_done(struct fake_qp *qp, const struct ib_send_wr *wr,
 		return;
 	if (hca->lose_completions)
 		return;
+	fake_contract_sent(hca, qp, &wc);
 	/* What is flushed as it is posted tells at once. */
 	if (hca->hold_send_completions && !qp->deaf) {
 		kept = kzalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
@@ -293,6 +294,8 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	/* An iWARP provider moves its QPs with their connections. */
 	if (!hca->iwarp && !ib_modify_qp_is_ok(cur, next, ibqp->qp_type, mask))
 		return -EINVAL;
+	if (!fake_contract_takes_state(hca, qp, next))
+		return -EINVAL;
 	if (mask & IB_QP_AV) {
 		qp->sgid_at = fake_sgid_at(hca, &attr->ah_attr);
 		if (qp->sgid_at < -1)
@@ -315,8 +318,10 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return 0;
 	if (next == IB_QPS_ERR)
 		fake_flush(qp);
-	if (next == IB_QPS_RESET)
+	if (next == IB_QPS_RESET) {
 		fake_discard_recvs(qp);
+		fake_contract_reset(hca, qp);
+	}
 	return 0;
 }
 
@@ -399,7 +404,8 @@ static int fake_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	unsigned long flags;
 
 	for (; wr; wr = wr->next) {
-		if (fault(&hca->fail_post_recv)) {
+		if (fault(&hca->fail_post_recv) ||
+		    (hca->refuses_recv && hca->refuses_recv(hca, wr))) {
 			*bad = wr;
 			return -ENOMEM;
 		}
@@ -628,6 +634,9 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 			wc.byte_len -= sizeof(struct ib_grh);
 		if (packet->dst_qpn && hca->quirks.no_src_qp)
 			wc.src_qp = 0;
+		if (packet->len >= IB_MGMT_MAD_SIZE && packet->dst_qpn &&
+		    hca->quirks.byte_len_missing && atomic_read(&hca->delivered) & 1)
+			wc.byte_len = 0;
 	}
 	kfree(recv);
 	atomic_inc(&hca->delivered);

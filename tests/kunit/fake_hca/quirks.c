@@ -84,6 +84,7 @@ static const struct fake_hca_quirks providers[] = {
 	}, {
 		.provider = "irdma",
 		.driver = RDMA_DRIVER_IRDMA,
+		.reset_is_a_note = true,
 		.wc_unset_stays = true,
 		.one_pkey = true,
 		.max_ah = 256,
@@ -94,6 +95,8 @@ static const struct fake_hca_quirks providers[] = {
 	}, {
 		.provider = "bnxt_re",
 		.driver = RDMA_DRIVER_BNXT_RE,
+		.reset_keeps_ring = true,
+		.byte_len_missing = true,
 		.gid_has_smac = true,
 		.del_gid_fails_with_qp1 = true,
 		.gid_places = FAKE_PLACE_A_GID,

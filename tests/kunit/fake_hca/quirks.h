@@ -18,10 +18,13 @@ struct fake_hca_quirks {
 	/* Special QPs */
 	bool recv_from_rtr;		/* QP1 takes receives from RTR on only */
 	bool byte_len_without_grh;	/* of receives on QP1 */
+	bool byte_len_missing;		/* of every other receive on QP1: 0 */
 	bool no_src_qp;			/* of receives on QP1: 0 */
 	u8 byte_len_extra;		/* bytes that the provider put behind the MAD */
 	bool joint_poll;		/* both queues of QP1 are polled by its receive CQ */
 	bool reset_keeps_sends;		/* ERR and RESET of QP1 are those of receives alone */
+	bool reset_is_a_note;		/* a QP that has been in ERR or RESET never gets to INIT */
+	bool reset_keeps_ring;		/* completions after RESET start with an old send's */
 	bool grh_required;		/* on an InfiniBand port, too */
 	bool qp1_state_is_a_note;	/* no state of QP1 flushes or forgets anything */
 	bool qp1_reports_rts;		/* query_qp of QP1 says so in any state */

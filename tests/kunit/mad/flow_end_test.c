@@ -124,8 +124,7 @@ static void a_lost_qp_fails_all_that_are_held(struct kunit *test)
 	flow.pair.asker.hca->hold_send_completions = true;
 	flow.pair.drop_requests = -1;
 	flow_post_many(test, 5000, LONG_MS, 0);
-	/* On the way back, from RESET to INIT. */
-	atomic_set(&flow.pair.asker.hca->fail_modify_qp, 3);
+	mad_refuse_init(flow.pair.asker.hca);
 	fake_hca_qp_event(asker_qp()->qp, IB_EVENT_QP_FATAL);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&flow.pair.asker.sent, 5000));
 	KUNIT_EXPECT_EQ(test, asker_qp()->state, IBMAD_QP_DEAD);
@@ -152,7 +151,7 @@ static void a_lost_qp_under_two_flows(struct kunit *test)
 	flow_post_to(test, other, LONG_MS, 0);
 	mad_settle(&flow.pair);
 	KUNIT_EXPECT_EQ(test, flow_known(), 2);
-	atomic_set(&flow.pair.asker.hca->fail_modify_qp, 3);
+	mad_refuse_init(flow.pair.asker.hca);
 	fake_hca_qp_event(asker_qp()->qp, IB_EVENT_QP_FATAL);
 	KUNIT_ASSERT_TRUE(test, wait_within(asker_qp()->state == IBMAD_QP_DEAD, 5000));
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(first, 0), 0);

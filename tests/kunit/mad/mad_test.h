@@ -55,6 +55,8 @@ bool mad_wait(atomic_t *counter, int n);
 /* Lets all queues run dry. */
 void mad_settle(struct mad_pair *pair);
 u64 mad_counter(struct ib_mad_agent *agent, enum ibmad_counter counter);
+/* No QP of @hca leaves RESET any more: what is to be recovered is lost. */
+void mad_refuse_init(struct fake_hca *hca);
 void mad_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 		   unsigned int ms);
 /* As if the timer of @send had fired before it was last armed or disarmed. */

@@ -116,6 +116,17 @@ static enum fake_hca_verdict mad_verdict(struct fake_hca *hca,
 	return pair->duplicate ? FAKE_DUPLICATE : FAKE_DELIVER;
 }
 
+static void no_init(struct fake_hca *hca, struct ib_qp *qp, enum ib_qp_state next)
+{
+	if (next == IB_QPS_INIT)
+		atomic_set(&hca->fail_modify_qp, 1);
+}
+
+void mad_refuse_init(struct fake_hca *hca)
+{
+	hca->on_modify_qp = no_init;
+}
+
 struct ib_ah *mad_ah_to(struct ib_mad_agent *from, u16 dlid)
 {
 	struct rdma_ah_attr attr = {

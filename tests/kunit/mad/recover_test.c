@@ -37,6 +37,12 @@ static bool keeps_sends(void)
 	return pair.asker.hca->quirks.reset_keeps_sends;
 }
 
+/* Nor does a reset do where the driver forgets to start its rings anew. */
+static bool is_never_reset(void)
+{
+	return pair.asker.hca->quirks.driver == RDMA_DRIVER_BNXT_RE;
+}
+
 /* Where the QP's state is not that of its sends it is their flush that tells. */
 static void sqe_goes_back_to_rts(struct kunit *test)
 {
@@ -196,7 +202,7 @@ static void a_fatal_event_amid_a_recovery(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(states); i++) {
 		/* A QP that has not flushed all is made anew instead. */
-		if (states[i] == IB_QPS_RESET && keeps_sends())
+		if (states[i] == IB_QPS_RESET && (keeps_sends() || is_never_reset()))
 			continue;
 		pair.drop_requests = -1;
 		turn_slots(test, 1);
@@ -214,33 +220,53 @@ static void a_fatal_event_amid_a_recovery(struct kunit *test)
 
 static enum ib_qp_state refuse_at;
 
+static void refuse_always(struct fake_hca *hca, struct ib_qp *qp, enum ib_qp_state next)
+{
+	if (next == refuse_at)
+		atomic_set(&hca->fail_modify_qp, 1);
+}
+
 static void refuse_once(struct fake_hca *hca, struct ib_qp *qp, enum ib_qp_state next)
 {
-	if (next != refuse_at)
-		return;
-	hca->on_modify_qp = NULL;
-	atomic_set(&hca->fail_modify_qp, 1);
+	if (next == refuse_at)
+		hca->on_modify_qp = NULL;
+	refuse_always(hca, qp, next);
 }
 
 struct failure {
-	enum ib_qp_state at;		/* where modify_qp is, once */
-	bool refused;
+	enum ib_qp_state at;		/* where modify_qp is refused */
+	bool always;			/* or else once */
 	bool fatal;
 	bool query;			/* the QP's state cannot be told */
-	bool lost;			/* what becomes of the QP */
 };
 
 static const struct failure failures[] = {
-	{ IB_QPS_ERR, true, true, false, false },
-	{ IB_QPS_RESET, true, true, false, false },	/* and is made anew */
-	{ IB_QPS_INIT, true, true, false, true },
-	{ IB_QPS_RTR, true, true, false, true },
-	{ IB_QPS_RTS, true, true, false, true },
-	{ IB_QPS_INIT, true, false, false, true },
-	{ IB_QPS_RTS, true, false, false, true },
+	{ IB_QPS_ERR, false, true, false },
+	{ IB_QPS_RESET, false, true, false },	/* and is made anew */
+	{ IB_QPS_INIT, false, true, false },	/* likewise, after a reset */
+	{ IB_QPS_RTR, false, true, false },
+	{ IB_QPS_RTS, false, true, false },
+	{ IB_QPS_INIT, false, false, false },
+	{ IB_QPS_RTS, false, false, false },
+	{ IB_QPS_INIT, true, true, false },
+	{ IB_QPS_RTR, true, true, false },
+	{ IB_QPS_RTS, true, true, false },
+	{ IB_QPS_INIT, true, false, false },
+	{ IB_QPS_RTS, true, false, false },
 	{ .query = true },
-	{ IB_QPS_INIT, true, false, true, true },
+	{ IB_QPS_INIT, true, false, true },
 };
+
+/* It was not the refused QP that was reset, but one that had been made for it. */
+static bool refuses_the_last(const struct failure *f)
+{
+	const struct fake_hca_quirks *quirks = &pair.asker.hca->quirks;
+
+	if (f->at == IB_QPS_ERR || f->at == IB_QPS_RESET || f->query)
+		return false;
+	return keeps_sends() || is_never_reset() || quirks->qp1_state_is_a_note ||
+	       (quirks->reset_is_a_note && f->at != IB_QPS_INIT);
+}
 
 static void expect_lost(struct kunit *test, int i)
 {
@@ -269,13 +295,14 @@ static void a_recovery_that_fails_at_each_step(struct kunit *test)
 		post(test, 5);
 		mad_settle(&pair);
 		refuse_at = f->at;
-		pair.asker.hca->on_modify_qp = f->refused ? refuse_once : NULL;
+		pair.asker.hca->on_modify_qp = f->always ? refuse_always :
+					       f->query ? NULL : refuse_once;
 		atomic_set(&pair.asker.hca->fail_query_qp, f->query);
 		if (f->fatal)
 			fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);
 		else
 			fake_hca_qp_error(qp1(), IB_QPS_ERR);
-		if (f->lost) {
+		if (f->always || refuses_the_last(f)) {
 			expect_lost(test, i);
 		} else {
 			mad_settle(&pair);
@@ -310,7 +337,7 @@ static void a_retry_on_a_lost_qp(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 2 * IBMAD_FLUSH_MS, 5), 0);
 	mad_settle(&pair);
 	refuse_at = IB_QPS_INIT;
-	pair.asker.hca->on_modify_qp = refuse_once;
+	pair.asker.hca->on_modify_qp = refuse_always;
 	fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_LOC_QP_OP_ERR);
@@ -387,7 +414,8 @@ static void removal_amid_a_recovery(struct kunit *test)
 
 	for (i = 0; i < 2 * ARRAY_SIZE(states); i++) {
 		sends = i & 1 ? 5 : 0;
-		if (sends && states[i / 2] == IB_QPS_RESET && keeps_sends())
+		if (states[i / 2] == IB_QPS_RESET &&
+		    ((sends && keeps_sends()) || is_never_reset()))
 			continue;
 		init_completion(&recovering);
 		break_at = states[i / 2];

@@ -112,10 +112,10 @@ static void all_lost(struct kunit *test)
 	refs.hca->lose_completions = true;
 }
 
-/* Beyond repair: INIT is refused after ERR and RESET. */
+/* Beyond repair. */
 static void qp_lost(struct kunit *test)
 {
-	atomic_set(&refs.hca->fail_modify_qp, 3);
+	mad_refuse_init(refs.hca);
 	fatal(test);
 }
 
