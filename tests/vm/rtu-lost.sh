@@ -138,10 +138,11 @@ rdma_server() {
 	rtus_lost 1
 }
 
-# no RTU in it; MESSAGES: datagrams that are lost are lost
+# no RTU in it; nor does it stand loss: datagrams are lost, and its server goes while
+# clients ask again for what it has answered
 udaddy() {
 	# the only port it knows
-	PAIR_PORT=7174 program "udaddy" "udaddy -b $A -c 4 -C $1" "udaddy -s $A -b $B -c 4 -C $1"
+	PAIR_PORT=7174 program "udaddy" "udaddy -b $A -c 4 -C 5" "udaddy -s $A -b $B -c 4 -C 5"
 }
 
 rstream() {
@@ -307,7 +308,7 @@ if part lost; then
 	[ "$IBEX_MODE" = ours ] || bounds 3 10 3 8 8
 	few
 	! part more || more
-	! part more || udaddy 5
+	! part more || udaddy
 	condition="first RTU lost"
 	wire=wire_first
 	bounds 20 10 20 60 60
@@ -321,7 +322,6 @@ if part loss; then
 	few
 	ucmatose 4
 	more
-	udaddy 0
 fi
 rtu_clean
 if part more || part loss; then
