@@ -21,12 +21,12 @@
  * whoever floods a port can give each message another source.
  *
  * Lock order, outermost first:
- *	ibcm_listen_mutex (cm_listen.c)	shared listeners; never on a connection
+ *	ibcm_listen_mutex (ibcm/listen.c)	shared listeners; never on a connection
  *	ibcore_qp_watch.lock		core's: tells of data on an id's QP
- *	path->making (cm_path.c)	the making of one path's address handle
+ *	path->making (ibcm/path.c)	the making of one path's address handle
  *	  listener->lock		REQs of one that have not begun to settle
  *	  id->lock			one id; taken in hard interrupt context
- *	  port->ah_lock (cm_path.c)	users of a port's handles, a few instructions
+ *	  port->ah_lock (ibcm/path.c)	users of a port's handles, a few instructions
  *	    bucket locks of the hash tables, ibcm_ids' lock, timer base, workqueue
  * No lock is held while a consumer's handler or the MAD layer is called.
  *
@@ -69,10 +69,10 @@ struct ibcm_msg;
 struct ibcm_peer;
 struct ibcm_rx;
 
-/* ---- cm_main.c ---- */
+/* ---- ibcm/main.c ---- */
 extern struct workqueue_struct *ibcm_wq;	/* unbound: ids */
 
-/* ---- cm_counters.c: what ports/N/cm_* in sysfs shows ---- */
+/* ---- ibcm/counters.c: what ports/N/cm_* in sysfs shows ---- */
 
 /* In the order of the attribute ids, 0x10 on (IBA vol. 1, table 102). */
 enum ibcm_kind {
@@ -124,7 +124,7 @@ void ibcm_counters_exit(void);
 int ibcm_counters_register(struct ibcm_port *port);
 void ibcm_counters_unregister(struct ibcm_port *port);
 
-/* ---- cm_port.c: devices, ports, MAD agents ---- */
+/* ---- ibcm/port.c: devices, ports, MAD agents ---- */
 struct ibcm_port {
 	struct ibcm_device *dev;
 	u32 num;
@@ -136,16 +136,16 @@ struct ibcm_port {
 	struct dentry *debugfs;
 	struct workqueue_struct *stray_wq;	/* unbound: what is nobody's yet */
 
-	/* cm_dreq.c */
+	/* messages/dreq.c */
 	atomic_t nr_left_dreqs;		/* sent for ids that have gone */
 	int max_left_dreqs;		/* fixed */
 
-	/* cm_orphan.c */
+	/* messages/orphan.c */
 	spinlock_t orphan_lock;
 	struct list_head orphans;	/* protected by orphan_lock */
 	unsigned int nr_orphans;	/* protected by orphan_lock */
 
-	/* cm_path.c */
+	/* ibcm/path.c */
 	spinlock_t ah_lock;
 	struct list_head idle_ahs;	/* of ibcm_path, oldest first; ah_lock */
 	unsigned int nr_idle_ahs;	/* protected by ah_lock */
@@ -183,7 +183,7 @@ static inline void ibcm_stat(struct ibcm_port *port, enum ibcm_stat stat)
 	atomic_long_inc(&port->stats[stat]);
 }
 
-/* ---- cm_av.c: address vectors ---- */
+/* ---- ibcm/av.c: address vectors ---- */
 struct ibcm_av {
 	struct rdma_ah_attr ah_attr;	/* holds its SGID attribute */
 	struct ibcm_port *port;		/* NULL: not set */
@@ -205,7 +205,7 @@ const struct ib_gid_attr *ibcm_gid_in_net(const struct ib_gid_attr *like,
 unsigned int ibcm_time_ms(u8 iba_time);		/* 4.096 us * 2^n, rounded up */
 u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time);
 
-/* ---- cm_path.c: where MADs go, and address handles for them ---- */
+/* ---- ibcm/path.c: where MADs go, and address handles for them ---- */
 struct ibcm_path_key {
 	struct ibcm_port *port;
 	/* The global route; without one, all zero */
@@ -250,7 +250,7 @@ int ibcm_path_use(struct ibcm_path *path);
 void ibcm_path_unuse(struct ibcm_path *path);
 void ibcm_paths_stop(struct ibcm_device *dev);
 
-/* ---- cm_state.c: the state machine ---- */
+/* ---- ibcm/state.c: the state machine ---- */
 #define IBCM_STATES	(IB_CM_SIDR_REQ_RCVD + 1)
 #define IBCM_LAP_STATES	(IB_CM_MRA_LAP_RCVD + 1)
 
@@ -348,7 +348,7 @@ bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event);
 /* Stops the request and sends the reply that the step asks for. */
 void ibcm_step_finish(struct ibcm_id *id, const struct ibcm_todo *todo);
 
-/* ---- cm_id.c: ids, their queue and their teardown ---- */
+/* ---- ibcm/id.c: ids, their queue and their teardown ---- */
 
 /* Reasons to run an id's work beside received messages. */
 enum ibcm_pending {
@@ -366,7 +366,7 @@ struct ibcm_id {
 	struct rcu_head rcu;
 	struct ibcm_device *dev;	/* with a reference; fixed */
 
-	/* Events to be processed, in order; cm_id.c */
+	/* Events to be processed, in order; ibcm/id.c */
 	struct work_struct work;
 	struct list_head rxq;		/* of ibcm_rx; protected by lock */
 	u8 rxq_len;			/* protected by lock */
@@ -376,7 +376,7 @@ struct ibcm_id {
 	bool released;			/* the DREP came while dying; protected by lock */
 	struct task_struct *runner;	/* the work item's task, in the work */
 
-	/* The one outstanding request; cm_msg.c */
+	/* The one outstanding request; messages/msg.c */
 	struct ibcm_msg *msg;		/* protected by lock */
 	enum ib_wc_status failed_status; /* of IBCM_PEND_SEND_FAILED; lock */
 
@@ -477,7 +477,7 @@ static inline void ibcm_id_put(struct ibcm_id *id)
 		ibcm_id_release(id);
 }
 
-/* ---- cm_peer.c: what a peer's messages name a connection by ---- */
+/* ---- ibcm/peer.c: what a peer's messages name a connection by ---- */
 struct ibcm_comm_key {
 	__be64 ca_guid;
 	__be32 remote_id;
@@ -529,19 +529,19 @@ struct ibcm_id *ibcm_peer_find_comm(__be64 ca_guid, __be32 remote_id,
 /* The connection that holds @peer's QP, told that it is stale. */
 bool ibcm_peer_stale(const struct ibcm_peer *peer);
 
-/* ---- cm_timewait.c ---- */
+/* ---- ibcm/timewait.c ---- */
 void ibcm_timewait_begin(struct ibcm_id *id);		/* lock held */
 bool ibcm_timewait_detach(struct ibcm_id *id, struct ibcm_msg **dreq);
 void ibcm_timewait_timer(struct timer_list *timer);
 
-/* ---- cm_msg.c: messages to be sent ---- */
+/* ---- messages/msg.c: messages to be sent ---- */
 struct ibcm_msg {
 	refcount_t ref;		/* maker's, id->msg's, the MAD layer's or look's */
 	struct ib_mad_send_buf *buf;
 	struct ibcm_port *port;
 	struct ibcm_id *id;	/* with a reference; NULL: no id's */
 	struct ibcm_path *path;	/* with a reference; its handle is in use */
-	struct work_struct look;	/* cm_watch.c, with the MAD layer's reference; REP */
+	struct work_struct look;	/* ibcm/watch.c, with the MAD layer's reference; REP */
 	ktime_t sent;		/* first posting */
 	u32 waited_ms;		/* over all tries; REP */
 	unsigned long mra_end;	/* REP: what an MRA asked for; protected by id->lock */
@@ -584,13 +584,13 @@ int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 /* The REP @msg was not answered.  True if it was sent once more. */
 bool ibcm_rep_unanswered(struct ibcm_msg *msg);
 
-/* ---- cm_watch.c: established by data ---- */
+/* ---- ibcm/watch.c: established by data ---- */
 int ibcm_establish(struct ibcm_id *id, enum ibcore_qp_proof proof);
 bool ibcm_probe(struct ibcm_id *id, bool again);
 bool ibcm_rep_look(struct ibcm_msg *msg);
 void ibcm_rep_look_work(struct work_struct *work);
 
-/* ---- cm_rx.c: received messages ---- */
+/* ---- messages/rx.c: received messages ---- */
 struct ibcm_rx {
 	struct list_head node;		/* id->rxq, listener->waiting or port->orphans */
 	struct work_struct work;	/* on port->stray_wq */
@@ -625,12 +625,12 @@ static inline void *ibcm_rx_mad(const struct ibcm_rx *rx)
 int ibcm_rx_finish(struct ibcm_id *id, const struct ibcm_rx *rx,
 		   const struct ibcm_todo *todo, struct ib_cm_event *event);
 
-/* ---- cm_orphan.c: answers to messages that are no id's ---- */
+/* ---- messages/orphan.c: answers to messages that are no id's ---- */
 void ibcm_orphans_purge(struct ibcm_port *port);
 /* Answers @rx from its own work; consumes @rx. */
 void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason);
 
-/* ---- cm_listen.c ---- */
+/* ---- ibcm/listen.c ---- */
 struct ibcm_listen_key {
 	struct ib_device *device;
 	__be64 service_id;
@@ -674,7 +674,7 @@ static inline bool ibcm_listener_dying(const struct ibcm_listener *listener)
 bool ibcm_listener_unshare(struct ibcm_id *id);
 void ibcm_listener_stop(struct ibcm_id *id);
 
-/* ---- cm_req.c, cm_req_rx.c, cm_rep.c, cm_rtu.c, cm_rej.c, ... ---- */
+/* ---- messages/: req, req_rx, rep, rtu, rej, dreq, mra, lap ---- */
 void ibcm_req_arrived(struct ibcm_rx *rx);	/* consumes @rx */
 int ibcm_req_settle(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_req(struct ibcm_id *id, struct ibcm_rx *rx);
@@ -727,7 +727,7 @@ void ibcm_rej_fill(void *mad, u8 rejected, u16 reason, const void *ari,
 		   u8 ari_len);
 u32 ibcm_req_qpn(const struct cm_req_msg *req, enum ib_qp_type *type);
 
-/* ---- cm_sidr.c ---- */
+/* ---- messages/sidr.c ---- */
 struct ibcm_sidr_key {
 	union ib_gid gid;	/* of the sender; zero without a GRH */
 	__be32 request_id;

@@ -444,7 +444,7 @@ int cma_qp_to_rts(struct cma_id *idp, const struct rdma_conn_param *param);
 int cma_qp_to_err(struct cma_id *idp);
 int cma_set_qkey(struct cma_id *idp, u32 qkey);
 
-/* ---- multicast.c, multicast_roce.c ---- */
+/* ---- multicast.c, multicast/roce.c ---- */
 struct cma_mcast {
 	struct list_head node;		/* in idp->mcasts; protected by its lock */
 	struct cma_id *idp;

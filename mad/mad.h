@@ -9,8 +9,8 @@
  * Lock order, outermost first:
  *	mqp->reset_mutex		(qp.c)		one recovery at a time
  *	port->reg_mutex			(agent.c)	registrations of a port
- *	agent->rmpp_mutex		(rmpp_recv.c)	its reassemblies
- *	  port->rahs_lock		(rmpp_way.c)	address handles of its transfers
+ *	agent->rmpp_mutex		(rmpp/recv.c)	its reassemblies
+ *	  port->rahs_lock		(rmpp/way.c)	address handles of its transfers
  *	  agent->lock			(send.c)	its sends, their states, the TID table
  *	    mqp->send_lock		(sendq.c)	slots, lanes, the QP's send queue
  *	    mqp->recv_lock		(recv.c)	receive slots and posting
@@ -277,7 +277,7 @@ enum ibmad_send_kind {
 enum ibmad_send_route {
 	IBMAD_WIRE,		/* through the QP */
 	IBMAD_LOCAL,		/* an SMP for this node: process_mad, no QP */
-	IBMAD_RMPP,		/* as segments, by rmpp_send.c */
+	IBMAD_RMPP,		/* as segments, by rmpp/send.c */
 };
 
 /* 256 bytes, so that with a MAD of 256 it is one object of 512. */
@@ -553,7 +553,7 @@ struct ibmad_port {
 	struct mutex reg_mutex;
 	bool dead;			/* protected by reg_mutex */
 	struct list_head agents;	/* protected by reg_mutex */
-	/* rmpp_way.c: the ways of RMPP transfers, which share address handles. */
+	/* rmpp/way.c: the ways of RMPP transfers, which share address handles. */
 	struct mutex rahs_lock;
 	unsigned int nr_rahs;		/* protected by rahs_lock */
 	DECLARE_HASHTABLE(rahs, 6);	/* protected by rahs_lock */
@@ -607,7 +607,7 @@ struct ibmad_agent {
 	struct list_head rmpp_done;	/* likewise */
 	struct delayed_work rmpp_reap;
 	unsigned int rmpp_nr;
-	unsigned int rmpp_lookups;	/* under way: rmpp_way.c */
+	unsigned int rmpp_lookups;	/* under way: rmpp/way.c */
 	bool rmpp_closed;
 	/* In reassemblies and in the inbox; the inbox gives back without it. */
 	atomic_long_t rmpp_bytes;

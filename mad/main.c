@@ -5,7 +5,7 @@
  */
 #include <linux/module.h>
 #include "mad.h"
-#include "sa.h"
+#include "sa/sa.h"
 
 unsigned int ibmad_send_depth = 128;
 module_param_named(send_queue_size, ibmad_send_depth, uint, 0444);

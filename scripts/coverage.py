@@ -62,7 +62,7 @@ def main():
     folders = collections.defaultdict(lambda: [0, 0])
     for name, seen in sorted(lines.items()):
         hit = sum(1 for c in seen.values() if c)
-        folder = folders[name.rsplit('/', 1)[0]]
+        folder = folders[name.split('/', 1)[0]]
         folder[0] += hit
         folder[1] += len(seen)
         print('  %-32s %5d of %5d lines' % (name, hit, len(seen)))
@@ -74,7 +74,7 @@ def main():
         if not total or 100.0 * hit / total < float(least):
             print('coverage %s is below %s %%' % (folder, least))
             low = 1
-        for note in glob.glob('%s/%s/*.gcno' % (OBJECTS, folder)):
+        for note in glob.glob('%s/%s/**/*.gcno' % (OBJECTS, folder), recursive=True):
             rel = os.path.relpath(note, OBJECTS)[:-5]
             if (rel not in objects and not rel.endswith('.mod') and
                     has_functions(note)):

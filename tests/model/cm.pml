@@ -3,8 +3,8 @@
  * Two communication ids of the IB CM (IBA vol. 1, chapter 12), one active and
  * one passive, their consumers, and the network between them.
  *
- * The state machine is not here: table.pml is made of cm/cm_state.c.  Here is
- * what runs it, as cm_id.c, cm_msg.c, cm_rx.c, cm_rtu.c, cm_watch.c, cm_orphan.c and
+ * The state machine is not here: table.pml is made of cm/ibcm/state.c.  Here is
+ * what runs it, as ibcm/id.c, messages/msg.c, messages/rx.c, messages/rtu.c, ibcm/watch.c, messages/orphan.c and
  * the RDMA CM's ib_handler.c do, each section under a lock one atomic step.
  *
  * A message that waits in an id's queue is not told from one that is still on
@@ -353,7 +353,7 @@ end:	do
 	od
 }
 
-/* Of the MAD layer and of cm_msg.c: tries; cm_watch.c; cm_timewait.c. */
+/* Of the MAD layer and of messages/msg.c: tries; ibcm/watch.c; ibcm/timewait.c. */
 proctype timers(byte i)
 {
 #ifdef PSN

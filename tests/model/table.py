@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Writes the state machine of cm/cm_state.c as Promela.
+"""Writes the state machine of cm/ibcm/state.c as Promela.
 
 usage: table.py [--cell STATE EVENT CELL]... CM_STATE_C CM_H
 
@@ -133,7 +133,7 @@ class Names:
 
 
 def promela(cells, states, told, events, flags, replies):
-    yield "/* Made of cm/cm_state.c by tests/model/table.py. */"
+    yield "/* Made of cm/ibcm/state.c by tests/model/table.py. */"
     # The letters are those of cm.pml's printf, for scripts/model.
     for names, letter in ((states, "S"), (told, "T"), (events, "E"),
                           (flags, "F"), (replies, "R")):

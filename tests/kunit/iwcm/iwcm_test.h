@@ -10,7 +10,7 @@
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include "fake_hca.h"
-#include "iwcm.h"
+#include "iwcm/iwcm.h"
 
 #define IW_MANY		40
 

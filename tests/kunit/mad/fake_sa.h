@@ -9,7 +9,7 @@
  * multicast group; may be deaf, refuse, or keep requests to answer them later.
  */
 #include "mad_test.h"
-#include "sa.h"
+#include "sa/sa.h"
 
 #define FAKE_SA_GROUPS	8
 

@@ -10,7 +10,7 @@
 #include "../cma/cma_test.h"
 #include "../user/uverbs_test.h"
 #include "faults.h"
-#include "ucm.h"
+#include "ucm/ucm.h"
 #include "wait.h"
 
 #define NO_MEMORY	8	/* an address that is nobody's */

@@ -11,7 +11,7 @@
 #include <linux/mman.h>
 #include <rdma/ib_smi.h>
 #include "fake_hca.h"
-#include "umad.h"
+#include "umad/umad.h"
 #include "wait.h"
 
 #define TEST_CLASS	0x0a	/* vendor range 1: no RMPP header, no OUI */

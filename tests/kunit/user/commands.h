@@ -25,7 +25,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/uverbs_std_types.h>
 #include "fake_hca.h"
-#include "uverbs.h"
+#include "uverbs/uverbs.h"
 
 #define COMMANDS_ATTRS	24
 #define COMMANDS_PAGES	8

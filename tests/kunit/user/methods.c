@@ -6,7 +6,7 @@
 #include <rdma/uverbs_std_types.h>
 #include "methods.h"
 #include "things.h"
-#include "uverbs.h"
+#include "uverbs/uverbs.h"
 
 struct methods_seen methods_seen;
 

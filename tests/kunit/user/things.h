@@ -9,7 +9,7 @@
 #include <kunit/test.h>
 #include <rdma/uverbs_std_types.h>
 #include "fake_hca.h"
-#include "uverbs.h"
+#include "uverbs/uverbs.h"
 
 struct thing {
 	struct ib_uobject uobj;

@@ -10,7 +10,7 @@
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include "fake_hca.h"
-#include "uverbs.h"
+#include "uverbs/uverbs.h"
 
 #define TEST_RW (PROT_READ | PROT_WRITE)
 

@@ -1,5 +1,0 @@
-// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-#include "cm.h"
-
-#define CREATE_TRACE_POINTS
-#include "cm_trace.h"

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* What a connection's QP is to be modified with (IBA vol. 1, 10.3.1, 11.2.4.2). */
+#include <linux/export.h>
+
+#include "cm.h"
+#include "trace.h"
+
+/* Both sides' parameters are known, from the peer's message or our own. */
+#define IBCM_QP_RTR_STATES						\
+	(BIT(IB_CM_REQ_RCVD) | BIT(IB_CM_MRA_REQ_SENT) |		\
+	 BIT(IB_CM_REP_RCVD) | BIT(IB_CM_MRA_REP_SENT) |		\
+	 BIT(IB_CM_REP_SENT) | BIT(IB_CM_MRA_REP_RCVD) |		\
+	 BIT(IB_CM_ESTABLISHED))
+
+/* The path at least is known. */
+#define IBCM_QP_INIT_STATES						\
+	(IBCM_QP_RTR_STATES | BIT(IB_CM_REQ_SENT) |			\
+	 BIT(IB_CM_MRA_REQ_RCVD))
+
+static int ibcm_qp_init(const struct ibcm_id *id, struct ib_qp_attr *attr,
+			int *mask)
+{
+	u64 caps = id->id.device->attrs.device_cap_flags;
+
+	attr->qp_access_flags = IB_ACCESS_REMOTE_WRITE;
+	if (id->responder_resources) {
+		attr->qp_access_flags |= IB_ACCESS_REMOTE_READ |
+					 IB_ACCESS_REMOTE_ATOMIC;
+		if (caps & IB_DEVICE_FLUSH_GLOBAL)
+			attr->qp_access_flags |= IB_ACCESS_FLUSH_GLOBAL;
+		if (caps & IB_DEVICE_FLUSH_PERSISTENT)
+			attr->qp_access_flags |= IB_ACCESS_FLUSH_PERSISTENT;
+	}
+	attr->pkey_index = id->av.pkey_index;
+	attr->port_num = id->av.port->num;
+	*mask = IB_QP_STATE | IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX |
+		IB_QP_PORT;
+	return 0;
+}
+
+static void ibcm_qp_alternate(const struct ibcm_id *id, struct ib_qp_attr *attr,
+			      int *mask)
+{
+	const struct ibcm_av *alt = id->alt;
+
+	attr->alt_port_num = alt->port->num;
+	attr->alt_pkey_index = alt->pkey_index;
+	attr->alt_timeout = alt->ack_timeout;
+	attr->alt_ah_attr = alt->ah_attr;
+	*mask |= IB_QP_ALT_PATH;
+}
+
+static int ibcm_qp_rtr(const struct ibcm_id *id, struct ib_qp_attr *attr,
+		       int *mask)
+{
+	attr->ah_attr = id->av.ah_attr;
+	if (id->av.dlid_datapath && attr->ah_attr.type == RDMA_AH_ATTR_TYPE_IB)
+		rdma_ah_set_dlid(&attr->ah_attr, id->av.dlid_datapath);
+	attr->path_mtu = id->path_mtu;
+	attr->dest_qp_num = id->remote_qpn;
+	attr->rq_psn = id->rq_psn;
+	*mask = IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+		IB_QP_RQ_PSN;
+	if (id->qp_type == IB_QPT_RC || id->qp_type == IB_QPT_XRC_TGT) {
+		attr->max_dest_rd_atomic = id->responder_resources;
+		attr->min_rnr_timer = 0;
+		*mask |= IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
+	}
+	if (id->alt)
+		ibcm_qp_alternate(id, attr, mask);
+	return 0;
+}
+
+static int ibcm_qp_rts(const struct ibcm_id *id, struct ib_qp_attr *attr,
+		       int *mask)
+{
+	/* After a migration: the path that was the primary, armed again. */
+	if (id->id.state == IB_CM_ESTABLISHED &&
+	    id->id.lap_state != IB_CM_LAP_UNINIT && id->alt) {
+		*mask = IB_QP_PATH_MIG_STATE;
+		attr->path_mig_state = IB_MIG_REARM;
+		ibcm_qp_alternate(id, attr, mask);
+		return 0;
+	}
+
+	attr->sq_psn = id->sq_psn;
+	*mask = IB_QP_STATE | IB_QP_SQ_PSN;
+	switch (id->qp_type) {
+	case IB_QPT_RC:
+	case IB_QPT_XRC_INI:
+		attr->retry_cnt = id->retry_count;
+		attr->rnr_retry = id->rnr_retry_count;
+		attr->max_rd_atomic = id->initiator_depth;
+		*mask |= IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+			 IB_QP_MAX_QP_RD_ATOMIC;
+		fallthrough;
+	case IB_QPT_XRC_TGT:
+		attr->timeout = id->av.ack_timeout;
+		*mask |= IB_QP_TIMEOUT;
+		break;
+	default:
+		break;
+	}
+	if (id->alt) {
+		attr->path_mig_state = IB_MIG_REARM;
+		*mask |= IB_QP_PATH_MIG_STATE;
+	}
+	return 0;
+}
+
+static int ibcm_qp_attr(const struct ibcm_id *id, struct ib_qp_attr *attr,
+			int *mask)
+{
+	unsigned long state = BIT(id->id.state);
+
+	lockdep_assert_held(&id->lock);
+	switch (attr->qp_state) {
+	case IB_QPS_INIT:
+		if (state & IBCM_QP_INIT_STATES)
+			return ibcm_qp_init(id, attr, mask);
+		trace_icm_qp_init_err(&id->id);
+		break;
+	case IB_QPS_RTR:
+		if (state & IBCM_QP_RTR_STATES)
+			return ibcm_qp_rtr(id, attr, mask);
+		trace_icm_qp_rtr_err(&id->id);
+		break;
+	case IB_QPS_RTS:
+		if (state & IBCM_QP_RTR_STATES)
+			return ibcm_qp_rts(id, attr, mask);
+		trace_icm_qp_rts_err(&id->id);
+		break;
+	default:
+		break;
+	}
+	return -EINVAL;
+}
+
+/**
+ * ib_cm_init_qp_attr - attributes for a connection's QP
+ * @cm_id: The connection's id.
+ * @qp_attr: In: @qp_attr->qp_state, the state to go to, INIT, RTR or RTS.  Out:
+ *	what ib_modify_qp() needs for it.  Address vectors are borrowed from the
+ *	id: valid until it is destroyed.
+ * @qp_attr_mask: Out: which attributes were set.
+ *
+ * The consumer may change any before it modifies the QP.
+ *
+ * Context: Any but hard interrupt.
+ *
+ * Return: 0; -EINVAL if the id does not know them in its state.
+ */
+int ib_cm_init_qp_attr(struct ib_cm_id *cm_id,
+		       struct ib_qp_attr *qp_attr,
+		       int *qp_attr_mask)
+{
+	struct ibcm_id *id = to_ibcm(cm_id);
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&id->lock, flags);
+	ret = ibcm_qp_attr(id, qp_attr, qp_attr_mask);
+	spin_unlock_irqrestore(&id->lock, flags);
+	return ret;
+}
+EXPORT_SYMBOL(ib_cm_init_qp_attr);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_IWCM_H
+#define IBEX_IWCM_H
+
+/*
+ * What the files of iw_cm share.
+ *
+ * An iWARP provider makes connections itself, through the iw_* verbs of its
+ * struct ib_device_ops, and reports by iw_cm_id.event_handler, in any context.
+ * The state changes there and then, under the id's lock; the consumer is told
+ * from the id's work item, which the workqueue never runs twice at once.  So
+ * the events of one id are ordered and those of different ids run in parallel.
+ *
+ * An event needs no memory: of each kind an id gets one at most, so it is a
+ * bit and a few fields of the id.  A connection request is the new id itself.
+ *
+ * Lock: id->lock, of one id; taken in hard interrupt context.  Inside it: the
+ * workqueue's, and the provider's iw_add_ref.  Neither the consumer nor any
+ * other verb is called with it held.
+ */
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <kunit/visibility.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
+
+/* ---- iwcm/main.c ---- */
+extern struct workqueue_struct *iwcm_wq;	/* unbound: deliveries */
+extern unsigned int iwcm_default_backlog;	/* net.iw_cm.default_backlog */
+
+/* ---- iwcm/state.c: the state machine of connections and listeners ---- */
+enum iwcm_state {
+	IWCM_IDLE,
+	IWCM_LISTEN,
+	IWCM_CONN_RECV,		/* the consumer has a request to decide on */
+	IWCM_ACCEPTING,
+	IWCM_CONN_SENT,
+	IWCM_ESTABLISHED,
+	IWCM_CLOSING,
+	IWCM_STATES
+};
+
+enum iwcm_event {
+	/* of the provider */
+	IWCM_EV_REQUEST,
+	IWCM_EV_REPLY,
+	IWCM_EV_REPLY_ERR,
+	IWCM_EV_ESTABLISHED,
+	IWCM_EV_ESTABLISHED_ERR,
+	IWCM_EV_DISCONNECT,
+	IWCM_EV_CLOSE,
+	/* of the consumer */
+	IWCM_DO_LISTEN,
+	IWCM_DO_CONNECT,
+	IWCM_DO_ACCEPT,
+	IWCM_DO_REJECT,
+	IWCM_DO_DISCONNECT,	/* in order */
+	IWCM_DO_RESET,
+	IWCM_DO_SET_UP_QP,	/* asks for attributes */
+	IWCM_DO_DESTROY,
+	/* a verb of the provider's failed */
+	IWCM_FAILED,
+	IWCM_EVENTS
+};
+
+enum iwcm_step_flags {
+	IWCM_F_VALID	= BIT(0),
+	IWCM_F_PUT_QP	= BIT(1),	/* the connection's QP is let go */
+	IWCM_F_ABORT	= BIT(2),	/* move the QP to ERR */
+	IWCM_F_CLOSE	= BIT(3),	/* move the QP to SQD */
+	IWCM_F_REJECT	= BIT(4),	/* iw_reject verb */
+	IWCM_F_UNLISTEN	= BIT(5),	/* iw_destroy_listen verb */
+};
+
+struct iwcm_step {
+	u8 next;	/* enum iwcm_state */
+	u8 tell;	/* enum iw_cm_event_type, 0: nothing */
+	u8 flags;	/* enum iwcm_step_flags */
+};
+
+struct iwcm_id;
+
+const struct iwcm_step *iwcm_step_of(enum iwcm_state state,
+				     enum iwcm_event event);
+/* Lock held.  The QP that the step lets go, if any, is handed out in @qp. */
+const struct iwcm_step *iwcm_step(struct iwcm_id *id, enum iwcm_event event,
+				  struct ib_qp **qp);
+
+/* ---- iwcm/id.c: ids and their teardown ---- */
+
+/* What the consumer is still to be told, in this order. */
+enum iwcm_pending {
+	IWCM_PEND_REQUEST,
+	IWCM_PEND_OUTCOME,	/* CONNECT_REPLY or ESTABLISHED */
+	IWCM_PEND_CLOSE,
+};
+
+struct iwcm_id {
+	struct iw_cm_id id;
+	spinlock_t lock;		/* of what says so below */
+	refcount_t ref;			/* owner's, provider's, a queued work's, calls' */
+	u8 state;			/* enum iwcm_state; protected by lock */
+	u8 pending;			/* BIT(enum iwcm_pending); protected by lock */
+	u8 outcome;			/* enum iw_cm_event_type; set with its bit */
+	bool dying;			/* nothing more is told; protected by lock */
+	bool calling;			/* in a verb: tell later; protected by lock */
+	struct work_struct work;
+	struct task_struct *runner;	/* the work's task, in the work */
+	struct ib_qp *qp;		/* with a reference; protected by lock */
+	struct iwpm_port *port;		/* mapped, one use; protected by lock */
+	struct iwcm_id *req_of;		/* listener of an untold request; the work's */
+
+	/* Of the request or the outcome: set with its bit, read by the work */
+	void *private_data;
+	u8 private_data_len;
+	u8 ord;
+	u8 ird;
+	int status;
+
+	/* Of a listener */
+	refcount_t untold;		/* 1, and each request not yet told */
+	unsigned int backlog;
+	struct completion all_told;
+};
+
+static inline struct iwcm_id *to_iwcm(struct iw_cm_id *id)
+{
+	return container_of(id, struct iwcm_id, id);
+}
+
+struct iwcm_id *iwcm_id_alloc(struct ib_device *device, iw_cm_handler handler,
+			      void *context, gfp_t gfp);
+void iwcm_id_release(struct iwcm_id *id);
+void iwcm_id_destroy(struct iwcm_id *id);
+/* Lock held. */
+void iwcm_id_kick(struct iwcm_id *id);
+
+static inline void iwcm_id_get(struct iwcm_id *id)
+{
+	refcount_inc(&id->ref);
+}
+
+static inline void iwcm_id_put(struct iwcm_id *id)
+{
+	if (refcount_dec_and_test(&id->ref))
+		iwcm_id_release(id);
+}
+
+/* ---- iwcm/event.c ---- */
+int iwcm_event(struct iw_cm_id *cm_id, struct iw_cm_event *event);
+void iwcm_work(struct work_struct *work);
+
+/* ---- iwcm/listen.c ---- */
+int iwcm_request(struct iwcm_id *listener, const struct iw_cm_event *event);
+void iwcm_request_told(struct iwcm_id *listener);
+void iwcm_listen_stop(struct iwcm_id *id);
+
+/* ---- iwcm/map.c: by the port mapper, where there is one ---- */
+void iwcm_map_listen(struct iwcm_id *id);
+int iwcm_map_connect(struct iwcm_id *id);
+void iwcm_map_request(struct iwcm_id *listener, struct iwcm_id *id,
+		      struct iw_cm_event *event);
+void iwcm_unmap(struct iwcm_id *id);
+
+/* ---- iwcm/qp.c ---- */
+struct ib_qp *iwcm_qp_get(struct ib_device *device, u32 qpn);
+void iwcm_qp_put(struct ib_qp *qp);		/* NULL allowed */
+void iwcm_qp_move(struct ib_qp *qp, enum ib_qp_state state);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Module init and exit of the iWARP communication manager. */
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/sysctl.h>
+#include <net/net_namespace.h>
+
+#include "iwcm.h"
+#include "iwpm/iwpm.h"
+
+MODULE_DESCRIPTION("iWARP CM");
+MODULE_LICENSE("Dual BSD/GPL");
+
+struct workqueue_struct *iwcm_wq;
+unsigned int iwcm_default_backlog = 256;
+
+static struct ctl_table_header *iwcm_ctl_header;
+
+static struct ctl_table iwcm_ctl_table[] = {
+	{
+		.procname	= "default_backlog",
+		.data		= &iwcm_default_backlog,
+		.maxlen		= sizeof(iwcm_default_backlog),
+		.mode		= 0644,
+		.proc_handler	= proc_dointvec_minmax,
+		.extra1		= SYSCTL_ONE,
+		.extra2		= SYSCTL_INT_MAX,
+	},
+};
+
+static int __init iwcm_init(void)
+{
+	int ret = -ENOMEM;
+
+	/* Storage is reconnected when memory is short: a rescuer for it. */
+	iwcm_wq = alloc_workqueue("iw_cm", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				  WQ_UNBOUND_MAX_ACTIVE);
+	if (!iwcm_wq)
+		return -ENOMEM;
+	iwcm_ctl_header = register_net_sysctl(&init_net, "net/iw_cm",
+					      iwcm_ctl_table);
+	if (!iwcm_ctl_header)
+		goto destroy_wq;
+	ret = iwpm_start();
+	if (ret)
+		goto unregister_sysctl;
+	return 0;
+
+unregister_sysctl:
+	unregister_net_sysctl_table(iwcm_ctl_header);
+destroy_wq:
+	destroy_workqueue(iwcm_wq);
+	return ret;
+}
+
+/*
+ * No id is left, nor a provider's reference to one: each pins the module.  Whoever
+ * dropped the last may be on its way out of iwcm_id_release() still, called by a
+ * provider that does not depend on this module.  In a task, preempted there:
+ * synchronize_rcu_tasks() waits until it has gone on to switch of its own accord.
+ * In an interrupt or with preemption disabled: the module loader waits for a grace
+ * period before it frees the text.
+ */
+static void __exit iwcm_exit(void)
+{
+	iwpm_stop();
+	unregister_net_sysctl_table(iwcm_ctl_header);
+	destroy_workqueue(iwcm_wq);
+	synchronize_rcu_tasks();
+}
+
+module_init(iwcm_init);
+module_exit(iwcm_exit);

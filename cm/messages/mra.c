@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* MRA (IBA vol. 1, 12.6.6): received, but the answer will take its time. */
+#include <linux/slab.h>
+
+#include "cm.h"
+#include "trace.h"
+
+static void ibcm_mra_fill(struct ibcm_msg *msg, u8 mraed, u8 service_timeout,
+			  const void *private_data, u8 private_data_len)
+{
+	struct ibcm_id *id = msg->id;
+	struct cm_mra_msg *mra = ibcm_msg_mad(msg, id->tid);
+
+	IBA_SET(CM_MRA_LOCAL_COMM_ID, mra, be32_to_cpu(id->id.local_id));
+	IBA_SET(CM_MRA_REMOTE_COMM_ID, mra, be32_to_cpu(id->id.remote_id));
+	IBA_SET(CM_MRA_MESSAGE_MRAED, mra, mraed);
+	IBA_SET(CM_MRA_SERVICE_TIMEOUT, mra, service_timeout);
+	if (private_data_len)
+		IBA_SET_MEM(CM_MRA_PRIVATE_DATA, mra, private_data,
+			    private_data_len);
+}
+
+/*
+ * A delayed MRA of a REP waits until the peer's patience, which our REQ has told,
+ * may come to an end: one that sends its REP again before that has not run out of
+ * it, and an MRA would have it wait for much longer.
+ */
+static bool ibcm_mra_is_due(struct ibcm_id *id, u8 mraed)
+{
+	bool due;
+
+	spin_lock_irq(&id->lock);
+	due = mraed != IBCM_FIELD_REP || !id->mra_begin ||
+	      time_after_eq(jiffies, id->mra_begin);
+	spin_unlock_irq(&id->lock);
+	return due;
+}
+
+/* To a REQ or REP that came again.  May sleep. */
+void ibcm_send_mra(struct ibcm_id *id, u8 mraed)
+{
+	struct ibcm_msg *msg;
+
+	if (!ibcm_mra_is_due(id, mraed))
+		return;
+	msg = ibcm_msg_alloc(id, IBCM_MRA);
+	if (IS_ERR(msg))
+		return;
+	spin_lock_irq(&id->lock);
+	ibcm_mra_fill(msg, mraed, id->service_timeout, id->answer,
+		      id->answer_len);
+	spin_unlock_irq(&id->lock);
+	trace_icm_send_mra(&id->id);
+	ibcm_msg_post(msg);
+}
+
+/* The step that an MRA is in the id's state, and what it acknowledges. */
+static bool ibcm_mra_step(struct ibcm_id *id, struct ibcm_todo *todo, u8 *mraed)
+{
+	lockdep_assert_held(&id->lock);
+	if (ibcm_step(id, IBCM_TX_MRA, todo)) {
+		*mraed = todo->from == IB_CM_REQ_RCVD ? IBCM_FIELD_REQ :
+							IBCM_FIELD_REP;
+		return true;
+	}
+	*mraed = IBCM_FIELD_OTHER;
+	return ibcm_lap_step(id, IBCM_LAP_TX_MRA);
+}
+
+/* Lock held.  0 is "at once". */
+static void ibcm_mra_set_begin(struct ibcm_id *id, bool delay)
+{
+	id->mra_begin = 0;
+	if (delay)
+		id->mra_begin = (jiffies + msecs_to_jiffies(id->answer_ms / 2)) | 1;
+}
+
+/**
+ * ib_send_cm_mra - acknowledge the receipt of a connection message
+ * @cm_id: An id that has been told of a REQ, REP or LAP.
+ * @service_timeout: The time that the answer may take, as an exponent of
+ *	4.096 us, 5 bits.  With IB_CM_MRA_FLAG_DELAY the MRA is sent only when
+ *	the message comes again; a REP, late enough for the peer to be short of
+ *	time.
+ * @private_data: For the peer, or NULL.
+ * @private_data_len: Its length, up to IB_CM_MRA_PRIVATE_DATA_SIZE bytes.
+ *
+ * IBA vol. 1, 12.6.6.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; -EINVAL for bad private data or an id in another state; -ENODEV
+ * after the device's removal; -ENOMEM.
+ */
+int ib_send_cm_mra(struct ib_cm_id *cm_id,
+		   u8 service_timeout,
+		   const void *private_data,
+		   u8 private_data_len)
+{
+	bool delay = service_timeout & IB_CM_MRA_FLAG_DELAY;
+	struct ibcm_id *id = to_ibcm(cm_id);
+	struct ibcm_msg *msg = NULL;
+	struct ibcm_todo todo;
+	void *copy;
+	bool moved;
+	u8 mraed;
+	int ret;
+
+	ret = ibcm_private_copy(private_data, private_data_len,
+				IB_CM_MRA_PRIVATE_DATA_SIZE, &copy);
+	if (ret)
+		return ret;
+	if (!delay) {
+		msg = ibcm_msg_alloc(id, IBCM_MRA);
+		if (IS_ERR(msg)) {
+			kfree(copy);
+			return PTR_ERR(msg);
+		}
+	}
+
+	spin_lock_irq(&id->lock);
+	moved = ibcm_mra_step(id, &todo, &mraed);
+	if (moved) {
+		id->service_timeout = service_timeout & 0x1f;
+		ibcm_mra_set_begin(id, delay);
+		if (msg)
+			ibcm_mra_fill(msg, mraed, id->service_timeout, copy,
+				      private_data_len);
+		/* A LAP that comes again is not answered with this. */
+		if (todo.step) {
+			ibcm_answer_set(id, copy, private_data_len);
+			copy = NULL;
+		}
+	}
+	spin_unlock_irq(&id->lock);
+
+	kfree(copy);
+	if (!moved) {
+		trace_icm_send_mra_unknown_err(cm_id);
+		if (msg)
+			ibcm_msg_drop(msg);
+		return -EINVAL;
+	}
+	if (!msg)
+		return 0;
+	trace_icm_send_mra(cm_id);
+	return todo.step ? ibcm_step_post(id, msg, &todo) : ibcm_msg_post(msg);
+}
+EXPORT_SYMBOL(ib_send_cm_mra);
+
+/* The field's two bits: which request of ours it acknowledges. */
+static bool ibcm_mra_event(const struct cm_mra_msg *mra, enum ibcm_event *event)
+{
+	switch (IBA_GET(CM_MRA_MESSAGE_MRAED, mra)) {
+	case IBCM_FIELD_REQ:
+		*event = IBCM_RX_MRA_REQ;
+		return true;
+	case IBCM_FIELD_REP:
+		*event = IBCM_RX_MRA_REP;
+		return true;
+	default:	/* of a LAP: we send none */
+		return false;
+	}
+}
+
+int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx)
+{
+	struct cm_mra_msg *mra = ibcm_rx_mad(rx);
+	u8 service_timeout = IBA_GET(CM_MRA_SERVICE_TIMEOUT, mra);
+	struct ibcm_msg *request = NULL;
+	struct ib_cm_event event = {};
+	struct ibcm_todo todo = {};
+	enum ibcm_event what;
+	unsigned int ms;
+
+	ms = ibcm_time_ms(service_timeout) +
+	     2 * ibcm_time_ms(id->av.packet_life_time);
+	spin_lock_irq(&id->lock);
+	if (ibcm_mra_event(mra, &what) && ibcm_step(id, what, &todo) &&
+	    (todo.step->flags & IBCM_F_EXTEND) && id->msg) {
+		request = id->msg;
+		refcount_inc(&request->ref);
+		if (request->kind == IBCM_REP)
+			ms = ibcm_rep_mraed(id, request, ms);
+	}
+	spin_unlock_irq(&id->lock);
+	if (request) {
+		/* On its way back already: the timeout is reported as such. */
+		ib_modify_mad(request->buf, ms);
+		ibcm_msg_put(request);
+	}
+	if (!todo.step)
+		trace_icm_mra_unknown_err(&id->id);
+	event.param.mra_rcvd.service_timeout = service_timeout;
+	event.private_data = IBA_GET_MEM_PTR(CM_MRA_PRIVATE_DATA, mra);
+	return ibcm_rx_finish(id, rx, &todo, &event);
+}

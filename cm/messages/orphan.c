@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Messages that are for no id but are to be answered: a REQ or SIDR_REQ that
+ * nobody listens for, a REQ of a stale connection, a DREQ whose connection has
+ * gone, a REP to nobody.  Each is answered from a work item of its own, since one
+ * whose sender cannot be found takes a second; a port has a bounded number.
+ */
+#include "cm.h"
+#include "trace.h"
+
+/* Messages begin with the sender's communication id, then the receiver's. */
+static void ibcm_orphan_rej(struct ibcm_msg *msg, const struct ibcm_rx *rx)
+{
+	struct cm_rtu_msg *in = ibcm_rx_mad(rx);
+	struct cm_rej_msg *rej = ibcm_msg_mad(msg, in->hdr.tid);
+	u32 remote_id = IBA_GET(CM_RTU_LOCAL_COMM_ID, in);
+	u32 local_id = 0;
+
+	if (rx->kind == IBCM_REP)
+		local_id = IBA_GET(CM_RTU_REMOTE_COMM_ID, in);
+	IBA_SET(CM_REJ_LOCAL_COMM_ID, rej, local_id);
+	IBA_SET(CM_REJ_REMOTE_COMM_ID, rej, remote_id);
+	ibcm_rej_fill(rej, rx->kind == IBCM_REP ? IBCM_FIELD_REP : IBCM_FIELD_REQ,
+		      rx->reason, NULL, 0);
+	trace_icm_issue_rej(local_id, remote_id);
+}
+
+static void ibcm_orphan_drep(struct ibcm_msg *msg, const struct ibcm_rx *rx)
+{
+	struct cm_dreq_msg *dreq = ibcm_rx_mad(rx);
+	struct cm_drep_msg *drep = ibcm_msg_mad(msg, dreq->hdr.tid);
+	u32 remote_id = IBA_GET(CM_DREQ_LOCAL_COMM_ID, dreq);
+	u32 local_id = IBA_GET(CM_DREQ_REMOTE_COMM_ID, dreq);
+
+	IBA_SET(CM_DREP_LOCAL_COMM_ID, drep, local_id);
+	IBA_SET(CM_DREP_REMOTE_COMM_ID, drep, remote_id);
+	trace_icm_issue_drep(local_id, remote_id);
+}
+
+static void ibcm_orphan_sidr(struct ibcm_msg *msg, const struct ibcm_rx *rx)
+{
+	struct cm_sidr_req_msg *req = ibcm_rx_mad(rx);
+	struct cm_sidr_rep_msg *rep = ibcm_msg_mad(msg, req->hdr.tid);
+
+	IBA_SET(CM_SIDR_REP_REQUESTID, rep, IBA_GET(CM_SIDR_REQ_REQUESTID, req));
+	IBA_SET(CM_SIDR_REP_STATUS, rep, IB_SIDR_UNSUPPORTED);
+	IBA_SET(CM_SIDR_REP_SERVICEID, rep, IBA_GET(CM_SIDR_REQ_SERVICEID, req));
+}
+
+static void ibcm_orphan_answer(struct ibcm_rx *rx)
+{
+	static const u8 answers[IBCM_KINDS] = {
+		[IBCM_REQ]	= IBCM_REJ,
+		[IBCM_REP]	= IBCM_REJ,
+		[IBCM_DREQ]	= IBCM_DREP,
+		[IBCM_SIDR_REQ]	= IBCM_SIDR_REP,
+	};
+	struct ibcm_msg *msg;
+
+	msg = ibcm_msg_alloc_to(rx->port, rx->wc, answers[rx->kind]);
+	if (IS_ERR(msg))
+		return;
+	switch (msg->kind) {
+	case IBCM_REJ:
+		ibcm_orphan_rej(msg, rx);
+		break;
+	case IBCM_DREP:
+		ibcm_orphan_drep(msg, rx);
+		break;
+	default:
+		ibcm_orphan_sidr(msg, rx);
+		break;
+	}
+	ibcm_msg_post(msg);
+}
+
+static void ibcm_orphan_work(struct work_struct *work)
+{
+	struct ibcm_rx *rx = container_of(work, struct ibcm_rx, work);
+	struct ibcm_port *port = rx->port;
+	bool purged;
+
+	ibcm_orphan_answer(rx);
+	spin_lock_irq(&port->orphan_lock);
+	purged = rx->purged;
+	if (!purged) {
+		list_del(&rx->node);
+		port->nr_orphans--;
+	}
+	spin_unlock_irq(&port->orphan_lock);
+	if (!purged)
+		ibcm_rx_free(rx);
+}
+
+void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason)
+{
+	struct ibcm_port *port = rx->port;
+	bool queued = false;
+	unsigned long flags;
+
+	rx->reason = reason;
+	rx->purged = false;
+	INIT_WORK(&rx->work, ibcm_orphan_work);
+	spin_lock_irqsave(&port->orphan_lock, flags);
+	if (port->nr_orphans < IBCM_MAX_ORPHANS) {
+		list_add_tail(&rx->node, &port->orphans);
+		port->nr_orphans++;
+		queue_work(port->stray_wq, &rx->work);
+		queued = true;
+	}
+	spin_unlock_irqrestore(&port->orphan_lock, flags);
+
+	if (!queued) {
+		ibcm_stat(port, IBCM_STAT_RX_OVERFLOW);
+		ibcm_rx_free(rx);
+	}
+}
+
+/*
+ * Nothing is received any more.  Who finds an orphan purged leaves it to this: a
+ * work that has not begun never does, one that runs ends, for want of an agent to
+ * send by or with the search for the sender.
+ */
+void ibcm_orphans_purge(struct ibcm_port *port)
+{
+	struct ibcm_rx *rx, *next;
+	LIST_HEAD(orphans);
+
+	spin_lock_irq(&port->orphan_lock);
+	list_splice_init(&port->orphans, &orphans);
+	list_for_each_entry(rx, &orphans, node)
+		rx->purged = true;
+	port->nr_orphans = 0;
+	spin_unlock_irq(&port->orphan_lock);
+	list_for_each_entry_safe(rx, next, &orphans, node) {
+		cancel_work_sync(&rx->work);
+		ibcm_rx_free(rx);
+	}
+}

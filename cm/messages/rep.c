@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * REP (IBA vol. 1, 12.6.8): sent by the passive side, received by the active.
+ *
+ * A REP's first retries come early: an RTU that was lost costs a few round
+ * trips, not the negotiated timeout of seconds.  The waits double up to that
+ * timeout; the last takes what remains of the time that the protocol allows,
+ * and there are never more than Max CM Retries.
+ *
+ * While an MRA's time lasts, the REP comes again at the negotiated timeout: MRAs ask
+ * for more than a minute, and the RTU that ends the wait may be lost.  These count
+ * neither as tries nor as time.
+ *
+ * Before a REP goes again, or is given up, the QP's expected PSN is asked for where
+ * it tells (ibcm/watch.c): if the peer has sent data there is nothing to resend.
+ */
+#include "cm.h"
+#include "trace.h"
+
+#define IBCM_MIN_WAIT_MS	10
+
+/*
+ * The first wait of a port without experience.  Twice the packet lifetime is what the
+ * fabric may take at most, on RoCE 537 ms by convention; what RTUs do take is a few
+ * milliseconds.  A REP too early costs one MAD and its answer, and a second and third
+ * are 80 and 160 ms away: a peer that takes a second gets four that it does not need,
+ * until it has been measured.  An RTU that is lost, or never needed since data came,
+ * is made good in a time that no consumer notices.
+ */
+#define IBCM_UNKNOWN_WAIT_MS	40
+
+/*
+ * Four times what RTUs took lately on this port, at least IBCM_MIN_WAIT_MS; not
+ * known yet: twice the packet lifetime, at most IBCM_UNKNOWN_WAIT_MS.
+ */
+unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
+				    const struct ibcm_port *port)
+{
+	unsigned int round_trip = ibcm_time_ms(id->av.packet_life_time + 1);
+	u32 usecs = READ_ONCE(port->rtu_usecs);
+	unsigned int ms = min(round_trip, IBCM_UNKNOWN_WAIT_MS);
+
+	if (usecs)
+		ms = clamp(usecs / (USEC_PER_MSEC / 4), IBCM_MIN_WAIT_MS,
+			   max(round_trip, IBCM_MIN_WAIT_MS));
+	return min(ms, id->timeout_ms);
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_rep_first_wait_ms);
+
+/* How long to wait after try @msg->tries, of 0 to max_cm_retries. */
+unsigned int ibcm_rep_wait_ms(const struct ibcm_id *id,
+			      const struct ibcm_msg *msg)
+{
+	u64 budget = (u64)id->timeout_ms * (id->max_cm_retries + 1);
+	u64 first;
+
+	if (msg->tries >= id->max_cm_retries)
+		return budget - min_t(u64, msg->waited_ms, budget - 1);
+	first = ibcm_rep_first_wait_ms(id, msg->port);
+	return min_t(u64, first << msg->tries, id->timeout_ms);
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_rep_wait_ms);
+
+/* Lock held: how long to wait next while the MRA's time lasts; 0: it is over. */
+static unsigned int ibcm_rep_mra_wait_ms(const struct ibcm_id *id,
+					 struct ibcm_msg *msg)
+{
+	lockdep_assert_held(&id->lock);
+	if (msg->mraed && time_after_eq(jiffies, msg->mra_end))
+		msg->mraed = false;
+	if (!msg->mraed)
+		return 0;
+	return clamp(jiffies_to_msecs(msg->mra_end - jiffies), 1U,
+		     max(id->timeout_ms, 1U));
+}
+
+/* Lock held: an MRA of @msg, the REP, asks for @ms; how long to wait first. */
+unsigned int ibcm_rep_mraed(struct ibcm_id *id, struct ibcm_msg *msg,
+			    unsigned int ms)
+{
+	msg->mraed = true;
+	msg->mra_end = jiffies + msecs_to_jiffies(ms);
+	return ibcm_rep_mra_wait_ms(id, msg);
+}
+
+/* Lock held: @msg, which is still wanted, for its next posting; false: no more. */
+static bool ibcm_rep_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
+{
+	bool mraed = msg->mraed;
+	unsigned int ms = ibcm_rep_mra_wait_ms(id, msg);
+
+	if (!ms) {
+		if (msg->tries >= id->max_cm_retries)
+			return false;
+		if (!mraed)
+			msg->waited_ms += msg->buf->timeout_ms;
+		msg->tries++;
+		ms = ibcm_rep_wait_ms(id, msg);
+	}
+	msg->buf->timeout_ms = ms;
+	msg->buf->retries = 0;
+	return true;
+}
+
+/*
+ * @msg, the REP, was not answered in time.  Posts it again if it is still wanted;
+ * the MAD layer's reference, which is the caller's, goes on with it.
+ */
+bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg)
+{
+	unsigned long flags;
+	bool again = false;
+	int idx;
+
+	idx = srcu_read_lock(&ibcm_srcu);
+	spin_lock_irqsave(&id->lock, flags);
+	if (id->msg == msg && rcu_access_pointer(msg->port->agent))
+		again = ibcm_rep_next_try(id, msg);
+	spin_unlock_irqrestore(&id->lock, flags);
+
+	if (again) {
+		/* The MAD layer's reference may go as soon as it is posted. */
+		refcount_inc(&msg->ref);
+		again = !ib_post_send_mad(msg->buf, NULL);
+		if (again) {
+			ibcm_count(msg->port, IBCM_TX_MSGS, IBCM_REP);
+			ibcm_count(msg->port, IBCM_TX_RETRIES, IBCM_REP);
+			ibcm_stat(msg->port, IBCM_STAT_REP_RESENT);
+			trace_icm_send_dup_rep(&id->id);
+			smp_mb();	/* pairs with ibcm_msg_stop() */
+			if (READ_ONCE(msg->stopped))
+				ib_cancel_mad(msg->buf);
+		}
+		ibcm_msg_put(msg);
+	}
+	srcu_read_unlock(&ibcm_srcu, idx);
+	return again;
+}
+
+/* A copy of the outstanding REP, for a REQ that came again.  May sleep. */
+void ibcm_send_rep_again(struct ibcm_id *id)
+{
+	struct ibcm_msg *msg = ibcm_msg_alloc(id, IBCM_REP);
+	bool outstanding = false;
+
+	if (IS_ERR(msg))
+		return;
+	spin_lock_irq(&id->lock);
+	if (id->msg && id->msg->kind == IBCM_REP) {
+		memcpy(msg->buf->mad, id->msg->buf->mad, IB_MGMT_MAD_SIZE);
+		outstanding = true;
+	}
+	spin_unlock_irq(&id->lock);
+	if (outstanding) {
+		ibcm_stat(msg->port, IBCM_STAT_REP_RESENT);
+		ibcm_msg_post(msg);
+	} else {
+		ibcm_msg_drop(msg);
+	}
+}
+
+static void ibcm_rep_fill(struct ibcm_msg *msg,
+			  const struct ib_cm_rep_param *param)
+{
+	struct ibcm_id *id = msg->id;
+	struct ib_device *ibdev = id->id.device;
+	struct cm_rep_msg *rep = ibcm_msg_mad(msg, id->tid);
+
+	rep->hdr.attr_mod = cpu_to_be32(param->ece.attr_mod);
+	IBA_SET(CM_REP_LOCAL_COMM_ID, rep, be32_to_cpu(id->id.local_id));
+	IBA_SET(CM_REP_REMOTE_COMM_ID, rep, be32_to_cpu(id->id.remote_id));
+	IBA_SET(CM_REP_STARTING_PSN, rep, param->starting_psn);
+	IBA_SET(CM_REP_RESPONDER_RESOURCES, rep, param->responder_resources);
+	IBA_SET(CM_REP_TARGET_ACK_DELAY, rep, ibdev->attrs.local_ca_ack_delay);
+	IBA_SET(CM_REP_FAILOVER_ACCEPTED, rep, param->failover_accepted);
+	IBA_SET(CM_REP_RNR_RETRY_COUNT, rep, param->rnr_retry_count);
+	IBA_SET(CM_REP_LOCAL_CA_GUID, rep, be64_to_cpu(ibdev->node_guid));
+
+	/* XRC: the target QP is named where RD had its EE context (annex A14). */
+	if (id->qp_type == IB_QPT_XRC_TGT) {
+		IBA_SET(CM_REP_SRQ, rep, 1);
+		IBA_SET(CM_REP_LOCAL_EE_CONTEXT_NUMBER, rep, param->qp_num);
+	} else {
+		IBA_SET(CM_REP_INITIATOR_DEPTH, rep, param->initiator_depth);
+		IBA_SET(CM_REP_END_TO_END_FLOW_CONTROL, rep,
+			param->flow_control);
+		IBA_SET(CM_REP_SRQ, rep, param->srq);
+		IBA_SET(CM_REP_LOCAL_QPN, rep, param->qp_num);
+	}
+	IBA_SET(CM_REP_VENDOR_ID_L, rep, param->ece.vendor_id);
+	IBA_SET(CM_REP_VENDOR_ID_M, rep, param->ece.vendor_id >> 8);
+	IBA_SET(CM_REP_VENDOR_ID_H, rep, param->ece.vendor_id >> 16);
+	if (param->private_data_len)
+		IBA_SET_MEM(CM_REP_PRIVATE_DATA, rep, param->private_data,
+			    param->private_data_len);
+}
+
+/**
+ * ib_send_cm_rep - accept a connection request
+ * @cm_id: An id that has been told IB_CM_REQ_RECEIVED.
+ * @param: The reply; QP number and PSN in the host's byte order.
+ *
+ * The REP (IBA vol. 1, 12.6.8) is sent again until an RTU, data reported with
+ * ib_cm_notify(), a REJ or a DREQ answers it, as often and as long as the REQ
+ * asked for.  IB_CM_RTU_RECEIVED, IB_CM_USER_ESTABLISHED, IB_CM_REJ_RECEIVED or
+ * IB_CM_REP_ERROR tells of the outcome.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; -EINVAL for bad private data or an id that has no request to
+ * reply to; -ENODEV after the device's removal; -ENOMEM.
+ */
+int ib_send_cm_rep(struct ib_cm_id *cm_id,
+		   struct ib_cm_rep_param *param)
+{
+	struct ibcm_msg *msg, *old = NULL;
+	struct ibcm_id *id = to_ibcm(cm_id);
+	struct ibcm_todo todo;
+	bool moved;
+
+	if (param->private_data_len > IB_CM_REP_PRIVATE_DATA_SIZE ||
+	    (param->private_data_len && !param->private_data))
+		return -EINVAL;
+	msg = ibcm_msg_alloc(id, IBCM_REP);
+	if (IS_ERR(msg))
+		return PTR_ERR(msg);
+	ibcm_rep_fill(msg, param);
+	INIT_WORK(&msg->look, ibcm_rep_look_work);
+
+	spin_lock_irq(&id->lock);
+	moved = ibcm_step(id, IBCM_TX_REP, &todo);
+	if (moved) {
+		id->local_qpn = param->qp_num;
+		id->rq_psn = param->starting_psn;
+		id->initiator_depth = param->initiator_depth;
+		id->responder_resources = param->responder_resources;
+		old = ibcm_msg_attach(id, msg, ibcm_rep_wait_ms(id, msg), 0);
+	}
+	spin_unlock_irq(&id->lock);
+
+	if (!moved) {
+		trace_icm_send_rep_err(cm_id->local_id, todo.from);
+		ibcm_msg_drop(msg);
+		return -EINVAL;
+	}
+	ibcm_msg_stop(old);
+	trace_icm_send_rep(cm_id);
+	return ibcm_step_post(id, msg, &todo);
+}
+EXPORT_SYMBOL(ib_send_cm_rep);
+
+/* ---- the active side ---- */
+
+static u32 ibcm_rep_qpn(const struct ibcm_id *id, const struct cm_rep_msg *rep)
+{
+	return id->qp_type == IB_QPT_XRC_INI ?
+	       IBA_GET(CM_REP_LOCAL_EE_CONTEXT_NUMBER, rep) :
+	       IBA_GET(CM_REP_LOCAL_QPN, rep);
+}
+
+/*
+ * Lock held, a REP awaited: gives the connection the peer's names.  An error if
+ * another connection has them.
+ */
+static int ibcm_rep_hash(struct ibcm_id *id, const struct cm_rep_msg *rep)
+{
+	struct ibcm_peer *peer = id->peer;
+	int ret;
+
+	ibcm_peer_set(peer, cpu_to_be64(IBA_GET(CM_REP_LOCAL_CA_GUID, rep)),
+		      cpu_to_be32(IBA_GET(CM_REP_LOCAL_COMM_ID, rep)),
+		      ibcm_rep_qpn(id, rep));
+	ret = ibcm_peer_hash_qp(peer);
+	if (ret)
+		return ret;
+	ret = ibcm_peer_hash_comm(peer);
+	if (ret)
+		ibcm_peer_unhash(peer);
+	return ret;
+}
+
+/* Lock held, the REP accepted: each side's resources are the other's depth. */
+static void ibcm_rep_params(struct ibcm_id *id, const struct cm_rep_msg *rep)
+{
+	id->id.remote_id = cpu_to_be32(IBA_GET(CM_REP_LOCAL_COMM_ID, rep));
+	id->remote_qpn = ibcm_rep_qpn(id, rep);
+	id->sq_psn = IBA_GET(CM_REP_STARTING_PSN, rep);
+	id->responder_resources = IBA_GET(CM_REP_INITIATOR_DEPTH, rep);
+	id->initiator_depth = IBA_GET(CM_REP_RESPONDER_RESOURCES, rep);
+	id->rnr_retry_count = IBA_GET(CM_REP_RNR_RETRY_COUNT, rep);
+	id->target_ack_delay = IBA_GET(CM_REP_TARGET_ACK_DELAY, rep);
+	id->av.ack_timeout = ibcm_ack_timeout(id->target_ack_delay,
+					      id->av.packet_life_time);
+	if (id->alt)
+		id->alt->ack_timeout =
+			ibcm_ack_timeout(id->target_ack_delay,
+					 id->alt->packet_life_time);
+}
+
+static void ibcm_rep_event(const struct ibcm_id *id, struct cm_rep_msg *rep,
+			   struct ib_cm_event *event)
+{
+	struct ib_cm_rep_event_param *param = &event->param.rep_rcvd;
+
+	param->remote_ca_guid = cpu_to_be64(IBA_GET(CM_REP_LOCAL_CA_GUID, rep));
+	param->remote_qkey = IBA_GET(CM_REP_LOCAL_Q_KEY, rep);
+	param->remote_qpn = ibcm_rep_qpn(id, rep);
+	param->starting_psn = IBA_GET(CM_REP_STARTING_PSN, rep);
+	param->responder_resources = IBA_GET(CM_REP_INITIATOR_DEPTH, rep);
+	param->initiator_depth = IBA_GET(CM_REP_RESPONDER_RESOURCES, rep);
+	param->target_ack_delay = IBA_GET(CM_REP_TARGET_ACK_DELAY, rep);
+	param->failover_accepted = IBA_GET(CM_REP_FAILOVER_ACCEPTED, rep);
+	param->flow_control = IBA_GET(CM_REP_END_TO_END_FLOW_CONTROL, rep);
+	param->rnr_retry_count = IBA_GET(CM_REP_RNR_RETRY_COUNT, rep);
+	param->srq = IBA_GET(CM_REP_SRQ, rep);
+	param->ece.vendor_id = IBA_GET(CM_REP_VENDOR_ID_H, rep) << 16 |
+			       IBA_GET(CM_REP_VENDOR_ID_M, rep) << 8 |
+			       IBA_GET(CM_REP_VENDOR_ID_L, rep);
+	param->ece.attr_mod = be32_to_cpu(rep->hdr.attr_mod);
+	event->private_data = IBA_GET_MEM_PTR(CM_REP_PRIVATE_DATA, rep);
+}
+
+/*
+ * Another connection holds the QP that the peer answers with: the peer has lost
+ * that one.  This attempt ends, too; the next finds the way free (12.9.8.3.1).
+ */
+static int ibcm_rep_stale(struct ibcm_id *id, const struct ibcm_rx *rx)
+{
+	struct ib_cm_event event = {
+		.param.rej_rcvd.reason = IB_CM_REJ_STALE_CONN,
+	};
+	struct cm_rep_msg *rep = ibcm_rx_mad(rx);
+	struct ibcm_peer key = {};
+	struct ibcm_todo todo;
+
+	ibcm_peer_set(&key, cpu_to_be64(IBA_GET(CM_REP_LOCAL_CA_GUID, rep)),
+		      cpu_to_be32(IBA_GET(CM_REP_LOCAL_COMM_ID, rep)),
+		      ibcm_rep_qpn(id, rep));
+	ibcm_peer_stale(&key);
+	trace_icm_staleconn_err(be32_to_cpu(id->id.local_id),
+				IBA_GET(CM_REP_LOCAL_COMM_ID, rep));
+
+	spin_lock_irq(&id->lock);
+	id->id.remote_id = key.comm.remote_id;
+	ibcm_step(id, IBCM_RX_REJ_STALE, &todo);
+	spin_unlock_irq(&id->lock);
+	ibcm_send_rej(id, IBCM_FIELD_REP, IB_CM_REJ_STALE_CONN, NULL, 0);
+	event.private_data = IBA_GET_MEM_PTR(CM_REP_PRIVATE_DATA, rep);
+	return ibcm_rx_finish(id, rx, &todo, &event);
+}
+
+int ibcm_rx_rep(struct ibcm_id *id, struct ibcm_rx *rx)
+{
+	struct cm_rep_msg *rep = ibcm_rx_mad(rx);
+	__be32 remote_id = cpu_to_be32(IBA_GET(CM_REP_LOCAL_COMM_ID, rep));
+	struct ib_cm_event event = {};
+	struct ibcm_todo todo = {};
+	int ret = 0;
+
+	ibcm_rep_event(id, rep, &event);
+	spin_lock_irq(&id->lock);
+	if (id->active && ibcm_step_of(id->id.state, IBCM_RX_REP)) {
+		/* The peer's id becomes known with the first REP. */
+		if (!id->id.remote_id)
+			ret = ibcm_rep_hash(id, rep);
+		else if (id->id.remote_id != remote_id)
+			ret = -EINVAL;
+		if (!ret && !id->id.remote_id)
+			ibcm_rep_params(id, rep);
+		if (!ret)
+			ibcm_step(id, IBCM_RX_REP, &todo);
+	}
+	spin_unlock_irq(&id->lock);
+
+	if (ret == -EEXIST)
+		return ibcm_rep_stale(id, rx);
+	if (!todo.step)
+		trace_icm_rep_unknown_err(be32_to_cpu(id->id.local_id),
+					  IBA_GET(CM_REP_LOCAL_COMM_ID, rep),
+					  id->id.state);
+	return ibcm_rx_finish(id, rx, &todo, &event);
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * The table of what a process may ask of a device: ib_uverbs's own methods and those
+ * that its driver adds, made from their definitions when the device is registered and
+ * not changed afterwards.
+ *
+ * Ids are sparse: half of each range is the drivers'.  <rdma/uverbs_ioctl.h> maps them
+ * to keys that are dense, and these index the arrays here: a method is found by two
+ * loads, an attribute by one more.
+ */
+#include <linux/slab.h>
+#include <kunit/visibility.h>
+#include <rdma/uverbs_std_types.h>
+
+#include "uverbs/uverbs.h"
+
+/* Where a walk over definitions is. */
+struct api_walk {
+	struct uverbs_api *api;
+	struct ib_device *ibdev;
+	bool driver;			/* these definitions are the driver's */
+	struct uverbs_api_type *type;	/* what "object" refers to */
+	struct uverbs_write_method *write; /* what "method" refers to */
+};
+
+static u32 type_index(u16 id)
+{
+	u32 key = uapi_key_obj(id);
+
+	return key == UVERBS_API_KEY_ERR ? UVERBS_NR_TYPES :
+					   key >> UVERBS_API_OBJ_KEY_SHIFT;
+}
+
+static u32 method_index(u16 id)
+{
+	u32 key = uapi_key_ioctl_method(id);
+
+	return key == UVERBS_API_KEY_ERR ? UVERBS_NR_METHODS :
+					   key >> UVERBS_API_METHOD_KEY_SHIFT;
+}
+
+static u32 attr_index(u16 id)
+{
+	u32 key = uapi_key_attr(id);
+
+	return key == UVERBS_API_KEY_ERR ? UVERBS_API_ATTR_BKEY_LEN :
+					   uapi_bkey_attr(key);
+}
+
+/* ---- lookup ---- */
+
+/* NULL if the device has no such type. */
+const struct uverbs_api_object *uapi_get_object(const struct uverbs_api *api, u16 id)
+{
+	u32 i = type_index(id);
+
+	if (i >= UVERBS_NR_TYPES || !api->types[i] ||
+	    !api->types[i]->object.type_class)
+		return NULL;
+	return &api->types[i]->object;
+}
+EXPORT_SYMBOL_IF_KUNIT(uapi_get_object);
+
+/* NULL if the device has no such method. */
+const struct uverbs_method *uverbs_api_method(const struct uverbs_api *api,
+					      u16 object_id, u16 method_id)
+{
+	u32 i = type_index(object_id), j = method_index(method_id);
+	const struct uverbs_method *method;
+
+	if (i >= UVERBS_NR_TYPES || j >= UVERBS_NR_METHODS || !api->types[i] ||
+	    api->types[i]->object.disabled)
+		return NULL;
+	method = api->types[i]->methods[j];
+	/* A driver may have attributes for a method that there is not. */
+	return method && method->handler ? method : NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_api_method);
+
+/* NULL if the method has no such attribute; else *@bkey is its place in a bundle. */
+const struct uverbs_attr_spec *
+uverbs_method_attr(const struct uverbs_method *method, u16 id, unsigned int *bkey)
+{
+	*bkey = attr_index(id);
+	return *bkey < method->nr_attrs ? method->attrs[*bkey] : NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_method_attr);
+
+/* NULL if the device has no such command. */
+const struct uverbs_write_method *
+uverbs_api_write(const struct uverbs_api *api, unsigned int command, bool ex)
+{
+	const struct uverbs_write_method *write;
+
+	if (command >= UVERBS_API_WRITE_KEY_NUM)
+		return NULL;
+	write = &api->writes[ex][command];
+	if (!write->handler || write->disabled || write->type->object.disabled)
+		return NULL;
+	return write;
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_api_write);
+
+/* ---- making it ---- */
+
+static struct uverbs_api_type *api_add_type(struct uverbs_api *api, u16 id)
+{
+	u32 i = type_index(id);
+
+	if (WARN_ON(i >= UVERBS_NR_TYPES))
+		return ERR_PTR(-EINVAL);
+	if (!api->types[i]) {
+		api->types[i] = kzalloc(sizeof(*api->types[i]), GFP_KERNEL);
+		if (!api->types[i])
+			return ERR_PTR(-ENOMEM);
+		api->types[i]->object.id = id;
+	}
+	return api->types[i];
+}
+
+/* The method, with room for @nr_attrs; those that are there stay. */
+static struct uverbs_method *api_add_method(struct uverbs_api_type *type, u16 id,
+					    unsigned int nr_attrs)
+{
+	u32 i = method_index(id);
+	struct uverbs_method *method, *old;
+
+	if (WARN_ON(i >= UVERBS_NR_METHODS))
+		return ERR_PTR(-EINVAL);
+	old = type->methods[i];
+	if (old && old->nr_attrs >= nr_attrs)
+		return old;
+	method = kzalloc(struct_size(method, attrs, nr_attrs), GFP_KERNEL);
+	if (!method)
+		return ERR_PTR(-ENOMEM);
+	if (old)
+		memcpy(method, old, struct_size(old, attrs, old->nr_attrs));
+	method->nr_attrs = nr_attrs;
+	type->methods[i] = method;
+	kfree(old);
+	return method;
+}
+
+static int api_add_attr(struct uverbs_method *method,
+			const struct uverbs_attr_def *def)
+{
+	unsigned int bkey = attr_index(def->id);
+	const struct uverbs_attr_spec *spec = &def->attr;
+
+	if (WARN_ON(method->attrs[bkey]))
+		return -EINVAL;
+	method->attrs[bkey] = spec;
+	if (spec->mandatory)
+		__set_bit(bkey, method->mandatory);
+	if ((spec->type == UVERBS_ATTR_TYPE_IDR ||
+	     spec->type == UVERBS_ATTR_TYPE_FD) &&
+	    spec->u.obj.access == UVERBS_ACCESS_DESTROY) {
+		/* The dispatcher destroys one object, and makes none then. */
+		if (WARN_ON(method->destroys))
+			return -EINVAL;
+		method->destroys = true;
+	}
+	return 0;
+}
+
+static int api_merge_method(struct api_walk *walk,
+			    const struct uverbs_method_def *def)
+{
+	struct uverbs_method *method;
+	unsigned int i, nr_attrs = 0;
+	int ret;
+
+	for (i = 0; i < def->num_attrs; i++) {
+		unsigned int bkey;
+
+		/* As methods of an object, those left out of a build may be NULL. */
+		if (!(*def->attrs)[i])
+			continue;
+		bkey = attr_index((*def->attrs)[i]->id);
+		if (WARN_ON(bkey >= UVERBS_API_ATTR_BKEY_LEN))
+			return -EINVAL;
+		nr_attrs = max(nr_attrs, bkey + 1);
+	}
+	method = api_add_method(walk->type, def->id, nr_attrs);
+	if (IS_ERR(method))
+		return PTR_ERR(method);
+	if (def->handler) {
+		if (WARN_ON(method->handler))
+			return -EINVAL;
+		method->handler = def->handler;
+		method->driver_handler = walk->driver &&
+					 def->handler != uverbs_destroy_def_handler;
+	}
+	method->driver |= walk->driver;
+	for (i = 0; i < def->num_attrs; i++) {
+		if (!(*def->attrs)[i])
+			continue;
+		ret = api_add_attr(method, (*def->attrs)[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int api_merge_tree(struct api_walk *walk,
+			  const struct uverbs_object_def *def)
+{
+	struct uverbs_api_object *object = &walk->type->object;
+	unsigned int i;
+	int ret;
+
+	if (def->type_attrs) {
+		if (WARN_ON(object->type_attrs))
+			return -EINVAL;
+		object->type_attrs = def->type_attrs;
+		object->type_class = def->type_attrs->type_class;
+	}
+	for (i = 0; i < def->num_methods; i++) {
+		if (!(*def->methods)[i])
+			continue;
+		ret = api_merge_method(walk, (*def->methods)[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int api_merge_write(struct api_walk *walk,
+			   const struct uapi_definition *def)
+{
+	struct uverbs_write_method *write;
+
+	if (WARN_ON(!walk->type ||
+		    def->write.command_num >= UVERBS_API_WRITE_KEY_NUM))
+		return -EINVAL;
+	write = &walk->api->writes[def->write.is_ex][def->write.command_num];
+	if (WARN_ON(write->handler))
+		return -EINVAL;
+	write->handler = def->func_write;
+	write->type = walk->type;
+	write->has_udata = def->write.has_udata;
+	write->has_resp = def->write.has_resp;
+	write->req_size = def->write.req_size;
+	write->resp_size = def->write.resp_size;
+	/*
+	 * Drivers that did not ask for it have functions for some of the older
+	 * commands that work for the kernel only, such as post_send().
+	 */
+	write->disabled = !def->write.is_ex &&
+			  !(walk->ibdev->uverbs_cmd_mask &
+			    BIT_ULL(def->write.command_num));
+	walk->write = write;
+	return 0;
+}
+
+static bool api_is_supported(const struct api_walk *walk,
+			     const struct uapi_definition *def)
+{
+	const void *ops = &walk->ibdev->ops;
+
+	if (def->kind == UAPI_DEF_IS_SUPPORTED_FUNC)
+		return def->func_is_supported(walk->ibdev);
+	return *(void * const *)(ops + def->needs_fn_offset);
+}
+
+static int api_support(struct api_walk *walk, const struct uapi_definition *def)
+{
+	if (api_is_supported(walk, def))
+		return 0;
+	if (def->scope == UAPI_SCOPE_OBJECT && !WARN_ON(!walk->type))
+		walk->type->object.disabled = 1;
+	else if (def->scope == UAPI_SCOPE_METHOD && !WARN_ON(!walk->write))
+		walk->write->disabled = true;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+/* Definitions are constants of modules; chains of them are a few levels deep. */
+static int api_merge(struct api_walk *walk, const struct uapi_definition *def)
+{
+	int ret = 0;
+
+	for (; def && def->kind != UAPI_DEF_END && !ret; def++) {
+		switch ((enum uapi_definition_kind)def->kind) {
+		case UAPI_DEF_CHAIN:
+			ret = api_merge(walk, def->chain);
+			break;
+		case UAPI_DEF_CHAIN_OBJ_TREE:
+		case UAPI_DEF_OBJECT_START:
+			walk->write = NULL;
+			walk->type = api_add_type(walk->api,
+						  def->object_start.object_id);
+			if (IS_ERR(walk->type))
+				return PTR_ERR(walk->type);
+			if (def->kind == UAPI_DEF_CHAIN_OBJ_TREE &&
+			    def->chain_obj_tree)
+				ret = api_merge_tree(walk, def->chain_obj_tree);
+			break;
+		case UAPI_DEF_WRITE:
+			ret = api_merge_write(walk, def);
+			break;
+		case UAPI_DEF_IS_SUPPORTED_FUNC:
+		case UAPI_DEF_IS_SUPPORTED_DEV_FN:
+			ret = api_support(walk, def);
+			break;
+		default:
+			WARN_ON(1);
+			return -EINVAL;
+		}
+	}
+	return ret;
+}
+
+/* Whether all it asks for is a handle to give back, and where to tell what of it. */
+static bool method_only_destroys(const struct uverbs_method *method)
+{
+	const struct uverbs_attr_spec *spec;
+	unsigned int i;
+
+	for (i = 0; i < method->nr_attrs; i++) {
+		spec = method->attrs[i];
+		if (!spec || spec->type == UVERBS_ATTR_TYPE_PTR_IN ||
+		    spec->type == UVERBS_ATTR_TYPE_PTR_OUT)
+			continue;
+		if (spec->type != UVERBS_ATTR_TYPE_IDR ||
+		    spec->u.obj.access != UVERBS_ACCESS_DESTROY)
+			return false;
+	}
+	return method->destroys;
+}
+
+/* See uverbs_method.kept. */
+static int api_keep_method(struct uverbs_method *method)
+{
+	unsigned int i;
+
+	method->kept = kcalloc(method->nr_attrs, sizeof(*method->kept), GFP_KERNEL);
+	if (!method->kept)
+		return -ENOMEM;
+	for (i = 0; i < method->nr_attrs; i++) {
+		if (!method->attrs[i])
+			continue;
+		method->kept[i] = *method->attrs[i];
+		method->attrs[i] = &method->kept[i];
+	}
+	return 0;
+}
+
+/*
+ * Destroys that need nothing of the driver serve a process after its device, too; and so
+ * does the method that calls commands, some of which destroy.
+ */
+static int api_keep_destroys(struct uverbs_api *api)
+{
+	const u32 device = type_index(UVERBS_OBJECT_DEVICE);
+	const u32 invoke = method_index(UVERBS_METHOD_INVOKE_WRITE);
+	struct uverbs_method *method;
+	unsigned int i, j;
+	int ret = 0;
+
+	for (i = 0; i < UVERBS_NR_TYPES; i++) {
+		for (j = 0; !ret && api->types[i] && j < UVERBS_NR_METHODS; j++) {
+			method = api->types[i]->methods[j];
+			if (method && method->handler && !method->driver_handler &&
+			    (method_only_destroys(method) ||
+			     (i == device && j == invoke)))
+				ret = api_keep_method(method);
+		}
+	}
+	return ret;
+}
+
+/* A driver may have functions that serve the kernel alone. */
+static void api_mask_writes(struct uverbs_api *api, u64 mask)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(api->writes[0]); i++)
+		if (!(mask & BIT_ULL(i)))
+			api->writes[0][i].disabled = true;
+}
+
+void uverbs_api_free(struct uverbs_api *api)
+{
+	struct uverbs_method *method;
+	unsigned int i, j;
+
+	for (i = 0; i < UVERBS_NR_TYPES; i++) {
+		for (j = 0; api->types[i] && j < UVERBS_NR_METHODS; j++) {
+			method = api->types[i]->methods[j];
+			if (method)
+				kfree(method->kept);
+			kfree(method);
+		}
+		kfree(api->types[i]);
+	}
+	kfree(api);
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_api_free);
+
+/*
+ * What processes may ask of @ibdev: the methods of @core, an array of definitions, and
+ * of its driver.  ERR_PTR: -ENOMEM, or -EINVAL for definitions that contradict each
+ * other.
+ */
+struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
+				     const struct uapi_definition *core)
+{
+	struct api_walk walk = { .ibdev = ibdev };
+	int ret;
+
+	walk.api = kzalloc(sizeof(*walk.api), GFP_KERNEL);
+	if (!walk.api)
+		return ERR_PTR(-ENOMEM);
+	/*
+	 * uverbs_no_driver_id_binding does not matter here: a provider's library names its
+	 * driver in each call, however it was matched with the device.
+	 */
+	walk.api->driver_id = ibdev->ops.driver_id;
+	ret = api_merge(&walk, core);
+	if (!ret) {
+		walk.driver = true;
+		walk.type = NULL;
+		walk.write = NULL;
+		ret = api_merge(&walk, ibdev->driver_def);
+	}
+	if (!ret)
+		ret = api_keep_destroys(walk.api);
+	if (ret) {
+		uverbs_api_free(walk.api);
+		return ERR_PTR(ret);
+	}
+	api_mask_writes(walk.api, ibdev->uverbs_cmd_mask);
+	return walk.api;
+}
+EXPORT_SYMBOL_IF_KUNIT(uverbs_api_create);

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * Work requests that a process has the kernel post for it (IBA vol. 1, 11.4.1;
+ * ibv_post_send(3), ibv_post_recv(3)).  Only drivers whose libraries do that ask for
+ * these commands.  Some use POST_SEND without any request as a doorbell.
+ *
+ * The request holds wr_count work requests of wqe_size bytes each, of which as much
+ * is read as this kernel knows, then the scatter/gather entries of all of them.
+ */
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/uverbs_std_types.h>
+
+#include "uverbs/uverbs.h"
+
+/* The driver sees entries as the user wrote them. */
+static_assert(sizeof(struct ib_sge) == sizeof(struct ib_uverbs_sge));
+static_assert(offsetof(struct ib_sge, lkey) == offsetof(struct ib_uverbs_sge, lkey));
+
+/* All three requests are alike. */
+static_assert(sizeof(struct ib_uverbs_post_send) == sizeof(struct ib_uverbs_post_recv));
+static_assert(sizeof(struct ib_uverbs_post_send) ==
+	      sizeof(struct ib_uverbs_post_srq_recv));
+static_assert(offsetof(struct ib_uverbs_post_send, qp_handle) ==
+	      offsetof(struct ib_uverbs_post_srq_recv, srq_handle));
+static_assert(sizeof(struct ib_uverbs_post_send_resp) ==
+	      sizeof(struct ib_uverbs_post_srq_recv_resp));
+
+/* Bits from IB_SEND_RESERVED_START on are between a driver and itself. */
+#define POST_SEND_FLAGS							\
+	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED |		\
+	 IB_SEND_INLINE | IB_SEND_IP_CSUM)
+
+struct post {
+	struct ib_uverbs_post_send cmd;
+	const void __user *wqes;
+	struct ib_sge *sges, *next_sge;	/* all; those that are not given out yet */
+	u32 sges_left;
+};
+
+/* Room for any kind. */
+union post_send_wr {
+	struct ib_send_wr wr;
+	struct ib_rdma_wr rdma;
+	struct ib_atomic_wr atomic;
+	struct ib_ud_wr ud;
+};
+
+/* ---- what all have in common ---- */
+
+/* Ended by post_end() whatever it says. */
+static int post_begin(struct post *post, struct uverbs_attr_bundle *attrs,
+		      size_t min_wqe_size)
+{
+	const void __user *sges;
+	struct uverbs_tail tail;
+	int ret;
+
+	ret = uverbs_request_begin(attrs, &tail, &post->cmd, sizeof(post->cmd));
+	if (ret)
+		return ret;
+	if (post->cmd.wqe_size < min_wqe_size)
+		return -EINVAL;
+	post->wqes = uverbs_request_next_ptr(&tail, array_size(post->cmd.wr_count,
+							       post->cmd.wqe_size));
+	if (IS_ERR(post->wqes))
+		return PTR_ERR(post->wqes);
+	sges = uverbs_request_next_ptr(&tail, array_size(post->cmd.sge_count,
+							 sizeof(*post->sges)));
+	if (IS_ERR(sges))
+		return PTR_ERR(sges);
+	ret = uverbs_request_end(&tail);
+	if (ret || !post->cmd.sge_count)
+		return ret;
+	post->sges_left = post->cmd.sge_count;
+	post->sges = vmemdup_array_user(sges, post->sges_left, sizeof(*post->sges));
+	if (IS_ERR(post->sges)) {
+		ret = PTR_ERR(post->sges);
+		post->sges = NULL;
+	}
+	post->next_sge = post->sges;
+	return ret;
+}
+
+static void post_end(struct post *post)
+{
+	kvfree(post->sges);
+}
+
+static int post_read_wqe(const struct post *post, u32 i, void *wqe, size_t size)
+{
+	if (copy_from_user(wqe, post->wqes + (size_t)i * post->cmd.wqe_size, size))
+		return -EFAULT;
+	return 0;
+}
+
+static int post_take_sges(struct post *post, u32 num, struct ib_sge **list)
+{
+	if (num > post->sges_left)
+		return -EINVAL;
+	*list = num ? post->next_sge : NULL;
+	post->next_sge += num;
+	post->sges_left -= num;
+	return 0;
+}
+
+/*
+ * @ret is what the driver said, @bad the place in the list of the request that it did
+ * not take, from 1, or 0.
+ */
+static int post_respond(struct uverbs_attr_bundle *attrs, int ret, u32 bad)
+{
+	struct ib_uverbs_post_send_resp resp = { .bad_wr = ret ? bad : 0 };
+	int copied = uverbs_response(attrs, &resp, sizeof(resp));
+
+	return ret ?: copied;
+}
+
+/* ---- send ---- */
+
+static void post_take_rdma(union post_send_wr *to,
+			   const struct ib_uverbs_send_wr *wqe)
+{
+	to->rdma.remote_addr = wqe->wr.rdma.remote_addr;
+	to->rdma.rkey = wqe->wr.rdma.rkey;
+}
+
+static void post_take_atomic(union post_send_wr *to,
+			     const struct ib_uverbs_send_wr *wqe)
+{
+	to->atomic.remote_addr = wqe->wr.atomic.remote_addr;
+	to->atomic.compare_add = wqe->wr.atomic.compare_add;
+	to->atomic.swap = wqe->wr.atomic.swap;
+	to->atomic.rkey = wqe->wr.atomic.rkey;
+}
+
+/*
+ * Operations whose operands the request has room for.  Those of a memory window, of
+ * segmentation, of masked atomics and of a flush it has not.
+ */
+static int post_take_operands(union post_send_wr *to,
+			      const struct ib_uverbs_send_wr *wqe)
+{
+	switch (wqe->opcode) {
+	case IB_UVERBS_WR_SEND:
+		return 0;
+	case IB_UVERBS_WR_SEND_WITH_IMM:
+		to->wr.ex.imm_data = wqe->ex.imm_data;
+		return 0;
+	case IB_UVERBS_WR_SEND_WITH_INV:
+	case IB_UVERBS_WR_LOCAL_INV:
+		to->wr.ex.invalidate_rkey = wqe->ex.invalidate_rkey;
+		return 0;
+	case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
+		to->wr.ex.imm_data = wqe->ex.imm_data;
+		fallthrough;
+	case IB_UVERBS_WR_RDMA_WRITE:
+	case IB_UVERBS_WR_RDMA_READ:
+	case IB_UVERBS_WR_ATOMIC_WRITE:
+		post_take_rdma(to, wqe);
+		return 0;
+	case IB_UVERBS_WR_RDMA_READ_WITH_INV:
+		to->wr.ex.invalidate_rkey = wqe->ex.invalidate_rkey;
+		post_take_rdma(to, wqe);
+		return 0;
+	case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:
+	case IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
+		post_take_atomic(to, wqe);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* On success the address handle is locked for reading: post_put_ahs(). */
+static int post_take_datagram(union post_send_wr *to,
+			      const struct ib_uverbs_send_wr *wqe,
+			      struct uverbs_attr_bundle *attrs)
+{
+	struct uverbs_reads reads = { .attrs = attrs };
+
+	if (wqe->opcode == IB_UVERBS_WR_SEND_WITH_IMM)
+		to->wr.ex.imm_data = wqe->ex.imm_data;
+	else if (wqe->opcode != IB_UVERBS_WR_SEND)
+		return -EINVAL;
+	to->ud.ah = uverbs_reads_object(&reads, UVERBS_OBJECT_AH, wqe->wr.ud.ah);
+	if (IS_ERR(to->ud.ah))
+		return PTR_ERR(to->ud.ah);
+	to->ud.remote_qpn = wqe->wr.ud.remote_qpn;
+	to->ud.remote_qkey = wqe->wr.ud.remote_qkey;
+	return 0;
+}
+
+static void post_put_ahs(union post_send_wr *wrs, u32 num)
+{
+	while (num--)
+		uobj_put_read(wrs[num].ud.ah->uobject);
+}
+
+static int post_take_send(struct post *post, u32 i, union post_send_wr *to,
+			  struct ib_qp *qp, struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uverbs_send_wr wqe;
+	int ret;
+
+	ret = post_read_wqe(post, i, &wqe, sizeof(wqe));
+	if (!ret && wqe.send_flags & ~(u32)POST_SEND_FLAGS)
+		ret = -EINVAL;
+	if (!ret)
+		ret = post_take_sges(post, wqe.num_sge, &to->wr.sg_list);
+	if (ret)
+		return ret;
+	to->wr.wr_id = wqe.wr_id;
+	to->wr.num_sge = wqe.num_sge;
+	to->wr.opcode = wqe.opcode;
+	/* To a driver, inline data is the kernel's memory; the user's has its lkey. */
+	to->wr.send_flags = wqe.send_flags & ~IB_SEND_INLINE;
+	return qp->qp_type == IB_QPT_UD ? post_take_datagram(to, &wqe, attrs) :
+					  post_take_operands(to, &wqe);
+}
+
+static int post_call_send(struct uverbs_attr_bundle *attrs, struct ib_qp *qp,
+			  union post_send_wr *wrs)
+{
+	const struct ib_send_wr *bad = NULL;
+	struct ib_qp *real = qp->real_qp;
+	u32 place = 0;
+	int ret;
+
+	ret = real->device->ops.post_send(real, wrs ? &wrs->wr : NULL, &bad);
+	if (ret && bad)
+		place = container_of(bad, union post_send_wr, wr) - wrs + 1;
+	return post_respond(attrs, ret, place);
+}
+
+/*
+ * To rxe and siw, whose send queues processes write by themselves, an empty list is a
+ * doorbell.  Others take none from us: rdmavt looks at its first request.
+ */
+static int post_no_send(struct uverbs_attr_bundle *attrs, struct ib_qp *qp)
+{
+	switch (qp->device->ops.driver_id) {
+	case RDMA_DRIVER_RXE:
+	case RDMA_DRIVER_SIW:
+		return post_call_send(attrs, qp, NULL);
+	default:
+		return post_respond(attrs, 0, 0);
+	}
+}
+
+/* Nothing is posted unless all requests are in order. */
+static int post_send(struct post *post, struct uverbs_attr_bundle *attrs,
+		     struct ib_qp *qp)
+{
+	u32 num = post->cmd.wr_count, i;
+	union post_send_wr *wrs;
+	int ret = 0;
+
+	if (!num)
+		return post_no_send(attrs, qp);
+	wrs = kvcalloc(num, sizeof(*wrs), GFP_KERNEL_ACCOUNT);
+	if (!wrs)
+		return -ENOMEM;
+	for (i = 0; i < num; i++) {
+		ret = post_take_send(post, i, &wrs[i], qp, attrs);
+		if (ret)
+			break;
+		if (i)
+			wrs[i - 1].wr.next = &wrs[i].wr;
+	}
+	if (!ret)
+		ret = post_call_send(attrs, qp, wrs);
+	if (qp->qp_type == IB_QPT_UD)
+		post_put_ahs(wrs, i);
+	kvfree(wrs);
+	return ret;
+}
+
+static int post_send_write(struct uverbs_attr_bundle *attrs)
+{
+	struct uverbs_reads reads = { .attrs = attrs };
+	struct post post = {};
+	struct ib_qp *qp;
+	int ret;
+
+	ret = post_begin(&post, attrs, sizeof(struct ib_uverbs_send_wr));
+	if (ret)
+		goto out;
+	qp = uverbs_reads_object(&reads, UVERBS_OBJECT_QP, post.cmd.qp_handle);
+	ret = IS_ERR(qp) ? PTR_ERR(qp) : post_send(&post, attrs, qp);
+	uverbs_reads_put(&reads);
+out:
+	post_end(&post);
+	return ret;
+}
+
+/* ---- receive ---- */
+
+static int post_take_recv(struct post *post, u32 i, struct ib_recv_wr *to)
+{
+	struct ib_uverbs_recv_wr wqe;
+	int ret;
+
+	ret = post_read_wqe(post, i, &wqe, sizeof(wqe));
+	if (!ret)
+		ret = post_take_sges(post, wqe.num_sge, &to->sg_list);
+	if (ret)
+		return ret;
+	to->wr_id = wqe.wr_id;
+	to->num_sge = wqe.num_sge;
+	return 0;
+}
+
+/* NULL for none. */
+static struct ib_recv_wr *post_take_recvs(struct post *post)
+{
+	u32 num = post->cmd.wr_count, i;
+	struct ib_recv_wr *wrs;
+	int ret;
+
+	if (!num)
+		return NULL;
+	wrs = kvcalloc(num, sizeof(*wrs), GFP_KERNEL_ACCOUNT);
+	if (!wrs)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < num; i++) {
+		ret = post_take_recv(post, i, &wrs[i]);
+		if (ret) {
+			kvfree(wrs);
+			return ERR_PTR(ret);
+		}
+		if (i)
+			wrs[i - 1].next = &wrs[i];
+	}
+	return wrs;
+}
+
+static int post_call_recv(void *object, const struct ib_recv_wr *wrs,
+			  const struct ib_recv_wr **bad)
+{
+	struct ib_qp *qp = object, *real = qp->real_qp;
+
+	return real->device->ops.post_recv(real, wrs, bad);
+}
+
+static int post_call_srq_recv(void *object, const struct ib_recv_wr *wrs,
+			      const struct ib_recv_wr **bad)
+{
+	struct ib_srq *srq = object;
+
+	return srq->device->ops.post_srq_recv(srq, wrs, bad);
+}
+
+/* @call posts to an object of @type. */
+static int post_recv_command(struct uverbs_attr_bundle *attrs, u16 type,
+			     int (*call)(void *object, const struct ib_recv_wr *wrs,
+					 const struct ib_recv_wr **bad))
+{
+	struct uverbs_reads reads = { .attrs = attrs };
+	const struct ib_recv_wr *bad = NULL;
+	struct ib_recv_wr *wrs = NULL;
+	struct post post = {};
+	void *object;
+	int ret;
+
+	ret = post_begin(&post, attrs, sizeof(struct ib_uverbs_recv_wr));
+	if (ret)
+		goto out;
+	object = uverbs_reads_object(&reads, type, post.cmd.qp_handle);
+	ret = PTR_ERR_OR_ZERO(object);
+	if (ret)
+		goto out;
+	wrs = post_take_recvs(&post);
+	ret = PTR_ERR_OR_ZERO(wrs);
+	if (ret) {
+		wrs = NULL;
+		goto out;
+	}
+	ret = call(object, wrs, &bad);
+	ret = post_respond(attrs, ret, bad ? bad - wrs + 1 : 0);
+out:
+	uverbs_reads_put(&reads);
+	kvfree(wrs);
+	post_end(&post);
+	return ret;
+}
+
+static int post_recv_write(struct uverbs_attr_bundle *attrs)
+{
+	return post_recv_command(attrs, UVERBS_OBJECT_QP, post_call_recv);
+}
+
+static int post_srq_recv_write(struct uverbs_attr_bundle *attrs)
+{
+	return post_recv_command(attrs, UVERBS_OBJECT_SRQ, post_call_srq_recv);
+}
+
+const struct uapi_definition uverbs_post_definitions[] = {
+	DECLARE_UVERBS_OBJECT(
+		UVERBS_OBJECT_QP,
+		DECLARE_UVERBS_WRITE(IB_USER_VERBS_CMD_POST_SEND, post_send_write,
+				     UVERBS_REQ_RESP(ib_uverbs_post_send,
+						     ib_uverbs_post_send_resp),
+				     UAPI_DEF_METHOD_NEEDS_FN(post_send)),
+		DECLARE_UVERBS_WRITE(IB_USER_VERBS_CMD_POST_RECV, post_recv_write,
+				     UVERBS_REQ_RESP(ib_uverbs_post_recv,
+						     ib_uverbs_post_recv_resp),
+				     UAPI_DEF_METHOD_NEEDS_FN(post_recv))),
+	DECLARE_UVERBS_OBJECT(
+		UVERBS_OBJECT_SRQ,
+		DECLARE_UVERBS_WRITE(IB_USER_VERBS_CMD_POST_SRQ_RECV,
+				     post_srq_recv_write,
+				     UVERBS_REQ_RESP(ib_uverbs_post_srq_recv,
+						     ib_uverbs_post_srq_recv_resp),
+				     UAPI_DEF_METHOD_NEEDS_FN(post_srq_recv))),
+	{}
+};
