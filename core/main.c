@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Module init and exit of ib_core: its parts in turn, and backwards. */
 #include <linux/module.h>
-#include "core.h"
+#include "addr/addr.h"
+#include "device/device.h"
+#include "gid/gid.h"
+#include "netlink/nldev.h"
+#include "qp/qp.h"
 
 /*
  * ib_wq is for ULPs.  Completions are polled in work queues of their own, which

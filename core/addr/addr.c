@@ -24,7 +24,8 @@
 #include <rdma/ib.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
-#include "core.h"
+#include "addr/addr.h"
+#include "device/device.h"
 
 #define ADDR_HASH_BITS	8
 #define ADDR_POLL	HZ	/* the route may change without a neighbour event */

@@ -5,7 +5,8 @@
 #include <net/route.h>
 #include <rdma/ib.h>
 #include <rdma/ib_addr.h>
-#include "core.h"
+#include "addr/addr.h"
+#include "device/device.h"
 
 /**
  * rdma_addr_size - bytes of a socket address

@@ -8,7 +8,8 @@
 #include <net/netlink.h>
 #include <rdma/ib_addr.h>
 
-#include "core.h"
+#include "addr/addr.h"
+#include "device/device.h"
 
 /* Where the GID is in an IPoIB link address: RFC 4391, section 9.1.1 */
 #define ADDR_LS_GID_OFFSET	4

@@ -14,7 +14,8 @@
 #include <net/net_namespace.h>
 #include <ibex/ls.h>
 
-#include "core.h"
+#include "addr/addr.h"
+#include "device/device.h"
 
 #define LS_TIMEOUT_MS		2000
 #define LS_TIMEOUT_MIN_MS	200

@@ -3,7 +3,7 @@
  * The rdma cgroup controller: HCA handles and objects a control group may own
  * of each device (Documentation/admin-guide/cgroup-v1/rdma.rst).
  */
-#include "core.h"
+#include "device/device.h"
 
 /**
  * ib_rdmacg_try_charge() - charge the caller's control group for an object

@@ -26,7 +26,7 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
-#include "core.h"
+#include "device/device.h"
 
 struct attachment {
 	struct list_head node;		/* of ibcore_device.attached */

@@ -19,7 +19,7 @@
 #include <linux/capability.h>
 #include <rdma/rdma_counter.h>
 
-#include "core.h"
+#include "device/device.h"
 
 struct qp_counter {
 	struct rdma_counter counter;

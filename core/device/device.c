@@ -51,7 +51,11 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
+#include "netlink/nldev.h"
+#include "qp/qp.h"
+#include "sysfs/sysfs.h"
 
 /* The driver's module may go once ib_unregister_driver() has returned. */
 static struct workqueue_struct *unregister_wq;

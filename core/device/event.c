@@ -8,7 +8,8 @@
  * then the handlers, which thus read values that are not older than the event.
  */
 #include <linux/slab.h>
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
 
 struct queued_event {
 	struct list_head node;		/* of ibcore_device.events */

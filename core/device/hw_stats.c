@@ -9,7 +9,7 @@
 #include <linux/sysfs.h>
 #include <rdma/ib_sysfs.h>
 
-#include "core.h"
+#include "device/device.h"
 
 /* One file.  The same struct serves devices and ports. */
 struct hw_attr {

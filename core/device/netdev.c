@@ -14,7 +14,9 @@
 #include <linux/hashtable.h>
 #include <linux/rtnetlink.h>
 #include <linux/seqlock.h>
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
+#include "netlink/nldev.h"
 
 static DEFINE_HASHTABLE(ndev_hash, 6);
 static DEFINE_SPINLOCK(hash_lock);

@@ -27,7 +27,9 @@
 #include <linux/capability.h>
 #include <linux/idr.h>
 #include <linux/slab.h>
-#include "core.h"
+#include "device/device.h"
+#include "netlink/nldev.h"
+#include "sysfs/sysfs.h"
 
 unsigned int ibcore_net_id;
 bool ibcore_netns_mode = true;

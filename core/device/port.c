@@ -5,7 +5,8 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
 
 /* port_data, which lookups by netdev read under RCU. */
 struct port_table {

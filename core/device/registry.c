@@ -14,7 +14,7 @@
 #include <linux/bitmap.h>
 #include <linux/seqlock.h>
 #include <linux/slab.h>
-#include "core.h"
+#include "device/device.h"
 
 /* Protects the sets of devices (here) and of clients (client.c), and names. */
 DECLARE_RWSEM(ibcore_registry_rwsem);

@@ -26,7 +26,7 @@
 #include <rdma/rdma_cm.h>
 #include <rdma/rdma_counter.h>
 
-#include "core.h"
+#include "device/device.h"
 
 /* Entries marked RESTRACK_DD are the drivers' own and only shown on demand. */
 struct restrack_table {

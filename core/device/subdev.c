@@ -9,7 +9,7 @@
  * unregistration empties the list before anything else.
  */
 #include <linux/module.h>
-#include "core.h"
+#include "device/device.h"
 
 void ibcore_subdevs_open(struct ib_device *dev)
 {

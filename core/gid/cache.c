@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <rdma/ib_cache.h>
-#include "core.h"
+#include "gid/gid.h"
 
 #define PKEY_FULL_MEMBER	0x8000	/* IBA 10.9.2 */
 #define PKEY_BASE(pkey)		((pkey) & 0x7fff)

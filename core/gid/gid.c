@@ -33,7 +33,8 @@
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
 
 struct ib_gid_table *ibcore_gid_table(const struct ib_device *dev, u32 port)
 {

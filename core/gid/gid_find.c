@@ -12,7 +12,8 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
 
 union ib_gid zgid;
 EXPORT_SYMBOL(zgid);

@@ -8,7 +8,7 @@
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
-#include "core.h"
+#include "gid/gid.h"
 
 static struct ibcore_gid_entry *gid_match(struct ib_gid_table *table,
 					  const struct ibcore_gid_want *want)

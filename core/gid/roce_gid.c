@@ -25,7 +25,8 @@
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
 #include <rdma/ib_cache.h>
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
 
 #define ROCE_RETRY_DELAY	HZ	/* after memory ran out */
 

@@ -20,7 +20,8 @@
 #include <net/if_inet6.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
 
 static bool want_has_default(const struct ibcore_gid_wants *set,
 			     const union ib_gid *gid, enum ib_gid_type type,

@@ -12,7 +12,8 @@
 #include <net/netlink.h>
 #include <net/sock.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "netlink/nldev.h"
 
 struct nl_client {
 	struct rw_semaphore sem;		/* held for read by callbacks */

@@ -10,7 +10,8 @@
 #include <net/netlink.h>
 #include <net/sock.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "netlink/nldev.h"
 
 /* Of what userspace may send; attributes of replies alone are not here. */
 const struct nla_policy ibcore_nldev_policy[RDMA_NLDEV_ATTR_MAX] = {

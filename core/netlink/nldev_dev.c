@@ -3,7 +3,8 @@
 #include <net/netlink.h>
 #include <net/sock.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "netlink/nldev.h"
 
 /* By the first port: the ports of a device all speak the same. */
 static const char *dev_protocol(struct ib_device *dev)

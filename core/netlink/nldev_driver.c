@@ -6,7 +6,7 @@
  */
 #include <net/netlink.h>
 
-#include "core.h"
+#include "netlink/nldev.h"
 
 static int put_name(struct sk_buff *msg, const char *name,
 		    enum rdma_nldev_print_type print)

@@ -6,7 +6,7 @@
 #include <linux/module.h>
 #include <net/netlink.h>
 
-#include "core.h"
+#include "netlink/nldev.h"
 
 /* Held for read while a driver makes a device: its module cannot go then. */
 static DECLARE_RWSEM(link_ops_rwsem);

@@ -3,7 +3,7 @@
 #include <net/netlink.h>
 #include <net/sock.h>
 
-#include "core.h"
+#include "netlink/nldev.h"
 
 /* What only an InfiniBand port has: PortInfo, IBA 14.2.5.6. */
 static int put_ib_port(struct sk_buff *msg, const struct ib_port_attr *attr)

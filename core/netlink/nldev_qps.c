@@ -10,7 +10,8 @@
 #include <linux/sort.h>
 #include <net/netlink.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "netlink/nldev.h"
 
 struct ibcore_nldev_qps {
 	size_t n, room;

@@ -13,7 +13,8 @@
 #include <net/netlink.h>
 #include <net/sock.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "netlink/nldev.h"
 
 /* ---- how many of each: RDMA_NLDEV_CMD_RES_GET ---- */
 

@@ -7,7 +7,8 @@
 #include <net/netlink.h>
 #include <rdma/rdma_cm.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "netlink/nldev.h"
 
 /* The verbs context of an object of userspace; every uobject begins with it. */
 static int put_ctxn(struct sk_buff *msg, const struct ib_uobject *uobj)

@@ -6,7 +6,8 @@
 #include <net/netlink.h>
 #include <rdma/rdma_counter.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "netlink/nldev.h"
 
 /* ---- the counters of a port ---- */
 

@@ -4,7 +4,8 @@
 #include <linux/kdev_t.h>
 #include <net/netlink.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "netlink/nldev.h"
 
 static bool sys_privileged_qkey;
 

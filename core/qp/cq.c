@@ -11,7 +11,8 @@
 #include <linux/irq_poll.h>
 #include <trace/events/rdma_core.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "qp/qp.h"
 
 #define CQ_BATCH		16	/* completions fetched at once, cq->wc */
 #define CQ_BATCH_DIRECT		8	/* those on a direct poller's stack */

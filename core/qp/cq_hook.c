@@ -18,7 +18,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
-#include "qp_watch.h"
+#include "qp/qp_watch.h"
 
 #define CQ_PROBE_MS	4
 #define CQ_PROBE_BATCH	8U

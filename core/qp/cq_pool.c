@@ -13,7 +13,7 @@
  */
 #include <linux/log2.h>
 
-#include "core.h"
+#include "qp/qp.h"
 
 #define CQ_POOL_CQE	2048	/* least size of a shared CQ */
 #define CQ_POOL_PROBES	8	/* CQs looked at that may not fit */

@@ -13,7 +13,8 @@
 #include <linux/workqueue.h>
 #include <trace/events/rdma_core.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "qp/qp.h"
 
 #define DRAIN_TIMEOUT		(60 * HZ)
 #define DRAIN_POLL_INTERVAL	(HZ / 10)	/* direct-polled CQs */

@@ -20,7 +20,9 @@
 #include <rdma/lag.h>
 #include <rdma/rw.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "qp/qp.h"
+#include "verbs/verbs.h"
 
 static void qp_event(struct ib_event *event, void *context)
 {

@@ -5,7 +5,8 @@
  * 9.7.2), whatever it was, and whether or not anything completes here.  So a PSN
  * past that one proves that the peer uses the connection.
  */
-#include "qp_watch.h"
+#include "device/device.h"
+#include "qp/qp_watch.h"
 
 #define PSN_MASK	0xffffff
 #define PSN_GIVEN	BIT(31)		/* of the QP's note: it has been to RTR */

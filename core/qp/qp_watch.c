@@ -23,7 +23,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
-#include "qp_watch.h"
+#include "qp/qp_watch.h"
 
 static const struct rhashtable_params qp_watch_params = {
 	.key_len = sizeof(struct ib_qp *),

@@ -9,7 +9,7 @@
 #include <linux/spinlock.h>
 #include <ibex/qp_watch.h>
 
-#include "core.h"
+#include "qp/qp.h"
 
 struct cq_hook;
 

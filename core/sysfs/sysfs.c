@@ -9,7 +9,8 @@
  */
 #include <linux/sysfs.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "sysfs/sysfs.h"
 
 /* Userspace may ask for one beside a rename, and a rename makes one itself. */
 static int class_uevent(const struct device *dev, struct kobj_uevent_env *env)

@@ -9,7 +9,8 @@
 #include <rdma/ib_pma.h>
 #include <rdma/ib_sysfs.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "sysfs/sysfs.h"
 
 /* Where a counter is: @bits from bit @skip, counted from the high end, of @offset. */
 struct pma_field {

@@ -10,7 +10,9 @@
 #include <linux/sysfs.h>
 #include <rdma/ib_sysfs.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
+#include "sysfs/sysfs.h"
 
 /* Files named 0, 1, 2 ...: one for each entry of a table. */
 struct index_attr {

@@ -6,7 +6,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/lag.h>
 
-#include "core.h"
+#include "verbs/verbs.h"
 
 /* @attr is pinned; on success its reference passes to the AH. */
 static struct ib_ah *ah_create(struct ib_pd *pd, struct rdma_ah_attr *attr,

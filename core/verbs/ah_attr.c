@@ -13,7 +13,9 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
-#include "core.h"
+#include "addr/addr.h"
+#include "gid/gid.h"
+#include "verbs/verbs.h"
 
 static void ah_attr_hold(const struct rdma_ah_attr *attr)
 {

@@ -3,7 +3,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
 
-#include "core.h"
+#include "verbs/verbs.h"
 
 /*
  * RoCE addresses by GID always; InfiniBand where the subnet manager gave the path

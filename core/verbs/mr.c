@@ -3,7 +3,7 @@
 #include <linux/scatterlist.h>
 #include <trace/events/rdma_core.h>
 
-#include "core.h"
+#include "device/device.h"
 
 /* What core keeps of every MR; from here on it is counted and tracked. */
 static void mr_init(struct ib_mr *mr, struct ib_pd *pd, enum ib_mr_type type)

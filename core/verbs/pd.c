@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Protection domains (IBA vol. 1, 10.2.3). */
-#include "core.h"
+#include "device/device.h"
 
 static int pd_alloc_dma_mr(struct ib_pd *pd, int access)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Shared receive queues (IBA vol. 1, 10.2.9, 11.2.3). */
-#include "core.h"
+#include "device/device.h"
 
 static void srq_uses_add(struct ib_srq *srq, int n)
 {

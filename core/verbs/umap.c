@@ -15,7 +15,8 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "verbs/verbs.h"
 
 /* Enters a mapping in its file's list; @umaps->lock is held. */
 static void umap_enter(struct rdma_umaps *umaps, struct rdma_umap_priv *priv,

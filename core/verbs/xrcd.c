@@ -14,7 +14,9 @@
  */
 #include <linux/rculist.h>
 
-#include "core.h"
+#include "device/device.h"
+#include "qp/qp.h"
+#include "verbs/verbs.h"
 
 struct xrc_handle {
 	struct ib_qp qp;

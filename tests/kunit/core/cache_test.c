@@ -2,7 +2,7 @@
 /* P_Key and GID tables, and RoCE GIDs that follow a netdev. */
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
-#include "core.h"
+#include "gid/gid.h"
 #include "fake_hca.h"
 #include "faults.h"
 #include "suites.h"

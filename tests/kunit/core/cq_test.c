@@ -2,7 +2,7 @@
 /* Completion queues: budgets, moderation, pools, and their end. */
 #include <linux/kthread.h>
 #include <rdma/restrack.h>
-#include "core.h"
+#include "device/device.h"
 #include "faults.h"
 #include "objects.h"
 #include "suites.h"

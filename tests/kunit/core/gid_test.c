@@ -3,7 +3,7 @@
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_user_ioctl_verbs.h>
-#include "core.h"
+#include "gid/gid.h"
 #include "faults.h"
 #include "objects.h"
 #include "suites.h"

@@ -7,7 +7,7 @@
 #include <ibex/qp.h>
 #include <ibex/restrack.h>
 #include <rdma/rdma_counter.h>
-#include "core.h"
+#include "device/device.h"
 #include "nl.h"
 #include "suites.h"
 

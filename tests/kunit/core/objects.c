@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Verbs objects and completions that several suites use. */
-#include "core.h"
+#include "device/device.h"
+#include "gid/gid.h"
 #include "objects.h"
 
 struct fake_hca *objects_hca(const struct fake_hca_params *params)

@@ -7,7 +7,8 @@
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/sched/mm.h>
-#include "core.h"
+#include "device/device.h"
+#include "verbs/verbs.h"
 #include "faults.h"
 #include "objects.h"
 #include "suites.h"
