@@ -20,6 +20,8 @@ static void own_table(struct fake_hca *hca)
 	hca->quirks.gids_unique = false;
 	hca->quirks.del_gid_needs_ndev = false;
 	hca->quirks.gid_places = FAKE_PLACE_A_GID;
+	/* An mlx4 has no MACs in its table. */
+	hca->ibdev.ops.driver_id = RDMA_DRIVER_BNXT_RE;
 }
 
 static int gid_place_test_init(struct kunit *test)
