@@ -3,18 +3,21 @@
 
 Counts the KUnit cases of console logs and looks for kernel trouble.  TESTS is the
 folder with the suites' sources, Kbuild, and the list of cases that may be skipped; a
-CONSOLE is RUN/MODULE/console, of the machine that ran MODULE's suites.  A run fails
+CONSOLE is RUN/MODULE/console, of the machine that ran MODULE's suites, or
+RUN/MODULE:GLOB/console, if those that GLOB matches alone.  A run fails
 
 - for a case that fails, and one that is skipped but not listed in TESTS/skips,
 - for a suite with less results than its plan (1..N) announces,
 - unless --some is given, for a case of the sources that has no result: what is not
-  compiled, or in no suite that the module registers, does not pass unnoticed,
+  compiled, or in no suite that the module registers, does not pass unnoticed, nor does
+  a GLOB that matches nothing,
 - for any report of the kernel's own checkers.
 
 --modules prints the modules of suites that TESTS/Kbuild builds.
 """
 import argparse
 import collections
+import fnmatch
 import glob
 import os
 import re
@@ -79,6 +82,13 @@ def expected(tests, trouble):
                     if not suite]
         cases[module] = {c for c in found if c[0]}
     return cases
+
+
+def matches(pattern, suite, case):
+    """as kunit.filter_glob"""
+    of_suite, dot, of_case = pattern.partition('.')
+    return (fnmatch.fnmatchcase(suite, of_suite) and
+            (not dot or fnmatch.fnmatchcase(case, of_case)))
 
 
 def allowed_skips(tests, provider):
@@ -155,7 +165,7 @@ def main():
     allowed = allowed_skips(args.tests, args.provider)
     for path in args.consoles:
         console = Console(path)
-        module = os.path.basename(os.path.dirname(path))
+        module, _, some = os.path.basename(os.path.dirname(path)).partition(':')
         trouble += console.trouble
         for r in console.results:
             count['failed' if r.failed else 'skipped' if r.skipped else 'passed'] += 1
@@ -163,11 +173,11 @@ def main():
                 trouble.append('%s.%s is skipped' % (r.suite, r.case))
         if args.some:
             continue
+        wanted = {c for c in cases.get(module, ()) if matches(some or '*', *c)}
+        if not wanted:
+            trouble.append('%s has no suite %s' % (module, some or 'at all'))
         ran = {(r.suite, r.case) for r in console.results}
-        if module not in cases:
-            trouble.append('%s is no module of suites' % module)
-        for suite, case in sorted(cases.get(module, set()) - ran):
-            trouble.append('%s.%s did not run' % (suite, case))
+        trouble += ['%s.%s did not run' % c for c in sorted(wanted - ran)]
     for line in trouble[:40]:
         print('TROUBLE', line)
     print('kunit: %d passed, %d failed, %d skipped, %d lines of trouble' % (
