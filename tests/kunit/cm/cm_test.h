@@ -126,19 +126,4 @@ void cm_inject(struct cm_side *from, struct cm_side *to, const void *mad, u32 le
 void cm_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 		  unsigned int ms);
 
-extern struct kunit_suite ibcm_state_suite;
-extern struct kunit_suite ibcm_connect_suite;
-extern struct kunit_suite ibcm_loss_suite;
-extern struct kunit_suite ibcm_psn_suite;
-extern struct kunit_suite ibcm_destroy_suite;
-extern struct kunit_suite ibcm_matrix_suite;
-extern struct kunit_suite ibcm_path_suite;
-extern struct kunit_suite ibcm_roce_suite;
-extern struct kunit_suite ibcm_malformed_suite;
-extern struct kunit_suite ibcm_sidr_suite;
-extern struct kunit_suite ibcm_port_suite;
-extern struct kunit_suite ibcm_handle_suite;
-extern struct kunit_suite ibcm_stray_suite;
-extern struct kunit_suite ibcm_fault_suite;
-
 #endif

@@ -487,9 +487,10 @@ static struct kunit_case connect_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_connect_suite = {
+static struct kunit_suite ibcm_connect_suite = {
 	.name = "ib_cm_connect",
 	.init = connect_test_init,
 	.exit = connect_test_exit,
 	.test_cases = connect_cases,
 };
+kunit_test_suite(ibcm_connect_suite);

@@ -501,9 +501,10 @@ static struct kunit_case destroy_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_destroy_suite = {
+static struct kunit_suite ibcm_destroy_suite = {
 	.name = "ib_cm_destroy",
 	.init = destroy_test_init,
 	.exit = destroy_test_exit,
 	.test_cases = destroy_cases,
 };
+kunit_test_suite(ibcm_destroy_suite);

@@ -279,9 +279,10 @@ static struct kunit_case fault_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_fault_suite = {
+static struct kunit_suite ibcm_fault_suite = {
 	.name = "ib_cm_fault",
 	.init = fault_test_init,
 	.exit = fault_test_exit,
 	.test_cases = fault_cases,
 };
+kunit_test_suite(ibcm_fault_suite);

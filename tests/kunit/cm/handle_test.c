@@ -303,9 +303,10 @@ static struct kunit_case handle_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_handle_suite = {
+static struct kunit_suite ibcm_handle_suite = {
 	.name = "ib_cm_handle",
 	.init = handle_test_init,
 	.exit = handle_test_exit,
 	.test_cases = handle_cases,
 };
+kunit_test_suite(ibcm_handle_suite);

@@ -374,9 +374,10 @@ static struct kunit_case loss_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_loss_suite = {
+static struct kunit_suite ibcm_loss_suite = {
 	.name = "ib_cm_loss",
 	.init = loss_test_init,
 	.exit = loss_test_exit,
 	.test_cases = loss_cases,
 };
+kunit_test_suite(ibcm_loss_suite);

@@ -525,9 +525,10 @@ static struct kunit_case malformed_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_malformed_suite = {
+static struct kunit_suite ibcm_malformed_suite = {
 	.name = "ib_cm_malformed",
 	.init = malformed_test_init,
 	.exit = malformed_test_exit,
 	.test_cases = malformed_cases,
 };
+kunit_test_suite(ibcm_malformed_suite);

@@ -312,9 +312,10 @@ static struct kunit_case matrix_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_matrix_suite = {
+static struct kunit_suite ibcm_matrix_suite = {
 	.name = "ib_cm_matrix",
 	.init = matrix_test_init,
 	.exit = matrix_test_exit,
 	.test_cases = matrix_cases,
 };
+kunit_test_suite(ibcm_matrix_suite);

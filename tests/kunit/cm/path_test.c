@@ -540,9 +540,10 @@ static struct kunit_case path_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_path_suite = {
+static struct kunit_suite ibcm_path_suite = {
 	.name = "ib_cm_path",
 	.init = path_test_init,
 	.exit = path_test_exit,
 	.test_cases = path_cases,
 };
+kunit_test_suite(ibcm_path_suite);

@@ -384,9 +384,10 @@ static struct kunit_case port_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_port_suite = {
+static struct kunit_suite ibcm_port_suite = {
 	.name = "ib_cm_port",
 	.init = port_test_init,
 	.exit = port_test_exit,
 	.test_cases = port_cases,
 };
+kunit_test_suite(ibcm_port_suite);

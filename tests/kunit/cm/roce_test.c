@@ -444,9 +444,10 @@ static struct kunit_case roce_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_roce_suite = {
+static struct kunit_suite ibcm_roce_suite = {
 	.name = "ib_cm_roce",
 	.init = roce_test_init,
 	.exit = roce_test_exit,
 	.test_cases = roce_cases,
 };
+kunit_test_suite(ibcm_roce_suite);

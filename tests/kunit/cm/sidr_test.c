@@ -248,9 +248,10 @@ static struct kunit_case sidr_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_sidr_suite = {
+static struct kunit_suite ibcm_sidr_suite = {
 	.name = "ib_cm_sidr",
 	.init = sidr_test_init,
 	.exit = sidr_test_exit,
 	.test_cases = sidr_cases,
 };
+kunit_test_suite(ibcm_sidr_suite);

@@ -229,7 +229,8 @@ static struct kunit_case state_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_state_suite = {
+static struct kunit_suite ibcm_state_suite = {
 	.name = "ib_cm_state",
 	.test_cases = state_cases,
 };
+kunit_test_suite(ibcm_state_suite);

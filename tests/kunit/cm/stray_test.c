@@ -260,9 +260,10 @@ static struct kunit_case stray_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcm_stray_suite = {
+static struct kunit_suite ibcm_stray_suite = {
 	.name = "ib_cm_stray",
 	.init = stray_test_init,
 	.exit = stray_test_exit,
 	.test_cases = stray_cases,
 };
+kunit_test_suite(ibcm_stray_suite);

@@ -313,9 +313,10 @@ static struct kunit_case addr_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_addr_suite = {
+static struct kunit_suite cma_addr_suite = {
 	.name = "rdma_cm_addr",
 	.init = addr_test_init,
 	.exit = addr_test_exit,
 	.test_cases = addr_cases,
 };
+kunit_test_suite(cma_addr_suite);

@@ -188,31 +188,4 @@ void cma_net_vlan_end(struct net_device *vlan);
 int cma_net_neigh(struct net_device *ndev, sa_family_t family, const void *ip,
 		  const u8 *lladdr, u8 nud);
 
-extern struct kunit_suite cma_state_suite;
-extern struct kunit_suite cma_connect_suite;
-extern struct kunit_suite cma_loss_suite;
-extern struct kunit_suite cma_port_suite;
-extern struct kunit_suite cma_listen_suite;
-extern struct kunit_suite cma_dgram_suite;
-extern struct kunit_suite cma_ib_suite;
-extern struct kunit_suite cma_ib_mcast_suite;
-extern struct kunit_suite cma_iw_suite;
-extern struct kunit_suite cma_iw_listen_suite;
-extern struct kunit_suite cma_iw_device_suite;
-extern struct kunit_suite cma_netevent_suite;
-extern struct kunit_suite cma_remove_suite;
-extern struct kunit_suite cma_options_suite;
-extern struct kunit_suite cma_addr_suite;
-extern struct kunit_suite cma_loopback_suite;
-extern struct kunit_suite cma_loopback_ib_suite;
-extern struct kunit_suite cma_loopback_iw_suite;
-extern struct kunit_suite cma_source_suite;
-extern struct kunit_suite cma_source_ib_suite;
-extern struct kunit_suite cma_fault_suite;
-extern struct kunit_suite cma_fault_ib_suite;
-extern struct kunit_suite cma_established_suite;
-extern struct kunit_suite cma_order_suite;
-extern struct kunit_suite cma_race_suite;
-extern struct kunit_suite cma_psn_suite;
-
 #endif

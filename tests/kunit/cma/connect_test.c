@@ -463,9 +463,10 @@ static struct kunit_case connect_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_connect_suite = {
+static struct kunit_suite cma_connect_suite = {
 	.name = "rdma_cm_connect",
 	.init = connect_test_init,
 	.exit = connect_test_exit,
 	.test_cases = connect_cases,
 };
+kunit_test_suite(cma_connect_suite);

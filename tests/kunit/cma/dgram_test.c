@@ -420,9 +420,10 @@ static struct kunit_case dgram_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_dgram_suite = {
+static struct kunit_suite cma_dgram_suite = {
 	.name = "rdma_cm_dgram",
 	.init = dgram_test_init,
 	.exit = dgram_test_exit,
 	.test_cases = dgram_cases,
 };
+kunit_test_suite(cma_dgram_suite);

@@ -246,9 +246,10 @@ static struct kunit_case established_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_established_suite = {
+static struct kunit_suite cma_established_suite = {
 	.name = "cma_established",
 	.init = established_test_init,
 	.exit = established_test_exit,
 	.test_cases = established_cases,
 };
+kunit_test_suite(cma_established_suite);

@@ -246,12 +246,13 @@ static struct kunit_case fault_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_fault_suite = {
+static struct kunit_suite cma_fault_suite = {
 	.name = "rdma_cm_fault",
 	.init = fault_test_init,
 	.exit = fault_test_exit,
 	.test_cases = fault_cases,
 };
+kunit_test_suite(cma_fault_suite);
 
 /*
  * On InfiniBand the handling of a request asks for a netdev first: from there on
@@ -337,9 +338,10 @@ static struct kunit_case fault_ib_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_fault_ib_suite = {
+static struct kunit_suite cma_fault_ib_suite = {
 	.name = "rdma_cm_fault_ib",
 	.init = fault_ib_init,
 	.exit = fault_ib_exit,
 	.test_cases = fault_ib_cases,
 };
+kunit_test_suite(cma_fault_ib_suite);

@@ -222,9 +222,10 @@ static struct kunit_case ib_mcast_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_ib_mcast_suite = {
+static struct kunit_suite cma_ib_mcast_suite = {
 	.name = "rdma_cm_ib_mcast",
 	.init = ib_mcast_init,
 	.exit = ib_mcast_exit,
 	.test_cases = ib_mcast_cases,
 };
+kunit_test_suite(cma_ib_mcast_suite);

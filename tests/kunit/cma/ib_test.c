@@ -523,9 +523,10 @@ static struct kunit_case ib_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_ib_suite = {
+static struct kunit_suite cma_ib_suite = {
 	.name = "rdma_cm_ib",
 	.init = ib_test_init,
 	.exit = ib_test_exit,
 	.test_cases = ib_cases,
 };
+kunit_test_suite(cma_ib_suite);

@@ -226,9 +226,10 @@ static struct kunit_case iw_device_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_iw_device_suite = {
+static struct kunit_suite cma_iw_device_suite = {
 	.name = "rdma_cm_iwarp_device",
 	.init = iw_device_init,
 	.exit = iw_device_exit,
 	.test_cases = iw_device_cases,
 };
+kunit_test_suite(cma_iw_device_suite);

@@ -251,9 +251,10 @@ static struct kunit_case iw_listen_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_iw_listen_suite = {
+static struct kunit_suite cma_iw_listen_suite = {
 	.name = "rdma_cm_iwarp_listen",
 	.init = iw_listen_init,
 	.exit = iw_listen_exit,
 	.test_cases = iw_listen_cases,
 };
+kunit_test_suite(cma_iw_listen_suite);

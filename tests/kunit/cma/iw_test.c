@@ -519,9 +519,10 @@ static struct kunit_case iw_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_iw_suite = {
+static struct kunit_suite cma_iw_suite = {
 	.name = "rdma_cm_iwarp",
 	.init = iw_test_init,
 	.exit = iw_test_exit,
 	.test_cases = iw_cases,
 };
+kunit_test_suite(cma_iw_suite);

@@ -350,9 +350,10 @@ static struct kunit_case listen_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_listen_suite = {
+static struct kunit_suite cma_listen_suite = {
 	.name = "rdma_cm_listen",
 	.init = listen_test_init,
 	.exit = listen_test_exit,
 	.test_cases = listen_cases,
 };
+kunit_test_suite(cma_listen_suite);

@@ -286,12 +286,13 @@ static struct kunit_case loopback_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_loopback_suite = {
+static struct kunit_suite cma_loopback_suite = {
 	.name = "rdma_cm_loopback",
 	.init = loopback_init,
 	.exit = loopback_exit,
 	.test_cases = loopback_cases,
 };
+kunit_test_suite(cma_loopback_suite);
 
 static void over_infiniband(struct kunit *test)
 {
@@ -311,12 +312,13 @@ static struct kunit_case loopback_ib_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_loopback_ib_suite = {
+static struct kunit_suite cma_loopback_ib_suite = {
 	.name = "rdma_cm_loopback_ib",
 	.init = loopback_ib_init,
 	.exit = loopback_ib_exit,
 	.test_cases = loopback_ib_cases,
 };
+kunit_test_suite(cma_loopback_ib_suite);
 
 /* What becomes of such a call the provider says. */
 static void over_iwarp(struct kunit *test)
@@ -343,9 +345,10 @@ static struct kunit_case loopback_iw_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_loopback_iw_suite = {
+static struct kunit_suite cma_loopback_iw_suite = {
 	.name = "rdma_cm_loopback_iw",
 	.init = loopback_iw_init,
 	.exit = loopback_iw_exit,
 	.test_cases = loopback_iw_cases,
 };
+kunit_test_suite(cma_loopback_iw_suite);

@@ -289,9 +289,10 @@ static struct kunit_case loss_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_loss_suite = {
+static struct kunit_suite cma_loss_suite = {
 	.name = "rdma_cm_loss",
 	.init = loss_test_init,
 	.exit = loss_test_exit,
 	.test_cases = loss_cases,
 };
+kunit_test_suite(cma_loss_suite);

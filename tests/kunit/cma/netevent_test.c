@@ -213,9 +213,10 @@ static struct kunit_case netevent_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_netevent_suite = {
+static struct kunit_suite cma_netevent_suite = {
 	.name = "rdma_cm_netevent",
 	.init = netevent_test_init,
 	.exit = netevent_test_exit,
 	.test_cases = netevent_cases,
 };
+kunit_test_suite(cma_netevent_suite);

@@ -376,9 +376,10 @@ static struct kunit_case options_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_options_suite = {
+static struct kunit_suite cma_options_suite = {
 	.name = "rdma_cm_options",
 	.init = options_test_init,
 	.exit = options_test_exit,
 	.test_cases = options_cases,
 };
+kunit_test_suite(cma_options_suite);

@@ -294,9 +294,10 @@ static struct kunit_case order_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_order_suite = {
+static struct kunit_suite cma_order_suite = {
 	.name = "cma_order",
 	.init = order_test_init,
 	.exit = order_test_exit,
 	.test_cases = order_cases,
 };
+kunit_test_suite(cma_order_suite);

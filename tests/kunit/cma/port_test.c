@@ -466,9 +466,10 @@ static struct kunit_case port_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_port_suite = {
+static struct kunit_suite cma_port_suite = {
 	.name = "rdma_cm_port",
 	.init = port_test_init,
 	.exit = port_test_exit,
 	.test_cases = port_cases,
 };
+kunit_test_suite(cma_port_suite);

@@ -296,9 +296,10 @@ static struct kunit_case psn_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_psn_suite = {
+static struct kunit_suite cma_psn_suite = {
 	.name = "cma_psn",
 	.init = psn_test_init,
 	.exit = psn_test_exit,
 	.test_cases = psn_cases,
 };
+kunit_test_suite(cma_psn_suite);

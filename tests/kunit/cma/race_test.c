@@ -244,9 +244,10 @@ static struct kunit_case race_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_race_suite = {
+static struct kunit_suite cma_race_suite = {
 	.name = "cma_race",
 	.init = race_test_init,
 	.exit = race_test_exit,
 	.test_cases = race_cases,
 };
+kunit_test_suite(cma_race_suite);

@@ -191,9 +191,10 @@ static struct kunit_case remove_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_remove_suite = {
+static struct kunit_suite cma_remove_suite = {
 	.name = "rdma_cm_remove",
 	.init = remove_test_init,
 	.exit = remove_test_exit,
 	.test_cases = remove_cases,
 };
+kunit_test_suite(cma_remove_suite);

@@ -354,12 +354,13 @@ static struct kunit_case source_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_source_suite = {
+static struct kunit_suite cma_source_suite = {
 	.name = "rdma_cm_source",
 	.init = source_test_init,
 	.exit = source_test_exit,
 	.test_cases = source_cases,
 };
+kunit_test_suite(cma_source_suite);
 
 static struct kunit_case source_ib_cases[] = {
 	KUNIT_CASE(nobody_is_an_address_of_this_host),
@@ -368,9 +369,10 @@ static struct kunit_case source_ib_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_source_ib_suite = {
+static struct kunit_suite cma_source_ib_suite = {
 	.name = "rdma_cm_source_ib",
 	.init = source_ib_init,
 	.exit = source_ib_exit,
 	.test_cases = source_ib_cases,
 };
+kunit_test_suite(cma_source_ib_suite);

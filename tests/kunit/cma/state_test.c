@@ -350,9 +350,10 @@ static struct kunit_case state_cases[] = {
 	{}
 };
 
-struct kunit_suite cma_state_suite = {
+static struct kunit_suite cma_state_suite = {
 	.name = "rdma_cm_state",
 	.init = state_test_init,
 	.exit = state_test_exit,
 	.test_cases = state_cases,
 };
+kunit_test_suite(cma_state_suite);

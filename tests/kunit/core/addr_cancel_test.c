@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Address resolution given up, and that of many at a time. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/kthread.h>
 #include <linux/slab.h>
 #include <net/neighbour.h>
 #include <net/netevent.h>
 #include "addr_req.h"
-#include "suites.h"
 
 #define CANCEL_NET	82
 #define MANY		64
@@ -310,9 +310,10 @@ static struct kunit_case cancel_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_addr_cancel_suite = {
+static struct kunit_suite ibcore_addr_cancel_suite = {
 	.name = "ib_core_addr_cancel",
 	.init = cancel_test_init,
 	.exit = cancel_test_exit,
 	.test_cases = cancel_cases,
 };
+kunit_test_suite(ibcore_addr_cancel_suite);

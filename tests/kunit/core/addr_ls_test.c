@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Addresses behind an IB router, which the local service knows. */
+#include <kunit/test.h>
 #include <linux/if_arp.h>
 #include "addr_req.h"
 #include "faults.h"
 #include "ls_daemon.h"
-#include "suites.h"
 
 #define HEADER	((int)sizeof(struct rdma_ls_ip_resolve_header))
 #define MANY	8
@@ -289,9 +289,10 @@ static struct kunit_case addr_ls_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_addr_ls_suite = {
+static struct kunit_suite ibcore_addr_ls_suite = {
 	.name = "ib_core_addr_ls",
 	.init = addr_ls_test_init,
 	.exit = addr_ls_test_exit,
 	.test_cases = addr_ls_cases,
 };
+kunit_test_suite(ibcore_addr_ls_suite);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* From an IP address to a link address: routes, neighbours, time. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <net/ip6_fib.h>
@@ -10,7 +11,6 @@
 #include <rdma/ib_cache.h>
 #include "addr_req.h"
 #include "faults.h"
-#include "suites.h"
 
 #define ADDR_NET	81
 
@@ -417,9 +417,10 @@ static struct kunit_case addr_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_addr_suite = {
+static struct kunit_suite ibcore_addr_suite = {
 	.name = "ib_core_addr",
 	.init = addr_test_init,
 	.exit = addr_test_exit,
 	.test_cases = addr_cases,
 };
+kunit_test_suite(ibcore_addr_suite);

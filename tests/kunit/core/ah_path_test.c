@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Address attributes made from SA records, of InfiniBand and of RoCE. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 #define PATH_NET	83
 
@@ -333,9 +333,10 @@ static struct kunit_case path_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_ah_path_suite = {
+static struct kunit_suite ibcore_ah_path_suite = {
 	.name = "ib_core_ah_path",
 	.init = path_test_init,
 	.exit = path_test_exit,
 	.test_cases = path_cases,
 };
+kunit_test_suite(ibcore_ah_path_suite);

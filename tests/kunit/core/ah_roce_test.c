@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RoCE address handles: of processes, and for replies to packets. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
 #include <linux/rtnetlink.h>
@@ -9,7 +10,6 @@
 #include <rdma/ib_cache.h>
 #include <rdma/uverbs_ioctl.h>
 #include "objects.h"
-#include "suites.h"
 
 #define AH_NET		84
 
@@ -321,9 +321,10 @@ static struct kunit_case roce_ah_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_ah_roce_suite = {
+static struct kunit_suite ibcore_ah_roce_suite = {
 	.name = "ib_core_ah_roce",
 	.init = roce_ah_init,
 	.exit = roce_ah_exit,
 	.test_cases = roce_ah_cases,
 };
+kunit_test_suite(ibcore_ah_roce_suite);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Address handles, and who holds the source GIDs of address attributes. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 static struct fake_hca *hca;
 static struct ib_pd *pd;
@@ -315,9 +315,10 @@ static struct kunit_case ah_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_ah_suite = {
+static struct kunit_suite ibcore_ah_suite = {
 	.name = "ib_core_ah",
 	.init = ah_test_init,
 	.exit = ah_test_exit,
 	.test_cases = ah_cases,
 };
+kunit_test_suite(ibcore_ah_suite);

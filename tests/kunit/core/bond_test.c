@@ -8,13 +8,13 @@
  *	  /    \
  *	a       b		net_devices of a port each
  */
+#include <kunit/test.h>
 #include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
 #include <net/bonding.h>
 #include <rdma/ib_cache.h>
 #include <rdma/lag.h>
 #include "objects.h"
-#include "suites.h"
 
 #define V2	IB_GID_TYPE_ROCE_UDP_ENCAP
 
@@ -196,9 +196,10 @@ static struct kunit_case bond_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_bond_suite = {
+static struct kunit_suite ibcore_bond_suite = {
 	.name = "ib_core_bond",
 	.init = bond_test_init,
 	.exit = bond_test_exit,
 	.test_cases = bond_cases,
 };
+kunit_test_suite(ibcore_bond_suite);

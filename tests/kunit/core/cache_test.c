@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* P_Key and GID tables, and RoCE GIDs that follow a netdev. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
 #include "gid/gid.h"
 #include "fake_hca.h"
 #include "faults.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -333,7 +333,8 @@ static struct kunit_case cache_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_cache_suite = {
+static struct kunit_suite ibcore_cache_suite = {
 	.name = "ib_core_cache",
 	.test_cases = cache_cases,
 };
+kunit_test_suite(ibcore_cache_suite);

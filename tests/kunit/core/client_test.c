@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Clients, events, sub devices, virtual functions, the cgroup and the log. */
+#include <kunit/test.h>
 #include <linux/console.h>
 #include <linux/if_link.h>
 #include <linux/kthread.h>
 #include <ibex/cgroup.h>
 #include "faults.h"
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -541,9 +541,10 @@ static struct kunit_case client_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_client_suite = {
+static struct kunit_suite ibcore_client_suite = {
 	.name = "ib_core_client",
 	.init = client_test_init,
 	.exit = client_test_exit,
 	.test_cases = client_cases,
 };
+kunit_test_suite(ibcore_client_suite);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Counters of QPs: which QP is bound to which, and what a port's sums keep. */
+#include <kunit/test.h>
 #include <linux/kthread.h>
 #include <linux/sched/task.h>
 #include "faults.h"
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -465,9 +465,10 @@ static struct kunit_case counters_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_counters_suite = {
+static struct kunit_suite ibcore_counters_suite = {
 	.name = "ib_core_counters",
 	.init = counters_test_init,
 	.exit = counters_test_exit,
 	.test_cases = counters_cases,
 };
+kunit_test_suite(ibcore_counters_suite);

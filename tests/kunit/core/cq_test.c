@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Completion queues: budgets, moderation, pools, and their end. */
+#include <kunit/test.h>
 #include <linux/kthread.h>
 #include <rdma/restrack.h>
 #include "device/device.h"
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 static struct fake_hca *hca;
 
@@ -496,9 +496,10 @@ static struct kunit_case cq_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_cq_suite = {
+static struct kunit_suite ibcore_cq_suite = {
 	.name = "ib_core_cq",
 	.init = cq_test_init,
 	.exit = cq_test_exit,
 	.test_cases = cq_cases,
 };
+kunit_test_suite(ibcore_cq_suite);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Devices, clients and events of ib_core. */
+#include <kunit/test.h>
 #include <linux/kthread.h>
 #include "fake_hca.h"
 #include "faults.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -282,8 +282,9 @@ static struct kunit_case device_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_device_suite = {
+static struct kunit_suite ibcore_device_suite = {
 	.name = "ib_core_device",
 	.init = device_test_init,
 	.test_cases = device_cases,
 };
+kunit_test_suite(ibcore_device_suite);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Draining: shared receive queues, lost completions, who has to poll. */
+#include <kunit/test.h>
 #include <linux/workqueue.h>
 #include "objects.h"
-#include "suites.h"
 
 static struct fake_hca *hca;
 static struct objects o;
@@ -225,9 +225,10 @@ static struct kunit_case drain_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_drain_suite = {
+static struct kunit_suite ibcore_drain_suite = {
 	.name = "ib_core_drain",
 	.init = drain_test_init,
 	.exit = drain_test_exit,
 	.test_cases = drain_cases,
 };
+kunit_test_suite(ibcore_drain_suite);

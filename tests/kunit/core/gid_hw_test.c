@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What a driver that keeps GIDs in its adapter is told of them, and when. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
 #include <rdma/ib_cache.h>
 #include "objects.h"
-#include "suites.h"
 
 #define GID_HW_NET	87
 #define V2		IB_GID_TYPE_ROCE_UDP_ENCAP
@@ -320,9 +320,10 @@ static struct kunit_case gid_hw_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_gid_hw_suite = {
+static struct kunit_suite ibcore_gid_hw_suite = {
 	.name = "ib_core_gid_hw",
 	.init = gid_hw_test_init,
 	.exit = gid_hw_test_exit,
 	.test_cases = gid_hw_cases,
 };
+kunit_test_suite(ibcore_gid_hw_suite);

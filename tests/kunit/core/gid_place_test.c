@@ -3,10 +3,10 @@
  * GIDs of an adapter that has a table of its own, as mlx4 and bnxt_re: whoever sends
  * by an entry sends from a place there, which is another GID's once it is free.
  */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
 #include "objects.h"
-#include "suites.h"
 
 #define GID_PLACE_NET	88
 
@@ -527,9 +527,10 @@ static struct kunit_case gid_place_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_gid_place_suite = {
+static struct kunit_suite ibcore_gid_place_suite = {
 	.name = "ib_core_gid_place",
 	.init = gid_place_test_init,
 	.exit = gid_place_test_exit,
 	.test_cases = gid_place_cases,
 };
+kunit_test_suite(ibcore_gid_place_suite);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Finding GIDs, and what an entry says to those who hold it. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "gid/gid.h"
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 #define GID_NET		85
 
@@ -321,9 +321,10 @@ static struct kunit_case gid_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_gid_suite = {
+static struct kunit_suite ibcore_gid_suite = {
 	.name = "ib_core_gid",
 	.init = gid_test_init,
 	.exit = gid_test_exit,
 	.test_cases = gid_cases,
 };
+kunit_test_suite(ibcore_gid_suite);

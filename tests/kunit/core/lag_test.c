@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Which slave of a bond an address goes out by: what the bond is shown of a flow. */
+#include <kunit/test.h>
 #include <linux/ip.h>
 #include <linux/rtnetlink.h>
 #include <linux/udp.h>
@@ -9,7 +10,6 @@
 #include <rdma/ib_cache.h>
 #include <rdma/lag.h>
 #include "nl.h"
-#include "suites.h"
 
 static const u8 dmac[ETH_ALEN] = { 2, 0, 0, 0, 0, 0x77 };
 
@@ -298,9 +298,10 @@ static struct kunit_case lag_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_lag_suite = {
+static struct kunit_suite ibcore_lag_suite = {
 	.name = "ib_core_lag",
 	.init = lag_test_init,
 	.exit = lag_test_exit,
 	.test_cases = lag_cases,
 };
+kunit_test_suite(ibcore_lag_suite);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Questions to the local service: how they are asked, and each way they end. */
+#include <kunit/test.h>
 #include <linux/kthread.h>
 #include <ibex/ls.h>
 #include "faults.h"
 #include "ls_daemon.h"
 #include "nl.h"
-#include "suites.h"
 
 #define DEFAULT_MS	2000u
 #define MANY		32
@@ -510,9 +510,10 @@ static struct kunit_case ls_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_ls_suite = {
+static struct kunit_suite ibcore_ls_suite = {
 	.name = "ib_core_ls",
 	.init = ls_test_init,
 	.exit = ls_test_exit,
 	.test_cases = ls_cases,
 };
+kunit_test_suite(ibcore_ls_suite);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Memory regions: their uses, and lists cut into pages and blocks. */
+#include <kunit/test.h>
 #include <linux/scatterlist.h>
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
 #include <rdma/mr_pool.h>
 #include "objects.h"
-#include "suites.h"
 
 static struct fake_hca *hca;
 static struct objects o;
@@ -292,9 +292,10 @@ static struct kunit_case mr_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_mr_suite = {
+static struct kunit_suite ibcore_mr_suite = {
 	.name = "ib_core_mr",
 	.init = mr_test_init,
 	.exit = mr_test_exit,
 	.test_cases = mr_cases,
 };
+kunit_test_suite(ibcore_mr_suite);

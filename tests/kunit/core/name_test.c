@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Names of devices beside renames, which free what dev_name() answered before. */
+#include <kunit/test.h>
 #include <linux/kmsg_dump.h>
 #include <linux/kthread.h>
 #include <ibex/device.h>
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -224,9 +224,10 @@ static struct kunit_case name_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_name_suite = {
+static struct kunit_suite ibcore_name_suite = {
 	.name = "ib_core_name",
 	.init = name_test_init,
 	.exit = name_test_exit,
 	.test_cases = name_cases,
 };
+kunit_test_suite(ibcore_name_suite);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* NETLINK_RDMA itself: who is called by which message, and what is refused. */
+#include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include "nl.h"
-#include "suites.h"
 
 /* The port mapper's number is free as long as iw_cm is not there. */
 #define TEST_CLIENT	RDMA_NL_IWCM
@@ -360,9 +360,10 @@ static struct kunit_case netlink_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_netlink_suite = {
+static struct kunit_suite ibcore_netlink_suite = {
 	.name = "ib_core_netlink",
 	.init = netlink_test_init,
 	.exit = netlink_test_exit,
 	.test_cases = netlink_cases,
 };
+kunit_test_suite(ibcore_netlink_suite);

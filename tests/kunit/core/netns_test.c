@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Devices in network namespaces, rdma-system(8) and rdma-dev(8). */
+#include <kunit/test.h>
 #include <linux/nsproxy.h>
 #include <net/net_namespace.h>
 #include "faults.h"
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -504,9 +504,10 @@ static struct kunit_case netns_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_netns_suite = {
+static struct kunit_suite ibcore_netns_suite = {
 	.name = "ib_core_netns",
 	.init = netns_test_init,
 	.exit = netns_test_exit,
 	.test_cases = netns_cases,
 };
+kunit_test_suite(ibcore_netns_suite);

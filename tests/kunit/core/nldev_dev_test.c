@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RDMA netlink of devices, ports and the system, as rdma(8) uses it. */
+#include <kunit/test.h>
 #include "faults.h"
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -463,9 +463,10 @@ static struct kunit_case nldev_dev_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_nldev_dev_suite = {
+static struct kunit_suite ibcore_nldev_dev_suite = {
 	.name = "ib_core_nldev_dev",
 	.init = nldev_test_init,
 	.exit = nldev_test_exit,
 	.test_cases = nldev_dev_cases,
 };
+kunit_test_suite(ibcore_nldev_dev_suite);

@@ -4,12 +4,12 @@
  * times as many are four times the work.  Work is what the dump looks at: entries of
  * any kind.
  */
+#include <kunit/test.h>
 #include <ibex/qp.h>
 #include <ibex/restrack.h>
 #include <rdma/rdma_counter.h>
 #include "device/device.h"
 #include "nl.h"
-#include "suites.h"
 
 #define MOST	5000
 #define FEW	(MOST / 4)
@@ -454,9 +454,10 @@ static struct kunit_case linear_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_nldev_linear_suite = {
+static struct kunit_suite ibcore_nldev_linear_suite = {
 	.name = "ib_core_nldev_linear",
 	.init = linear_init,
 	.exit = linear_exit,
 	.test_cases = linear_cases,
 };
+kunit_test_suite(ibcore_nldev_linear_suite);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RDMA netlink that makes, deletes and configures; and what it reports unasked. */
+#include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/device.h>
 #include <ibex/client_nl.h>
 #include <ibex/netlink.h>
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -392,9 +392,10 @@ static struct kunit_case nldev_link_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_nldev_link_suite = {
+static struct kunit_suite ibcore_nldev_link_suite = {
 	.name = "ib_core_nldev_link",
 	.init = link_test_init,
 	.exit = link_test_exit,
 	.test_cases = nldev_link_cases,
 };
+kunit_test_suite(ibcore_nldev_link_suite);

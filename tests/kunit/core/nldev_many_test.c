@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A dump of thousands of objects visits each once, whatever it takes in pages. */
+#include <kunit/test.h>
 #include <ibex/restrack.h>
 #include <rdma/rdma_cm.h>
 #include "nl.h"
-#include "suites.h"
 
 #define IDS	5000
 
@@ -183,9 +183,10 @@ static struct kunit_case many_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_nldev_many_suite = {
+static struct kunit_suite ibcore_nldev_many_suite = {
 	.name = "ib_core_nldev_many",
 	.init = many_init,
 	.exit = many_exit,
 	.test_cases = many_cases,
 };
+kunit_test_suite(ibcore_nldev_many_suite);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RDMA netlink of resources, rdma-resource(8). */
+#include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/sched/task.h>
@@ -7,7 +8,6 @@
 #include <ibex/restrack.h>
 #include <rdma/rdma_cm.h>
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -819,9 +819,10 @@ static struct kunit_case nldev_res_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_nldev_res_suite = {
+static struct kunit_suite ibcore_nldev_res_suite = {
 	.name = "ib_core_nldev_res",
 	.init = res_test_init,
 	.exit = res_test_exit,
 	.test_cases = nldev_res_cases,
 };
+kunit_test_suite(ibcore_nldev_res_suite);

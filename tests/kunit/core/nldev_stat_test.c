@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RDMA netlink of statistics, rdma-statistic(8): requests and what they answer. */
+#include <kunit/test.h>
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -474,9 +474,10 @@ static struct kunit_case nldev_stat_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_nldev_stat_suite = {
+static struct kunit_suite ibcore_nldev_stat_suite = {
 	.name = "ib_core_nldev_stat",
 	.init = stat_test_init,
 	.exit = stat_test_exit,
 	.test_cases = nldev_stat_cases,
 };
+kunit_test_suite(ibcore_nldev_stat_suite);

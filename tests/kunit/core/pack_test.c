@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Headers of datagrams against the bytes they are on the wire; rates. */
+#include <kunit/test.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
-#include "suites.h"
 
 #define WIRE_MAX	128
 
@@ -302,7 +302,8 @@ static struct kunit_case pack_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_pack_suite = {
+static struct kunit_suite ibcore_pack_suite = {
 	.name = "ib_core_pack",
 	.test_cases = pack_cases,
 };
+kunit_test_suite(ibcore_pack_suite);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Ports: what the driver says of them, what their net_device does. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
 #include <linux/rtnetlink.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include "objects.h"
-#include "suites.h"
 
 #define PORT_NET	87
 
@@ -470,9 +470,10 @@ static struct kunit_case port_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_port_suite = {
+static struct kunit_suite ibcore_port_suite = {
 	.name = "ib_core_port",
 	.init = port_test_init,
 	.exit = port_test_exit,
 	.test_cases = port_cases,
 };
+kunit_test_suite(ibcore_port_suite);

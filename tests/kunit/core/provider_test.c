@@ -4,7 +4,6 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include "fake_hca.h"
-#include "suites.h"
 #include "wait.h"
 
 static struct net_device *ndev;
@@ -141,9 +140,10 @@ static struct kunit_case provider_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_provider_suite = {
+static struct kunit_suite ibcore_provider_suite = {
 	.name = "ib_core_provider",
 	.init = provider_test_init,
 	.exit = provider_test_exit,
 	.test_cases = provider_cases,
 };
+kunit_test_suite(ibcore_provider_suite);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* A QP's expected PSN as proof that the peer has sent something, and when it is asked. */
+#include <kunit/test.h>
 #include <linux/kthread.h>
 #include <ibex/qp_watch.h>
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 #define START	0x123456
 #define PERIOD	4	/* ms; events of a CQ lead to no more than one look in that */
@@ -696,9 +696,10 @@ static struct kunit_case qp_probe_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_qp_probe_suite = {
+static struct kunit_suite ibcore_qp_probe_suite = {
 	.name = "ibcore_qp_probe",
 	.init = qp_probe_test_init,
 	.exit = qp_probe_test_exit,
 	.test_cases = qp_probe_cases,
 };
+kunit_test_suite(ibcore_qp_probe_suite);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Queue pairs: uses, paths, events, readers while they end. */
+#include <kunit/test.h>
 #include <linux/kthread.h>
 #include <rdma/ib_cache.h>
 #include <rdma/restrack.h>
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 #define QP_NET		89
 
@@ -384,9 +384,10 @@ static struct kunit_case qp_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_qp_suite = {
+static struct kunit_suite ibcore_qp_suite = {
 	.name = "ib_core_qp",
 	.init = qp_test_init,
 	.exit = qp_test_exit,
 	.test_cases = qp_cases,
 };
+kunit_test_suite(ibcore_qp_suite);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Watches of QPs: what proves that the peer has sent something, and to whom. */
+#include <kunit/test.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/prandom.h>
@@ -7,7 +8,6 @@
 #include <ibex/qp_watch.h>
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 static struct fake_hca *hca;
 static struct objects o;
@@ -341,9 +341,10 @@ static struct kunit_case qp_watch_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_qp_watch_suite = {
+static struct kunit_suite ibcore_qp_watch_suite = {
 	.name = "ibcore_qp_watch",
 	.init = qp_watch_test_init,
 	.exit = qp_watch_test_exit,
 	.test_cases = qp_watch_cases,
 };
+kunit_test_suite(ibcore_qp_watch_suite);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Registration and unregistration of devices in all their variants, and failing. */
+#include <kunit/test.h>
 #include <linux/kthread.h>
 #include <linux/rtnetlink.h>
 #include "faults.h"
 #include "nl.h"
-#include "suites.h"
 
 /* Of no driver in the tree that these tests run with. */
 #define TEST_DRIVER	RDMA_DRIVER_QIB
@@ -470,8 +470,9 @@ static struct kunit_case register_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_register_suite = {
+static struct kunit_suite ibcore_register_suite = {
 	.name = "ib_core_register",
 	.init = register_test_init,
 	.test_cases = register_cases,
 };
+kunit_test_suite(ibcore_register_suite);

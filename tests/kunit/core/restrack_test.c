@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Resource tracking: who finds an object, and who waits for whom. */
+#include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/sched/task.h>
 #include <ibex/restrack.h>
 #include <rdma/rdma_cm.h>
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -549,9 +549,10 @@ static struct kunit_case restrack_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_restrack_suite = {
+static struct kunit_suite ibcore_restrack_suite = {
 	.name = "ib_core_restrack",
 	.init = restrack_test_init,
 	.exit = restrack_test_exit,
 	.test_cases = restrack_cases,
 };
+kunit_test_suite(ibcore_restrack_suite);

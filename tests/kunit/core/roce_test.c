@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RoCE GIDs follow the network: links, addresses, VLANs, registration. */
+#include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
 #include <rdma/ib_cache.h>
 #include "core.h"
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 #define ROCE_NET	86
 #define V1		IB_GID_TYPE_ROCE
@@ -411,9 +411,10 @@ static struct kunit_case roce_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_roce_suite = {
+static struct kunit_suite ibcore_roce_suite = {
 	.name = "ib_core_roce",
 	.init = roce_test_init,
 	.exit = roce_test_exit,
 	.test_cases = roce_cases,
 };
+kunit_test_suite(ibcore_roce_suite);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* READs and WRITEs with protection information. */
+#include <kunit/test.h>
 #include <linux/scatterlist.h>
 #include <rdma/rw.h>
 #include <rdma/signature.h>
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 #define DATA_LEN	(2 * PAGE_SIZE)
 #define META_LEN	64
@@ -254,9 +254,10 @@ static struct kunit_case sig_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_rw_sig_suite = {
+static struct kunit_suite ibcore_rw_sig_suite = {
 	.name = "ib_core_rw_sig",
 	.init = sig_test_init,
 	.exit = sig_test_exit,
 	.test_cases = sig_cases,
 };
+kunit_test_suite(ibcore_rw_sig_suite);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* RDMA READs and WRITEs of lists: how they are cut, which need regions. */
+#include <kunit/test.h>
 #include <linux/scatterlist.h>
 #include <rdma/rw.h>
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 #define REMOTE		0x100000
 #define RKEY		0x4711
@@ -442,9 +442,10 @@ static struct kunit_case rw_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_rw_suite = {
+static struct kunit_suite ibcore_rw_suite = {
 	.name = "ib_core_rw",
 	.init = rw_test_init,
 	.exit = rw_test_exit,
 	.test_cases = rw_cases,
 };
+kunit_test_suite(ibcore_rw_suite);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Shared receive queues, work queues, multicast groups, protection domains. */
+#include <kunit/test.h>
 #include "core.h"
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 static struct fake_hca *hca;
 static struct objects o;
@@ -318,9 +318,10 @@ static struct kunit_case srq_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_srq_suite = {
+static struct kunit_suite ibcore_srq_suite = {
 	.name = "ib_core_srq",
 	.init = srq_test_init,
 	.exit = srq_test_exit,
 	.test_cases = srq_cases,
 };
+kunit_test_suite(ibcore_srq_suite);

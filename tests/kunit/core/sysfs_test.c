@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* /sys/class/infiniband, as libibverbs and the infiniband-diags read it. */
+#include <kunit/test.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
 #include <rdma/ib_sysfs.h>
 #include <ibex/sysfs.h>
 #include "faults.h"
 #include "nl.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -615,8 +615,9 @@ static struct kunit_case sysfs_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_sysfs_suite = {
+static struct kunit_suite ibcore_sysfs_suite = {
 	.name = "ib_core_sysfs",
 	.exit = sysfs_test_exit,
 	.test_cases = sysfs_cases,
 };
+kunit_test_suite(ibcore_sysfs_suite);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Device memory that processes map: offsets, references, mappings. */
+#include <kunit/test.h>
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -11,7 +12,6 @@
 #include "verbs/verbs.h"
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 struct region {
 	struct rdma_user_mmap_entry entry;
@@ -335,9 +335,10 @@ static struct kunit_case umap_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_umap_suite = {
+static struct kunit_suite ibcore_umap_suite = {
 	.name = "ib_core_umap",
 	.init = umap_test_init,
 	.exit = umap_test_exit,
 	.test_cases = umap_cases,
 };
+kunit_test_suite(ibcore_umap_suite);

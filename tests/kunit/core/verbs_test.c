@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Verbs objects, the QP state table, completion queues, drain, packing. */
+#include <kunit/test.h>
 #include <linux/delay.h>
 #include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
@@ -7,7 +8,6 @@
 #include <rdma/rw.h>
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -322,9 +322,10 @@ static struct kunit_case verbs_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_verbs_suite = {
+static struct kunit_suite ibcore_verbs_suite = {
 	.name = "ib_core_verbs",
 	.init = verbs_test_init,
 	.exit = verbs_test_exit,
 	.test_cases = verbs_cases,
 };
+kunit_test_suite(ibcore_verbs_suite);

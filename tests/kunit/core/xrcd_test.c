@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* XRC domains and the handles of their target queue pairs. */
+#include <kunit/test.h>
 #include <linux/kthread.h>
 #include <ibex/qp.h>
 #include "faults.h"
 #include "objects.h"
-#include "suites.h"
 
 static struct fake_hca *hca;
 static struct ib_xrcd *xrcd;
@@ -347,9 +347,10 @@ static struct kunit_case xrcd_cases[] = {
 	{}
 };
 
-struct kunit_suite ibcore_xrcd_suite = {
+static struct kunit_suite ibcore_xrcd_suite = {
 	.name = "ib_core_xrcd",
 	.init = xrcd_test_init,
 	.exit = xrcd_test_exit,
 	.test_cases = xrcd_cases,
 };
+kunit_test_suite(ibcore_xrcd_suite);

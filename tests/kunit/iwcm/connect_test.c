@@ -291,9 +291,10 @@ static struct kunit_case connect_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_connect_suite = {
+static struct kunit_suite iwcm_connect_suite = {
 	.name = "iw_cm_connect",
 	.init = iw_init,
 	.exit = iw_exit,
 	.test_cases = connect_cases,
 };
+kunit_test_suite(iwcm_connect_suite);

@@ -217,9 +217,10 @@ static struct kunit_case fixes_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_fixes_suite = {
+static struct kunit_suite iwcm_fixes_suite = {
 	.name = "iw_cm_fixes",
 	.init = iw_init,
 	.exit = iw_exit,
 	.test_cases = fixes_cases,
 };
+kunit_test_suite(iwcm_fixes_suite);

@@ -97,15 +97,4 @@ void iw_reporter_stop(struct iw_reporter *reporter);
 int iw_report_in(struct kunit *test, enum iw_context from, struct iw_cm_id *cm_id,
 		 enum iw_cm_event_type type, int status);
 
-extern struct kunit_suite iwcm_state_suite;
-extern struct kunit_suite iwcm_connect_suite;
-extern struct kunit_suite iwcm_listen_suite;
-extern struct kunit_suite iwcm_lifetime_suite;
-extern struct kunit_suite iwcm_order_suite;
-extern struct kunit_suite iwcm_parallel_suite;
-extern struct kunit_suite iwcm_race_suite;
-extern struct kunit_suite iwcm_fixes_suite;
-extern struct kunit_suite iwcm_iwpm_suite;
-extern struct kunit_suite iwcm_iwpm_restart_suite;
-
 #endif

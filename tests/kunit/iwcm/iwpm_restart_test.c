@@ -387,9 +387,10 @@ static struct kunit_case restart_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_iwpm_restart_suite = {
+static struct kunit_suite iwcm_iwpm_restart_suite = {
 	.name = "iw_cm_iwpm_restart",
 	.init = pm_init,
 	.exit = pm_exit,
 	.test_cases = restart_cases,
 };
+kunit_test_suite(iwcm_iwpm_restart_suite);

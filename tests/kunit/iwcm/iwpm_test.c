@@ -552,9 +552,10 @@ static struct kunit_case iwpm_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_iwpm_suite = {
+static struct kunit_suite iwcm_iwpm_suite = {
 	.name = "iw_cm_iwpm",
 	.init = pm_init,
 	.exit = pm_exit,
 	.test_cases = iwpm_cases,
 };
+kunit_test_suite(iwcm_iwpm_suite);

@@ -210,9 +210,10 @@ static struct kunit_case lifetime_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_lifetime_suite = {
+static struct kunit_suite iwcm_lifetime_suite = {
 	.name = "iw_cm_lifetime",
 	.init = iw_init,
 	.exit = iw_exit,
 	.test_cases = lifetime_cases,
 };
+kunit_test_suite(iwcm_lifetime_suite);

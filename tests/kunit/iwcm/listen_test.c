@@ -346,9 +346,10 @@ static struct kunit_case listen_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_listen_suite = {
+static struct kunit_suite iwcm_listen_suite = {
 	.name = "iw_cm_listen",
 	.init = iw_init,
 	.exit = iw_exit,
 	.test_cases = listen_cases,
 };
+kunit_test_suite(iwcm_listen_suite);

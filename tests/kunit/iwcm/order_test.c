@@ -237,9 +237,10 @@ static struct kunit_case order_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_order_suite = {
+static struct kunit_suite iwcm_order_suite = {
 	.name = "iw_cm_order",
 	.init = iw_init,
 	.exit = iw_exit,
 	.test_cases = order_cases,
 };
+kunit_test_suite(iwcm_order_suite);

@@ -242,9 +242,10 @@ static struct kunit_case parallel_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_parallel_suite = {
+static struct kunit_suite iwcm_parallel_suite = {
 	.name = "iw_cm_parallel",
 	.init = iw_init,
 	.exit = iw_exit,
 	.test_cases = parallel_cases,
 };
+kunit_test_suite(iwcm_parallel_suite);

@@ -339,9 +339,10 @@ static struct kunit_case race_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_race_suite = {
+static struct kunit_suite iwcm_race_suite = {
 	.name = "iw_cm_race",
 	.init = iw_init,
 	.exit = iw_exit,
 	.test_cases = race_cases,
 };
+kunit_test_suite(iwcm_race_suite);

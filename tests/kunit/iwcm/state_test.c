@@ -339,9 +339,10 @@ static struct kunit_case state_cases[] = {
 	{}
 };
 
-struct kunit_suite iwcm_state_suite = {
+static struct kunit_suite iwcm_state_suite = {
 	.name = "iw_cm_state",
 	.init = iw_init,
 	.exit = iw_exit,
 	.test_cases = state_cases,
 };
+kunit_test_suite(iwcm_state_suite);

@@ -415,9 +415,10 @@ static struct kunit_case agent_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_agent_suite = {
+static struct kunit_suite ibmad_agent_suite = {
 	.name = "ib_mad_agent",
 	.init = agent_test_init,
 	.exit = agent_test_exit,
 	.test_cases = agent_cases,
 };
+kunit_test_suite(ibmad_agent_suite);

@@ -265,9 +265,10 @@ static struct kunit_case flow_end_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_flow_end_suite = {
+static struct kunit_suite ibmad_flow_end_suite = {
 	.name = "ib_mad_flow_end",
 	.init = flow_end_init,
 	.exit = flow_end_exit,
 	.test_cases = flow_end_cases,
 };
+kunit_test_suite(ibmad_flow_end_suite);

@@ -403,9 +403,10 @@ static struct kunit_case flow_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_flow_suite = {
+static struct kunit_suite ibmad_flow_suite = {
 	.name = "ib_mad_flow",
 	.init = flow_test_init,
 	.exit = flow_test_exit,
 	.test_cases = flow_cases,
 };
+kunit_test_suite(ibmad_flow_suite);

@@ -197,9 +197,10 @@ static struct kunit_case local_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_local_suite = {
+static struct kunit_suite ibmad_local_suite = {
 	.name = "ib_mad_local",
 	.init = local_test_init,
 	.exit = local_test_exit,
 	.test_cases = local_cases,
 };
+kunit_test_suite(ibmad_local_suite);

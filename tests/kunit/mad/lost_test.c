@@ -340,9 +340,10 @@ static struct kunit_case lost_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_lost_suite = {
+static struct kunit_suite ibmad_lost_suite = {
 	.name = "ib_mad_lost",
 	.init = recover_init,
 	.exit = recover_exit,
 	.test_cases = lost_cases,
 };
+kunit_test_suite(ibmad_lost_suite);

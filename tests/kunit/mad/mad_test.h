@@ -73,35 +73,4 @@ void mad_reply_post(struct ib_mad_send_buf *buf);
 struct ib_ah *mad_ah_to(struct ib_mad_agent *from, u16 dlid);
 struct ib_ah *mad_path(struct ib_mad_agent *from, struct fake_hca *to);
 
-extern struct kunit_suite ibmad_agent_suite;
-extern struct kunit_suite ibmad_send_suite;
-extern struct kunit_suite ibmad_flow_suite;
-extern struct kunit_suite ibmad_flow_end_suite;
-extern struct kunit_suite ibmad_stats_suite;
-extern struct kunit_suite ibmad_recv_suite;
-extern struct kunit_suite ibmad_malformed_suite;
-extern struct kunit_suite ibmad_random_suite;
-extern struct kunit_suite ibmad_rmpp_suite;
-extern struct kunit_suite ibmad_sa_suite;
-extern struct kunit_suite ibmad_sa_ls_suite;
-extern struct kunit_suite ibmad_sa_share_suite;
-extern struct kunit_suite ibmad_mcast_suite;
-extern struct kunit_suite ibmad_mcast_reset_suite;
-extern struct kunit_suite ibmad_smi_suite;
-extern struct kunit_suite ibmad_local_suite;
-extern struct kunit_suite ibmad_rmpp_recv_suite;
-extern struct kunit_suite ibmad_rmpp_bound_suite;
-extern struct kunit_suite ibmad_rmpp_send_suite;
-extern struct kunit_suite ibmad_rmpp_way_suite;
-extern struct kunit_suite ibmad_refs_suite;
-extern struct kunit_suite ibmad_refs_rmpp_suite;
-extern struct kunit_suite ibmad_recover_suite;
-extern struct kunit_suite ibmad_lost_suite;
-extern struct kunit_suite ibmad_regress_suite;
-extern struct kunit_suite ibmad_match_suite;
-extern struct kunit_suite ibmad_opa_suite;
-extern struct kunit_suite ibmad_reply_suite;
-extern struct kunit_suite ibmad_sendq_suite;
-extern struct kunit_suite ibmad_provider_suite;
-
 #endif

@@ -271,9 +271,10 @@ static struct kunit_case malformed_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_malformed_suite = {
+static struct kunit_suite ibmad_malformed_suite = {
 	.name = "ib_mad_malformed",
 	.init = malformed_test_init,
 	.exit = malformed_test_exit,
 	.test_cases = malformed_cases,
 };
+kunit_test_suite(ibmad_malformed_suite);

@@ -262,9 +262,10 @@ static struct kunit_case match_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_match_suite = {
+static struct kunit_suite ibmad_match_suite = {
 	.name = "ib_mad_match",
 	.init = match_test_init,
 	.exit = match_test_exit,
 	.test_cases = match_cases,
 };
+kunit_test_suite(ibmad_match_suite);

@@ -303,9 +303,10 @@ static struct kunit_case mcast_reset_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_mcast_reset_suite = {
+static struct kunit_suite ibmad_mcast_reset_suite = {
 	.name = "ib_mad_mcast_reset",
 	.init = mcast_test_init,
 	.exit = mcast_test_exit,
 	.test_cases = mcast_reset_cases,
 };
+kunit_test_suite(ibmad_mcast_reset_suite);

@@ -443,9 +443,10 @@ static struct kunit_case mcast_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_mcast_suite = {
+static struct kunit_suite ibmad_mcast_suite = {
 	.name = "ib_mad_mcast",
 	.init = mcast_test_init,
 	.exit = mcast_test_exit,
 	.test_cases = mcast_cases,
 };
+kunit_test_suite(ibmad_mcast_suite);

@@ -517,8 +517,9 @@ static struct kunit_case opa_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_opa_suite = {
+static struct kunit_suite ibmad_opa_suite = {
 	.name = "ib_mad_opa",
 	.exit = opa_test_exit,
 	.test_cases = opa_cases,
 };
+kunit_test_suite(ibmad_opa_suite);

@@ -668,8 +668,9 @@ static struct kunit_case provider_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_provider_suite = {
+static struct kunit_suite ibmad_provider_suite = {
 	.name = "ib_mad_provider",
 	.exit = provider_test_exit,
 	.test_cases = provider_cases,
 };
+kunit_test_suite(ibmad_provider_suite);

@@ -173,10 +173,11 @@ static struct kunit_case random_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_random_suite = {
+static struct kunit_suite ibmad_random_suite = {
 	.name = "ib_mad_random",
 	.init = random_test_init,
 	.exit = random_test_exit,
 	.test_cases = random_cases,
 };
+kunit_test_suite(ibmad_random_suite);
 

@@ -458,9 +458,10 @@ static struct kunit_case recover_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_recover_suite = {
+static struct kunit_suite ibmad_recover_suite = {
 	.name = "ib_mad_recover",
 	.init = recover_init,
 	.exit = recover_exit,
 	.test_cases = recover_cases,
 };
+kunit_test_suite(ibmad_recover_suite);

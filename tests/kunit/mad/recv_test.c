@@ -230,9 +230,10 @@ static struct kunit_case recv_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_recv_suite = {
+static struct kunit_suite ibmad_recv_suite = {
 	.name = "ib_mad_recv",
 	.init = recv_test_init,
 	.exit = recv_test_exit,
 	.test_cases = recv_cases,
 };
+kunit_test_suite(ibmad_recv_suite);

@@ -455,9 +455,10 @@ static struct kunit_case refs_rmpp_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_refs_rmpp_suite = {
+static struct kunit_suite ibmad_refs_rmpp_suite = {
 	.name = "ib_mad_refs_rmpp",
 	.init = refs_rmpp_test_init,
 	.exit = refs_rmpp_test_exit,
 	.test_cases = refs_rmpp_cases,
 };
+kunit_test_suite(ibmad_refs_rmpp_suite);

@@ -584,9 +584,10 @@ static struct kunit_case refs_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_refs_suite = {
+static struct kunit_suite ibmad_refs_suite = {
 	.name = "ib_mad_refs",
 	.init = refs_test_init,
 	.exit = refs_test_exit,
 	.test_cases = refs_cases,
 };
+kunit_test_suite(ibmad_refs_suite);

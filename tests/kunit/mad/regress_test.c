@@ -376,9 +376,10 @@ static struct kunit_case regress_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_regress_suite = {
+static struct kunit_suite ibmad_regress_suite = {
 	.name = "ib_mad_regress",
 	.init = regress_test_init,
 	.exit = regress_test_exit,
 	.test_cases = regress_cases,
 };
+kunit_test_suite(ibmad_regress_suite);

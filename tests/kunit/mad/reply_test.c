@@ -322,9 +322,10 @@ static struct kunit_case reply_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_reply_suite = {
+static struct kunit_suite ibmad_reply_suite = {
 	.name = "ib_mad_reply",
 	.init = local_test_init,
 	.exit = local_test_exit,
 	.test_cases = reply_cases,
 };
+kunit_test_suite(ibmad_reply_suite);

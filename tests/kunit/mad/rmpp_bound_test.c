@@ -349,9 +349,10 @@ static struct kunit_case rmpp_bound_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_rmpp_bound_suite = {
+static struct kunit_suite ibmad_rmpp_bound_suite = {
 	.name = "ib_mad_rmpp_bound",
 	.init = bound_test_init,
 	.exit = bound_test_exit,
 	.test_cases = rmpp_bound_cases,
 };
+kunit_test_suite(ibmad_rmpp_bound_suite);

@@ -575,9 +575,10 @@ static struct kunit_case rmpp_recv_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_rmpp_recv_suite = {
+static struct kunit_suite ibmad_rmpp_recv_suite = {
 	.name = "ib_mad_rmpp_recv",
 	.init = peer_test_init,
 	.exit = peer_test_exit,
 	.test_cases = rmpp_recv_cases,
 };
+kunit_test_suite(ibmad_rmpp_recv_suite);

@@ -619,9 +619,10 @@ static struct kunit_case rmpp_send_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_rmpp_send_suite = {
+static struct kunit_suite ibmad_rmpp_send_suite = {
 	.name = "ib_mad_rmpp_send",
 	.init = peer_test_init,
 	.exit = peer_test_exit,
 	.test_cases = rmpp_send_cases,
 };
+kunit_test_suite(ibmad_rmpp_send_suite);

@@ -282,9 +282,10 @@ static struct kunit_case rmpp_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_rmpp_suite = {
+static struct kunit_suite ibmad_rmpp_suite = {
 	.name = "ib_mad_rmpp",
 	.init = rmpp_test_init,
 	.exit = rmpp_test_exit,
 	.test_cases = rmpp_cases,
 };
+kunit_test_suite(ibmad_rmpp_suite);

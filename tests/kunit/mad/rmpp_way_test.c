@@ -308,9 +308,10 @@ static struct kunit_case rmpp_way_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_rmpp_way_suite = {
+static struct kunit_suite ibmad_rmpp_way_suite = {
 	.name = "ib_mad_rmpp_way",
 	.init = peer_test_init,
 	.exit = peer_test_exit,
 	.test_cases = rmpp_way_cases,
 };
+kunit_test_suite(ibmad_rmpp_way_suite);

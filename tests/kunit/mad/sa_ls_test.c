@@ -659,9 +659,10 @@ static struct kunit_case sa_ls_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_sa_ls_suite = {
+static struct kunit_suite ibmad_sa_ls_suite = {
 	.name = "ib_mad_sa_ls",
 	.init = sa_ls_test_init,
 	.exit = sa_ls_test_exit,
 	.test_cases = sa_ls_cases,
 };
+kunit_test_suite(ibmad_sa_ls_suite);

@@ -414,9 +414,10 @@ static struct kunit_case share_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_sa_share_suite = {
+static struct kunit_suite ibmad_sa_share_suite = {
 	.name = "ibmad_sa_share",
 	.init = share_test_init,
 	.exit = share_test_exit,
 	.test_cases = share_cases,
 };
+kunit_test_suite(ibmad_sa_share_suite);

@@ -611,9 +611,10 @@ static struct kunit_case sa_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_sa_suite = {
+static struct kunit_suite ibmad_sa_suite = {
 	.name = "ib_mad_sa",
 	.init = sa_test_init,
 	.exit = sa_test_exit,
 	.test_cases = sa_cases,
 };
+kunit_test_suite(ibmad_sa_suite);

@@ -543,9 +543,10 @@ static struct kunit_case send_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_send_suite = {
+static struct kunit_suite ibmad_send_suite = {
 	.name = "ib_mad_send",
 	.init = send_test_init,
 	.exit = send_test_exit,
 	.test_cases = send_cases,
 };
+kunit_test_suite(ibmad_send_suite);

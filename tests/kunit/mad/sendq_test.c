@@ -104,9 +104,10 @@ static struct kunit_case sendq_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_sendq_suite = {
+static struct kunit_suite ibmad_sendq_suite = {
 	.name = "ib_mad_sendq",
 	.init = sendq_test_init,
 	.exit = sendq_test_exit,
 	.test_cases = sendq_cases,
 };
+kunit_test_suite(ibmad_sendq_suite);

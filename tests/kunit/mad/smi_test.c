@@ -277,7 +277,8 @@ static struct kunit_case smi_kunit_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_smi_suite = {
+static struct kunit_suite ibmad_smi_suite = {
 	.name = "ib_mad_smi",
 	.test_cases = smi_kunit_cases,
 };
+kunit_test_suite(ibmad_smi_suite);

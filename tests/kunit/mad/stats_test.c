@@ -209,9 +209,10 @@ static struct kunit_case stats_cases[] = {
 	{}
 };
 
-struct kunit_suite ibmad_stats_suite = {
+static struct kunit_suite ibmad_stats_suite = {
 	.name = "ib_mad_stats",
 	.init = stats_test_init,
 	.exit = stats_test_exit,
 	.test_cases = stats_cases,
 };
+kunit_test_suite(ibmad_stats_suite);

@@ -450,9 +450,10 @@ static struct kunit_case conn_cases[] = {
 	{}
 };
 
-struct kunit_suite ucm_conn_suite = {
+static struct kunit_suite ucm_conn_suite = {
 	.name = "ucm_conn",
 	.init = hosts_init,
 	.exit = hosts_exit,
 	.test_cases = conn_cases,
 };
+kunit_test_suite(ucm_conn_suite);

@@ -344,9 +344,10 @@ static struct kunit_case event_cases[] = {
 	{}
 };
 
-struct kunit_suite ucm_event_suite = {
+static struct kunit_suite ucm_event_suite = {
 	.name = "ucm_event",
 	.init = hosts_init,
 	.exit = hosts_exit,
 	.test_cases = event_cases,
 };
+kunit_test_suite(ucm_event_suite);

@@ -192,9 +192,10 @@ static struct kunit_case fault_cases[] = {
 	{}
 };
 
-struct kunit_suite ucm_fault_suite = {
+static struct kunit_suite ucm_fault_suite = {
 	.name = "ucm_fault",
 	.init = hosts_init,
 	.exit = hosts_exit,
 	.test_cases = fault_cases,
 };
+kunit_test_suite(ucm_fault_suite);

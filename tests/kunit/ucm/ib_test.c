@@ -188,9 +188,10 @@ static struct kunit_case ib_cases[] = {
 	{}
 };
 
-struct kunit_suite ucm_ib_suite = {
+static struct kunit_suite ucm_ib_suite = {
 	.name = "ucm_ib",
 	.init = hosts_init_ib,
 	.exit = hosts_exit_ib,
 	.test_cases = ib_cases,
 };
+kunit_test_suite(ucm_ib_suite);

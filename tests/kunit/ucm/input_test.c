@@ -364,9 +364,10 @@ static struct kunit_case input_cases[] = {
 	{}
 };
 
-struct kunit_suite ucm_input_suite = {
+static struct kunit_suite ucm_input_suite = {
 	.name = "ucm_input",
 	.init = hosts_init,
 	.exit = hosts_exit,
 	.test_cases = input_cases,
 };
+kunit_test_suite(ucm_input_suite);

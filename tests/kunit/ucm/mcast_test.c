@@ -232,7 +232,7 @@ static void a_group_is_left_by_many(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
 	u32 id = bound_id(test, &host->client), mc, round;
-	struct racer r[4];
+	static struct racer r[4];
 	int i, left;
 
 	for (round = 0; round < 5; round++) {
@@ -363,9 +363,10 @@ static struct kunit_case mcast_cases[] = {
 	{}
 };
 
-struct kunit_suite ucm_mcast_suite = {
+static struct kunit_suite ucm_mcast_suite = {
 	.name = "ucm_mcast",
 	.init = hosts_init,
 	.exit = hosts_exit,
 	.test_cases = mcast_cases,
 };
+kunit_test_suite(ucm_mcast_suite);

@@ -229,9 +229,10 @@ static struct kunit_case migrate_cases[] = {
 	{}
 };
 
-struct kunit_suite ucm_migrate_suite = {
+static struct kunit_suite ucm_migrate_suite = {
 	.name = "ucm_migrate",
 	.init = hosts_init,
 	.exit = hosts_exit,
 	.test_cases = migrate_cases,
 };
+kunit_test_suite(ucm_migrate_suite);

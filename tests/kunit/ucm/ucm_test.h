@@ -105,12 +105,4 @@ void race_start(struct kunit *test, struct racer *r, const struct chan *chan,
 /* What @fn answered.  One that hangs is killed. */
 int race_join(struct kunit *test, struct racer *r);
 
-extern struct kunit_suite ucm_input_suite;
-extern struct kunit_suite ucm_event_suite;
-extern struct kunit_suite ucm_conn_suite;
-extern struct kunit_suite ucm_mcast_suite;
-extern struct kunit_suite ucm_migrate_suite;
-extern struct kunit_suite ucm_fault_suite;
-extern struct kunit_suite ucm_ib_suite;
-
 #endif

@@ -192,9 +192,10 @@ static struct kunit_case issm_cases[] = {
 	{}
 };
 
-struct kunit_suite umad_issm_suite = {
+static struct kunit_suite umad_issm_suite = {
 	.name = "umad_issm",
 	.init = issm_test_init,
 	.exit = issm_test_exit,
 	.test_cases = issm_cases,
 };
+kunit_test_suite(umad_issm_suite);

@@ -361,9 +361,10 @@ static struct kunit_case recv_cases[] = {
 	{}
 };
 
-struct kunit_suite umad_recv_suite = {
+static struct kunit_suite umad_recv_suite = {
 	.name = "umad_recv",
 	.init = desk_init,
 	.exit = desk_exit,
 	.test_cases = recv_cases,
 };
+kunit_test_suite(umad_recv_suite);

@@ -290,9 +290,10 @@ static struct kunit_case register_cases[] = {
 	{}
 };
 
-struct kunit_suite umad_register_suite = {
+static struct kunit_suite umad_register_suite = {
 	.name = "umad_register",
 	.init = desk_init,
 	.exit = desk_exit,
 	.test_cases = register_cases,
 };
+kunit_test_suite(umad_register_suite);

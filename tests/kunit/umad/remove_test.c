@@ -189,9 +189,10 @@ static struct kunit_case remove_cases[] = {
 	{}
 };
 
-struct kunit_suite umad_remove_suite = {
+static struct kunit_suite umad_remove_suite = {
 	.name = "umad_remove",
 	.init = desk_init,
 	.exit = desk_exit,
 	.test_cases = remove_cases,
 };
+kunit_test_suite(umad_remove_suite);

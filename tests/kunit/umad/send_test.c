@@ -420,9 +420,10 @@ static struct kunit_case send_cases[] = {
 	{}
 };
 
-struct kunit_suite umad_send_suite = {
+static struct kunit_suite umad_send_suite = {
 	.name = "umad_send",
 	.init = desk_init,
 	.exit = desk_exit,
 	.test_cases = send_cases,
 };
+kunit_test_suite(umad_send_suite);

@@ -116,10 +116,4 @@ void desk_waiter_start(struct kunit *test, struct desk_waiter *waiter);
 /* Whether it is over within a minute; it has gone then. */
 bool desk_waiter_join(struct desk_waiter *waiter);
 
-extern struct kunit_suite umad_register_suite;
-extern struct kunit_suite umad_send_suite;
-extern struct kunit_suite umad_recv_suite;
-extern struct kunit_suite umad_remove_suite;
-extern struct kunit_suite umad_issm_suite;
-
 #endif

@@ -186,9 +186,10 @@ static struct kunit_case api_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_api_suite = {
+static struct kunit_suite uverbs_api_suite = {
 	.name = "uverbs_api",
 	.init = api_test_init,
 	.exit = api_test_exit,
 	.test_cases = api_cases,
 };
+kunit_test_suite(uverbs_api_suite);

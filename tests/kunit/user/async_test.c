@@ -422,9 +422,10 @@ static struct kunit_case async_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_async_suite = {
+static struct kunit_suite uverbs_async_suite = {
 	.name = "uverbs_async",
 	.init = commands_init,
 	.exit = commands_exit,
 	.test_cases = async_cases,
 };
+kunit_test_suite(uverbs_async_suite);

@@ -326,9 +326,10 @@ static struct kunit_case attr_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_attr_suite = {
+static struct kunit_suite uverbs_attr_suite = {
 	.name = "uverbs_attr",
 	.init = attr_test_init,
 	.exit = attr_test_exit,
 	.test_cases = attr_cases,
 };
+kunit_test_suite(uverbs_attr_suite);

@@ -121,12 +121,4 @@ void commands_check_lengths(struct commands *c, u32 command, const void *req,
  */
 void commands_check_attrs(struct commands *c);
 
-extern struct kunit_suite uverbs_api_suite;
-extern struct kunit_suite uverbs_tables_suite;
-extern struct kunit_suite uverbs_pd_suite;
-extern struct kunit_suite uverbs_mr_suite;
-extern struct kunit_suite uverbs_xrcd_suite;
-extern struct kunit_suite uverbs_handles_suite;
-extern struct kunit_suite uverbs_query_suite;
-
 #endif

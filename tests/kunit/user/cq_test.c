@@ -630,9 +630,10 @@ static struct kunit_case cq_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_cq_suite = {
+static struct kunit_suite uverbs_cq_suite = {
 	.name = "uverbs_cq",
 	.init = commands_init,
 	.exit = commands_exit,
 	.test_cases = cq_cases,
 };
+kunit_test_suite(uverbs_cq_suite);

@@ -474,9 +474,10 @@ static struct kunit_case dmabuf_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_dmabuf_suite = {
+static struct kunit_suite uverbs_dmabuf_suite = {
 	.name = "uverbs_dmabuf",
 	.init = dmabuf_test_init,
 	.exit = dmabuf_test_exit,
 	.test_cases = dmabuf_cases,
 };
+kunit_test_suite(uverbs_dmabuf_suite);

@@ -404,9 +404,10 @@ static struct kunit_case event_fd_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_event_fd_suite = {
+static struct kunit_suite uverbs_event_fd_suite = {
 	.name = "uverbs_event_fd",
 	.init = queues_init,
 	.exit = commands_exit,
 	.test_cases = event_fd_cases,
 };
+kunit_test_suite(uverbs_event_fd_suite);

@@ -506,9 +506,10 @@ static struct kunit_case event_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_event_suite = {
+static struct kunit_suite uverbs_event_suite = {
 	.name = "uverbs_event",
 	.init = commands_init,
 	.exit = commands_exit,
 	.test_cases = event_cases,
 };
+kunit_test_suite(uverbs_event_suite);

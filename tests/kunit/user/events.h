@@ -52,8 +52,4 @@ void events_reader_start(struct kunit *test, struct events_reader *reader, int f
 bool events_reader_done(struct events_reader *reader);
 void events_reader_join(struct events_reader *reader);
 
-extern struct kunit_suite uverbs_event_suite;
-extern struct kunit_suite uverbs_async_suite;
-extern struct kunit_suite uverbs_cq_suite;
-
 #endif

@@ -146,9 +146,10 @@ static struct kunit_case fd_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_fd_suite = {
+static struct kunit_suite uverbs_fd_suite = {
 	.name = "uverbs_fd",
 	.init = things_init,
 	.exit = things_exit,
 	.test_cases = fd_cases,
 };
+kunit_test_suite(uverbs_fd_suite);

@@ -434,9 +434,10 @@ static struct kunit_case flow_rule_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_flow_rule_suite = {
+static struct kunit_suite uverbs_flow_rule_suite = {
 	.name = "uverbs_flow_rule",
 	.init = flow_init,
 	.exit = commands_exit,
 	.test_cases = flow_rule_cases,
 };
+kunit_test_suite(uverbs_flow_rule_suite);

@@ -95,7 +95,8 @@ static struct kunit_case flow_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_flow_suite = {
+static struct kunit_suite uverbs_flow_suite = {
 	.name = "uverbs_flow",
 	.test_cases = flow_cases,
 };
+kunit_test_suite(uverbs_flow_suite);

@@ -387,9 +387,10 @@ static struct kunit_case handles_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_handles_suite = {
+static struct kunit_suite uverbs_handles_suite = {
 	.name = "uverbs_handles",
 	.init = commands_init,
 	.exit = commands_exit,
 	.test_cases = handles_cases,
 };
+kunit_test_suite(uverbs_handles_suite);

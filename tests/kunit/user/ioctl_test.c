@@ -453,9 +453,10 @@ static struct kunit_case ioctl_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_ioctl_suite = {
+static struct kunit_suite uverbs_ioctl_suite = {
 	.name = "uverbs_ioctl",
 	.init = ioctl_init,
 	.exit = things_exit,
 	.test_cases = ioctl_cases,
 };
+kunit_test_suite(uverbs_ioctl_suite);

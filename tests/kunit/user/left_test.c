@@ -377,9 +377,10 @@ static struct kunit_case left_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_left_suite = {
+static struct kunit_suite uverbs_left_suite = {
 	.name = "uverbs_left",
 	.init = race_init,
 	.exit = race_exit,
 	.test_cases = left_cases,
 };
+kunit_test_suite(uverbs_left_suite);

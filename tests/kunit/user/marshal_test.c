@@ -283,9 +283,10 @@ static struct kunit_case marshal_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_marshal_suite = {
+static struct kunit_suite uverbs_marshal_suite = {
 	.name = "uverbs_marshal",
 	.init = marshal_test_init,
 	.exit = marshal_test_exit,
 	.test_cases = marshal_cases,
 };
+kunit_test_suite(uverbs_marshal_suite);

@@ -505,9 +505,10 @@ static struct kunit_case mr_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_mr_suite = {
+static struct kunit_suite uverbs_mr_suite = {
 	.name = "uverbs_mr",
 	.init = commands_init,
 	.exit = commands_exit,
 	.test_cases = mr_cases,
 };
+kunit_test_suite(uverbs_mr_suite);

@@ -342,9 +342,10 @@ static struct kunit_case node_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_node_suite = {
+static struct kunit_suite uverbs_node_suite = {
 	.name = "ib_uverbs_node",
 	.init = node_init,
 	.exit = node_exit,
 	.test_cases = node_cases,
 };
+kunit_test_suite(uverbs_node_suite);

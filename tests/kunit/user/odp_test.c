@@ -532,9 +532,10 @@ static struct kunit_case odp_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_odp_suite = {
+static struct kunit_suite uverbs_odp_suite = {
 	.name = "uverbs_odp",
 	.init = odp_test_init,
 	.exit = odp_test_exit,
 	.test_cases = odp_cases,
 };
+kunit_test_suite(uverbs_odp_suite);

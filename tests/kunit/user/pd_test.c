@@ -138,9 +138,10 @@ static struct kunit_case pd_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_pd_suite = {
+static struct kunit_suite uverbs_pd_suite = {
 	.name = "uverbs_pd",
 	.init = commands_init,
 	.exit = commands_exit,
 	.test_cases = pd_cases,
 };
+kunit_test_suite(uverbs_pd_suite);

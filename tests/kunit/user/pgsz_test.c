@@ -194,7 +194,8 @@ static struct kunit_case pgsz_test_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_pgsz_suite = {
+static struct kunit_suite uverbs_pgsz_suite = {
 	.name = "uverbs_pgsz",
 	.test_cases = pgsz_test_cases,
 };
+kunit_test_suite(uverbs_pgsz_suite);

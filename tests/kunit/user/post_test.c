@@ -386,9 +386,10 @@ static struct kunit_case post_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_post_suite = {
+static struct kunit_suite uverbs_post_suite = {
 	.name = "uverbs_post",
 	.init = queues_init,
 	.exit = commands_exit,
 	.test_cases = post_cases,
 };
+kunit_test_suite(uverbs_post_suite);

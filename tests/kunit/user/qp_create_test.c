@@ -507,9 +507,10 @@ static struct kunit_case qp_create_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_qp_create_suite = {
+static struct kunit_suite uverbs_qp_create_suite = {
 	.name = "uverbs_qp_create",
 	.init = queues_init,
 	.exit = commands_exit,
 	.test_cases = qp_create_cases,
 };
+kunit_test_suite(uverbs_qp_create_suite);

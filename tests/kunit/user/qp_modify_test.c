@@ -515,9 +515,10 @@ static struct kunit_case qp_modify_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_qp_modify_suite = {
+static struct kunit_suite uverbs_qp_modify_suite = {
 	.name = "uverbs_qp_modify",
 	.init = queues_init,
 	.exit = commands_exit,
 	.test_cases = qp_modify_cases,
 };
+kunit_test_suite(uverbs_qp_modify_suite);

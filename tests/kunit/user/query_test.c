@@ -425,9 +425,10 @@ static struct kunit_case query_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_query_suite = {
+static struct kunit_suite uverbs_query_suite = {
 	.name = "uverbs_query",
 	.init = commands_init,
 	.exit = commands_exit,
 	.test_cases = query_cases,
 };
+kunit_test_suite(uverbs_query_suite);

@@ -52,11 +52,4 @@ void queues_check_destroy(struct commands *c, u32 command, const void *req, size
 /* Without CAP_NET_RAW until user_restore(). */
 const struct cred *queues_drop_net_raw(struct kunit *test);
 
-extern struct kunit_suite uverbs_qp_create_suite;
-extern struct kunit_suite uverbs_qp_modify_suite;
-extern struct kunit_suite uverbs_post_suite;
-extern struct kunit_suite uverbs_srq_suite;
-extern struct kunit_suite uverbs_wq_suite;
-extern struct kunit_suite uverbs_flow_rule_suite;
-
 #endif

@@ -80,11 +80,4 @@ int race_destroy_in_thread(struct racer *r);
 int race_remove_in_thread(struct racer *r);
 int race_close_in_thread(struct racer *r);
 
-extern struct kunit_suite uverbs_race_suite;
-extern struct kunit_suite uverbs_race_end_suite;
-extern struct kunit_suite uverbs_race_event_suite;
-extern struct kunit_suite uverbs_event_fd_suite;
-extern struct kunit_suite uverbs_left_suite;
-extern struct kunit_suite uverbs_xrc_share_suite;
-
 #endif

@@ -276,9 +276,10 @@ static struct kunit_case end_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_race_end_suite = {
+static struct kunit_suite uverbs_race_end_suite = {
 	.name = "uverbs_race_end",
 	.init = race_init,
 	.exit = race_exit,
 	.test_cases = end_cases,
 };
+kunit_test_suite(uverbs_race_end_suite);

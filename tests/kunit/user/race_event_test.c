@@ -348,9 +348,10 @@ static struct kunit_case race_event_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_race_event_suite = {
+static struct kunit_suite uverbs_race_event_suite = {
 	.name = "uverbs_race_event",
 	.init = race_init,
 	.exit = race_exit,
 	.test_cases = race_event_cases,
 };
+kunit_test_suite(uverbs_race_event_suite);

@@ -323,9 +323,10 @@ static struct kunit_case race_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_race_suite = {
+static struct kunit_suite uverbs_race_suite = {
 	.name = "uverbs_race",
 	.init = race_init,
 	.exit = race_exit,
 	.test_cases = race_cases,
 };
+kunit_test_suite(uverbs_race_suite);

@@ -271,9 +271,10 @@ static struct kunit_case srq_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_srq_suite = {
+static struct kunit_suite uverbs_srq_suite = {
 	.name = "uverbs_srq",
 	.init = queues_init,
 	.exit = commands_exit,
 	.test_cases = srq_cases,
 };
+kunit_test_suite(uverbs_srq_suite);

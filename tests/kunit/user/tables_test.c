@@ -481,9 +481,10 @@ static struct kunit_case tables_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_tables_suite = {
+static struct kunit_suite uverbs_tables_suite = {
 	.name = "uverbs_tables",
 	.init = tables_init,
 	.exit = tables_exit,
 	.test_cases = tables_cases,
 };
+kunit_test_suite(uverbs_tables_suite);

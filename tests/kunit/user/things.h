@@ -59,10 +59,4 @@ int things_note(struct ib_uobject *uobj, enum rdma_remove_reason why);
 /* Closes a descriptor and waits for its release. */
 void things_close_fd(int fd);
 
-extern struct kunit_suite uverbs_uobject_suite;
-extern struct kunit_suite uverbs_fd_suite;
-extern struct kunit_suite uverbs_ioctl_suite;
-extern struct kunit_suite uverbs_write_suite;
-extern struct kunit_suite uverbs_node_suite;
-
 #endif

@@ -327,9 +327,10 @@ static struct kunit_case umap_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_umap_suite = {
+static struct kunit_suite uverbs_umap_suite = {
 	.name = "uverbs_umap",
 	.init = umap_test_init,
 	.exit = umap_test_exit,
 	.test_cases = umap_cases,
 };
+kunit_test_suite(uverbs_umap_suite);

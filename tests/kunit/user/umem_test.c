@@ -325,9 +325,10 @@ static struct kunit_case umem_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_umem_suite = {
+static struct kunit_suite uverbs_umem_suite = {
 	.name = "uverbs_umem",
 	.init = umem_test_init,
 	.exit = umem_test_exit,
 	.test_cases = umem_cases,
 };
+kunit_test_suite(uverbs_umem_suite);

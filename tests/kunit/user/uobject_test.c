@@ -352,9 +352,10 @@ static struct kunit_case uobject_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_uobject_suite = {
+static struct kunit_suite uverbs_uobject_suite = {
 	.name = "uverbs_uobject",
 	.init = things_init,
 	.exit = things_exit,
 	.test_cases = uobject_cases,
 };
+kunit_test_suite(uverbs_uobject_suite);

@@ -43,13 +43,4 @@ void user_thread_join(struct user_thread *thread);
 /* A minute of virtual time. */
 bool user_wait(bool (*cond)(void *arg), void *arg);
 
-extern struct kunit_suite uverbs_umem_suite;
-extern struct kunit_suite uverbs_pgsz_suite;
-extern struct kunit_suite uverbs_odp_suite;
-extern struct kunit_suite uverbs_dmabuf_suite;
-extern struct kunit_suite uverbs_umap_suite;
-extern struct kunit_suite uverbs_attr_suite;
-extern struct kunit_suite uverbs_marshal_suite;
-extern struct kunit_suite uverbs_flow_suite;
-
 #endif

@@ -298,9 +298,10 @@ static struct kunit_case wq_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_wq_suite = {
+static struct kunit_suite uverbs_wq_suite = {
 	.name = "uverbs_wq",
 	.init = queues_init,
 	.exit = commands_exit,
 	.test_cases = wq_cases,
 };
+kunit_test_suite(uverbs_wq_suite);

@@ -376,9 +376,10 @@ static struct kunit_case write_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_write_suite = {
+static struct kunit_suite uverbs_write_suite = {
 	.name = "ib_uverbs_write",
 	.init = write_init,
 	.exit = things_exit,
 	.test_cases = write_cases,
 };
+kunit_test_suite(uverbs_write_suite);

@@ -375,9 +375,10 @@ static struct kunit_case xrc_share_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_xrc_share_suite = {
+static struct kunit_suite uverbs_xrc_share_suite = {
 	.name = "uverbs_xrc_share",
 	.init = race_init,
 	.exit = race_exit,
 	.test_cases = xrc_share_cases,
 };
+kunit_test_suite(uverbs_xrc_share_suite);

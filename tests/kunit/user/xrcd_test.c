@@ -265,9 +265,10 @@ static struct kunit_case xrcd_cases[] = {
 	{}
 };
 
-struct kunit_suite uverbs_xrcd_suite = {
+static struct kunit_suite uverbs_xrcd_suite = {
 	.name = "uverbs_xrcd",
 	.init = commands_init,
 	.exit = commands_exit,
 	.test_cases = xrcd_cases,
 };
+kunit_test_suite(uverbs_xrcd_suite);
