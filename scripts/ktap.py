@@ -29,6 +29,7 @@ TROUBLE = re.compile(r'(\bBUG\b|WARNING: |KASAN: |UBSAN: |Oops|Kernel panic|'
                      r'unreferenced object|ODEBUG: |list_(add|del) corruption|'
                      r'unregister_netdevice: waiting|Objects remaining|^### .* failed)')
 RESULT = re.compile(r'^( *)(not )?ok \d+ (\S+)(.*)')
+FAILURE = re.compile(r'^ +# \w+: ((?:EXPECTATION|ASSERTION) FAILED at .*)')
 PLAN = re.compile(r'^    1\.\.(\d+)$')
 SUBTEST = re.compile(r'^    # Subtest: (\S+)$')
 
@@ -110,6 +111,7 @@ class Console:
 
     def __init__(self, path):
         self.results, self.trouble = [], []
+        self.failures, self.said = [], []  # (case, first lines) of those that fail
         self.suite, self.planned, self.seen, self.ended = None, None, 0, False
         # A parameterised case prints one line for each parameter, deeper, and one
         # for itself; the deepest lines are not told apart: every line counts once.
@@ -125,6 +127,10 @@ class Console:
             self.take_result(len(m[1]), m)
         elif TROUBLE.search(line):
             self.trouble.append(line)
+        elif FAILURE.match(line):
+            self.said = self.said or [FAILURE.match(line)[1]]
+        elif self.said and line.startswith('    ') and len(self.said) < 6:
+            self.said.append(line.strip())
         elif SUBTEST.match(line):
             self.end_suite()
             self.suite = SUBTEST.match(line)[1]
@@ -137,6 +143,9 @@ class Console:
             self.end_suite()
             return
         self.seen += depth == 4
+        if m[2] and depth == 4:
+            self.failures.append(('%s.%s' % (self.suite, m[3]), self.said))
+        self.said = []
         self.results.append(Result(self.suite, m[3], bool(m[2]),
                                    not m[2] and '# SKIP' in m[4]))
 
@@ -162,11 +171,13 @@ def main():
         print(' '.join(sorted(m for m in cases if m.endswith('_test'))))
         return 0
     count = collections.Counter()
+    failures = []
     allowed = allowed_skips(args.tests, args.provider)
     for path in args.consoles:
         console = Console(path)
         module, _, some = os.path.basename(os.path.dirname(path)).partition(':')
         trouble += console.trouble
+        failures += console.failures
         for r in console.results:
             count['failed' if r.failed else 'skipped' if r.skipped else 'passed'] += 1
             if r.skipped and '%s.%s' % (r.suite, r.case) not in allowed:
@@ -178,6 +189,9 @@ def main():
             trouble.append('%s has no suite %s' % (module, some or 'at all'))
         ran = {(r.suite, r.case) for r in console.results}
         trouble += ['%s.%s did not run' % c for c in sorted(wanted - ran)]
+    for case, said in failures:
+        print('FAILED', case)
+        print(''.join('    %s\n' % line for line in said), end='')
     for line in trouble[:40]:
         print('TROUBLE', line)
     print('kunit: %d passed, %d failed, %d skipped, %d lines of trouble' % (
