@@ -4,11 +4,11 @@
  * to some of its entries (cq->cqe_used).
  *
  * A device has one pool a polling context, made when it is first asked for and
- * hung on dev->cq_pools[].  A pool has one shelf a completion vector, with a
- * lock of its own.  A shelf sorts its CQs by the order of their free entries, so
+ * hung on dev->cq_pools[].  A pool has lists of CQs for each completion
+ * vector, with a lock of its own, sorted by the order of their free entries, so
  * that neither get nor put looks at more than a few, however many there are.
  *
- * Lock order: dev->cq_pools_lock (making the pool) and a shelf's lock are never
+ * Lock order: dev->cq_pools_lock (making the pool) and a vector's lock are never
  * held together.
  */
 #include <linux/log2.h>
@@ -19,7 +19,7 @@
 #define CQ_POOL_PROBES	8	/* CQs looked at that may not fit */
 #define CQ_POOL_ORDERS	33	/* 0: full, n: 2^(n-1) free entries or more */
 
-struct cq_shelf {
+struct cq_vector {
 	spinlock_t lock;	/* protects cqs, their pool_entry and cqe_used */
 	struct list_head cqs[CQ_POOL_ORDERS];	/* of ib_cq, by cq_order() */
 };
@@ -27,8 +27,8 @@ struct cq_shelf {
 struct cq_pool {
 	struct list_head anchor;	/* dev->cq_pools[]; never moved */
 	atomic_t turn;			/* vector of who does not care */
-	unsigned int num_shelves;
-	struct cq_shelf shelves[] __counted_by(num_shelves);
+	unsigned int num_vectors;
+	struct cq_vector vectors[] __counted_by(num_vectors);
 };
 
 static unsigned int cq_free_entries(const struct ib_cq *cq)
@@ -43,41 +43,41 @@ static unsigned int cq_order(unsigned int entries)
 }
 
 /* Unused CQs to the front: they are who fits a claim for a whole CQ. */
-static void cq_shelve(struct cq_shelf *shelf, struct ib_cq *cq)
+static void cq_sort(struct cq_vector *vec, struct ib_cq *cq)
 {
-	struct list_head *cqs = &shelf->cqs[cq_order(cq_free_entries(cq))];
+	struct list_head *cqs = &vec->cqs[cq_order(cq_free_entries(cq))];
 
-	lockdep_assert_held(&shelf->lock);
+	lockdep_assert_held(&vec->lock);
 	if (cq->cqe_used)
 		list_add_tail(&cq->pool_entry, cqs);
 	else
 		list_add(&cq->pool_entry, cqs);
 }
 
-static void cq_claim(struct cq_shelf *shelf, struct ib_cq *cq, int n)
+static void cq_claim(struct cq_vector *vec, struct ib_cq *cq, int n)
 {
-	lockdep_assert_held(&shelf->lock);
+	lockdep_assert_held(&vec->lock);
 	list_del(&cq->pool_entry);
 	cq->cqe_used += n;
-	cq_shelve(shelf, cq);
+	cq_sort(vec, cq);
 }
 
 /* A CQ with @n free entries or more, closest fit first. */
-static struct ib_cq *cq_find(struct cq_shelf *shelf, unsigned int n)
+static struct ib_cq *cq_find(struct cq_vector *vec, unsigned int n)
 {
 	unsigned int order = cq_order(n);
 	unsigned int probes = 0;
 	struct ib_cq *cq;
 
-	lockdep_assert_held(&shelf->lock);
-	list_for_each_entry(cq, &shelf->cqs[order], pool_entry) {
+	lockdep_assert_held(&vec->lock);
+	list_for_each_entry(cq, &vec->cqs[order], pool_entry) {
 		if (cq_free_entries(cq) >= n)
 			return cq;
 		if (++probes == CQ_POOL_PROBES)
 			break;
 	}
 	while (++order < CQ_POOL_ORDERS) {
-		cq = list_first_entry_or_null(&shelf->cqs[order], struct ib_cq,
+		cq = list_first_entry_or_null(&vec->cqs[order], struct ib_cq,
 					      pool_entry);
 		if (cq)
 			return cq;
@@ -85,23 +85,22 @@ static struct ib_cq *cq_find(struct cq_shelf *shelf, unsigned int n)
 	return NULL;
 }
 
-static struct cq_pool *cq_pool_alloc(unsigned int num_shelves)
+static struct cq_pool *cq_pool_alloc(unsigned int num_vectors)
 {
 	struct cq_pool *pool;
-	struct cq_shelf *shelf;
+	struct cq_vector *vec;
 	unsigned int i;
 
-	pool = kvzalloc(struct_size(pool, shelves, num_shelves), GFP_KERNEL);
+	pool = kvzalloc(struct_size(pool, vectors, num_vectors), GFP_KERNEL);
 	if (!pool)
 		return NULL;
 
-	pool->num_shelves = num_shelves;
+	pool->num_vectors = num_vectors;
 	atomic_set(&pool->turn, -1);
-	for (shelf = pool->shelves; shelf < pool->shelves + num_shelves;
-	     shelf++) {
-		spin_lock_init(&shelf->lock);
+	for (vec = pool->vectors; vec < pool->vectors + num_vectors; vec++) {
+		spin_lock_init(&vec->lock);
 		for (i = 0; i < CQ_POOL_ORDERS; i++)
-			INIT_LIST_HEAD(&shelf->cqs[i]);
+			INIT_LIST_HEAD(&vec->cqs[i]);
 	}
 	return pool;
 }
@@ -146,13 +145,13 @@ static unsigned int cq_pool_vector(struct cq_pool *pool, int hint)
 	unsigned int served;
 
 	if (hint >= 0)
-		return hint % pool->num_shelves;
-	served = min(pool->num_shelves, num_online_cpus());
+		return hint % pool->num_vectors;
+	served = min(pool->num_vectors, num_online_cpus());
 	return (unsigned int)atomic_inc_return(&pool->turn) % served;
 }
 
-/* A new CQ on @shelf with @nr_cqe entries claimed. */
-static struct ib_cq *cq_pool_grow(struct ib_device *dev, struct cq_shelf *shelf,
+/* A new CQ on @vec with @nr_cqe entries claimed. */
+static struct ib_cq *cq_pool_grow(struct ib_device *dev, struct cq_vector *vec,
 				  unsigned int nr_cqe, unsigned int vector,
 				  enum ib_poll_context poll_ctx)
 {
@@ -166,9 +165,9 @@ static struct ib_cq *cq_pool_grow(struct ib_device *dev, struct cq_shelf *shelf,
 
 	cq->shared = true;
 	cq->cqe_used = nr_cqe;
-	spin_lock_irq(&shelf->lock);
-	cq_shelve(shelf, cq);
-	spin_unlock_irq(&shelf->lock);
+	spin_lock_irq(&vec->lock);
+	cq_sort(vec, cq);
+	spin_unlock_irq(&vec->lock);
 	return cq;
 }
 
@@ -187,7 +186,7 @@ struct ib_cq *ib_cq_pool_get(struct ib_device *dev, unsigned int nr_cqe,
 			     int comp_vector_hint,
 			     enum ib_poll_context poll_ctx)
 {
-	struct cq_shelf *shelf;
+	struct cq_vector *vec;
 	struct cq_pool *pool;
 	unsigned int vector;
 	struct ib_cq *cq;
@@ -200,15 +199,15 @@ struct ib_cq *ib_cq_pool_get(struct ib_device *dev, unsigned int nr_cqe,
 	if (!pool)
 		return ERR_PTR(-ENOMEM);
 	vector = cq_pool_vector(pool, comp_vector_hint);
-	shelf = &pool->shelves[vector];
+	vec = &pool->vectors[vector];
 
-	spin_lock_irq(&shelf->lock);
-	cq = cq_find(shelf, nr_cqe);
+	spin_lock_irq(&vec->lock);
+	cq = cq_find(vec, nr_cqe);
 	if (cq)
-		cq_claim(shelf, cq, nr_cqe);
-	spin_unlock_irq(&shelf->lock);
+		cq_claim(vec, cq, nr_cqe);
+	spin_unlock_irq(&vec->lock);
 
-	return cq ?: cq_pool_grow(dev, shelf, nr_cqe, vector, poll_ctx);
+	return cq ?: cq_pool_grow(dev, vec, nr_cqe, vector, poll_ctx);
 }
 EXPORT_SYMBOL(ib_cq_pool_get);
 
@@ -224,7 +223,7 @@ EXPORT_SYMBOL(ib_cq_pool_get);
 void ib_cq_pool_put(struct ib_cq *cq, unsigned int nr_cqe)
 {
 	struct ib_device *dev = cq->device;
-	struct cq_shelf *shelf;
+	struct cq_vector *vec;
 	struct cq_pool *pool;
 	unsigned long flags;
 
@@ -235,11 +234,11 @@ void ib_cq_pool_put(struct ib_cq *cq, unsigned int nr_cqe)
 	pool = cq_pool_find(dev, cq->poll_ctx);
 	spin_unlock_irqrestore(&dev->cq_pools_lock, flags);
 
-	shelf = &pool->shelves[cq->comp_vector];
-	spin_lock_irqsave(&shelf->lock, flags);
+	vec = &pool->vectors[cq->comp_vector];
+	spin_lock_irqsave(&vec->lock, flags);
 	if (!WARN_ON_ONCE(nr_cqe > cq->cqe_used))
-		cq_claim(shelf, cq, -nr_cqe);
-	spin_unlock_irqrestore(&shelf->lock, flags);
+		cq_claim(vec, cq, -nr_cqe);
+	spin_unlock_irqrestore(&vec->lock, flags);
 }
 EXPORT_SYMBOL(ib_cq_pool_put);
 
@@ -252,13 +251,13 @@ void ibcore_cq_pool_init(struct ib_device *dev)
 		INIT_LIST_HEAD(&dev->cq_pools[i]);
 }
 
-static void cq_shelf_empty(struct cq_shelf *shelf)
+static void cq_vector_empty(struct cq_vector *vec)
 {
 	struct ib_cq *cq, *next;
 	int i;
 
 	for (i = 0; i < CQ_POOL_ORDERS; i++) {
-		list_for_each_entry_safe(cq, next, &shelf->cqs[i], pool_entry) {
+		list_for_each_entry_safe(cq, next, &vec->cqs[i], pool_entry) {
 			/* ib_free_cq() leaves alone what a client leaked. */
 			list_del(&cq->pool_entry);
 			cq->shared = false;
@@ -271,15 +270,15 @@ static void cq_shelf_empty(struct cq_shelf *shelf)
 void ibcore_cq_pool_cleanup(struct ib_device *dev)
 {
 	struct cq_pool *pool, *next;
-	unsigned int shelf;
+	unsigned int vec;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(dev->cq_pools); i++) {
 		list_for_each_entry_safe(pool, next, &dev->cq_pools[i],
 					 anchor) {
 			list_del(&pool->anchor);
-			for (shelf = 0; shelf < pool->num_shelves; shelf++)
-				cq_shelf_empty(&pool->shelves[shelf]);
+			for (vec = 0; vec < pool->num_vectors; vec++)
+				cq_vector_empty(&pool->vectors[vec]);
 			kvfree(pool);
 		}
 	}
