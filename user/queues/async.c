@@ -278,8 +278,8 @@ static void async_take(struct uverbs_event_queue *queue, struct uverbs_event *ba
 	uverbs_uobject_get(&obj->uobject);
 }
 
-static void untake_object_event(struct uverbs_event_queue *queue,
-				struct uverbs_async_event *event)
+static void put_back_object_event(struct uverbs_event_queue *queue,
+				  struct uverbs_async_event *event)
 {
 	struct uverbs_event_object *obj = event->obj;
 
@@ -293,13 +293,13 @@ static void untake_object_event(struct uverbs_event_queue *queue,
 	uverbs_uobject_put(&obj->uobject);
 }
 
-static void async_untake(struct uverbs_event_queue *queue, struct uverbs_event *base)
+static void async_put_back(struct uverbs_event_queue *queue, struct uverbs_event *base)
 {
 	struct uverbs_async_event *event = to_event(base);
 	struct uverbs_async *async = to_async(queue);
 
 	if (event->obj) {
-		untake_object_event(queue, event);
+		put_back_object_event(queue, event);
 		return;
 	}
 	list_add(&base->ready, &queue->ready);
@@ -327,7 +327,7 @@ static void async_read(struct uverbs_event_queue *queue, struct uverbs_event *ba
 static const struct uverbs_event_ops async_ops = {
 	.desc_size = sizeof(struct ib_uverbs_async_event_desc),
 	.take = async_take,
-	.untake = async_untake,
+	.put_back = async_put_back,
 	.read = async_read,
 };
 

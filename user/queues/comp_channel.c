@@ -87,7 +87,7 @@ static void comp_take(struct uverbs_event_queue *channel, struct uverbs_event *e
 	uverbs_uobject_get(&ucq->base.uobject);
 }
 
-static void comp_untake(struct uverbs_event_queue *channel, struct uverbs_event *event)
+static void comp_put_back(struct uverbs_event_queue *channel, struct uverbs_event *event)
 {
 	struct ib_ucq_object *ucq = ucq_of(event);
 
@@ -107,7 +107,7 @@ static void comp_read(struct uverbs_event_queue *channel, struct uverbs_event *e
 static const struct uverbs_event_ops comp_ops = {
 	.desc_size = sizeof(struct ib_uverbs_comp_event_desc),
 	.take = comp_take,
-	.untake = comp_untake,
+	.put_back = comp_put_back,
 	.read = comp_read,
 };
 

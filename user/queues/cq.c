@@ -18,7 +18,7 @@
 #include "uverbs/uverbs.h"
 
 /* What the user asks for, by command or by ioctl. */
-struct cq_wish {
+struct cq_request {
 	struct ib_cq_init_attr attr;
 	u64 user_handle;
 	struct ib_uobject *channel;	/* or NULL */
@@ -71,19 +71,19 @@ static struct ib_cq *cq_create_hw(struct ib_ucq_object *ucq,
 
 /* On failure @ucq is as it was, and to be aborted. */
 static int cq_create(struct ib_ucq_object *ucq, struct uverbs_attr_bundle *attrs,
-		     const struct cq_wish *wish)
+		     const struct cq_request *request)
 {
 	struct ib_cq *cq;
 	int ret;
 
-	if (wish->attr.comp_vector >= attrs->context->device->num_comp_vectors)
+	if (request->attr.comp_vector >= attrs->context->device->num_comp_vectors)
 		return -EINVAL;
-	ucq->base.uobject.user_handle = wish->user_handle;
-	ret = uverbs_event_object_init(&ucq->base, attrs, wish->event_fd);
+	ucq->base.uobject.user_handle = request->user_handle;
+	ret = uverbs_event_object_init(&ucq->base, attrs, request->event_fd);
 	if (ret)
 		return ret;
-	uverbs_ucq_channel_init(ucq, wish->channel);
-	cq = cq_create_hw(ucq, attrs, &wish->attr);
+	uverbs_ucq_channel_init(ucq, request->channel);
+	cq = cq_create_hw(ucq, attrs, &request->attr);
 	if (IS_ERR(cq)) {
 		uverbs_ucq_channel_exit(ucq);
 		uverbs_event_object_exit(&ucq->base);
@@ -140,21 +140,21 @@ static void cq_put(struct ib_cq *cq)
 
 /* For a command that names the channel by @fd, none if that is negative. */
 static struct ib_uobject *cq_command_create(struct uverbs_attr_bundle *attrs,
-					    struct cq_wish *wish, s32 fd)
+					    struct cq_request *request, s32 fd)
 {
 	struct ib_device *ibdev;
 	struct ib_uobject *uobj;
 	int ret;
 
 	if (fd >= 0) {
-		wish->channel = ufd_get_read(UVERBS_OBJECT_COMP_CHANNEL, fd, attrs);
-		if (IS_ERR(wish->channel))
-			return wish->channel;
+		request->channel = ufd_get_read(UVERBS_OBJECT_COMP_CHANNEL, fd, attrs);
+		if (IS_ERR(request->channel))
+			return request->channel;
 	}
 	uobj = uobj_alloc(UVERBS_OBJECT_CQ, attrs, &ibdev);
 	if (IS_ERR(uobj))
 		goto out;
-	ret = cq_create(uverbs_ucq_object(uobj), attrs, wish);
+	ret = cq_create(uverbs_ucq_object(uobj), attrs, request);
 	if (ret) {
 		uobj_alloc_abort(uobj, attrs);
 		uobj = ERR_PTR(ret);
@@ -162,8 +162,8 @@ static struct ib_uobject *cq_command_create(struct uverbs_attr_bundle *attrs,
 	}
 	uobj_finalize_uobj_create(uobj, attrs);
 out:
-	if (wish->channel)
-		uobj_put_read(wish->channel);
+	if (request->channel)
+		uobj_put_read(request->channel);
 	return uobj;
 }
 
@@ -182,19 +182,19 @@ static int cq_write_create(struct uverbs_attr_bundle *attrs)
 	struct ib_uverbs_create_cq_resp resp;
 	struct ib_uverbs_create_cq cmd;
 	struct ib_uobject *uobj;
-	struct cq_wish wish;
+	struct cq_request request;
 	int ret;
 
 	ret = uverbs_request(attrs, &cmd, sizeof(cmd));
 	if (ret)
 		return ret;
-	wish = (struct cq_wish){
+	request = (struct cq_request){
 		.attr.cqe = cmd.cqe,
 		.attr.comp_vector = cmd.comp_vector,
 		.user_handle = cmd.user_handle,
 		.event_fd = UVERBS_NO_ATTR,
 	};
-	uobj = cq_command_create(attrs, &wish, cmd.comp_channel);
+	uobj = cq_command_create(attrs, &request, cmd.comp_channel);
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	resp = cq_created(uobj);
@@ -206,7 +206,7 @@ static int cq_write_create_ex(struct uverbs_attr_bundle *attrs)
 	struct ib_uverbs_ex_create_cq_resp resp = {};
 	struct ib_uverbs_ex_create_cq cmd;
 	struct ib_uobject *uobj;
-	struct cq_wish wish;
+	struct cq_request request;
 	int ret;
 
 	ret = uverbs_request(attrs, &cmd, sizeof(cmd));
@@ -214,14 +214,14 @@ static int cq_write_create_ex(struct uverbs_attr_bundle *attrs)
 		return ret;
 	if (cmd.comp_mask || cmd.reserved)
 		return -EINVAL;
-	wish = (struct cq_wish){
+	request = (struct cq_request){
 		.attr.cqe = cmd.cqe,
 		.attr.comp_vector = cmd.comp_vector,
 		.attr.flags = cmd.flags,
 		.user_handle = cmd.user_handle,
 		.event_fd = UVERBS_NO_ATTR,
 	};
-	uobj = cq_command_create(attrs, &wish, cmd.comp_channel);
+	uobj = cq_command_create(attrs, &request, cmd.comp_channel);
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	resp.base = cq_created(uobj);
@@ -388,28 +388,28 @@ static int UVERBS_HANDLER(UVERBS_METHOD_CQ_CREATE)(struct uverbs_attr_bundle *at
 {
 	struct ib_uobject *uobj =
 		uverbs_attr_get_uobject(attrs, UVERBS_ATTR_CREATE_CQ_HANDLE);
-	struct cq_wish wish = { .event_fd = UVERBS_ATTR_CREATE_CQ_EVENT_FD };
+	struct cq_request request = { .event_fd = UVERBS_ATTR_CREATE_CQ_EVENT_FD };
 	const struct ib_cq *cq;
 	int ret;
 
-	ret = uverbs_copy_from(&wish.attr.cqe, attrs, UVERBS_ATTR_CREATE_CQ_CQE);
+	ret = uverbs_copy_from(&request.attr.cqe, attrs, UVERBS_ATTR_CREATE_CQ_CQE);
 	if (!ret)
-		ret = uverbs_copy_from(&wish.attr.comp_vector, attrs,
+		ret = uverbs_copy_from(&request.attr.comp_vector, attrs,
 				       UVERBS_ATTR_CREATE_CQ_COMP_VECTOR);
 	if (!ret)
-		ret = uverbs_copy_from(&wish.user_handle, attrs,
+		ret = uverbs_copy_from(&request.user_handle, attrs,
 				       UVERBS_ATTR_CREATE_CQ_USER_HANDLE);
 	if (!ret)
-		ret = uverbs_get_flags32(&wish.attr.flags, attrs,
+		ret = uverbs_get_flags32(&request.attr.flags, attrs,
 					 UVERBS_ATTR_CREATE_CQ_FLAGS,
 					 IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |
 					 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN);
 	if (ret)
 		return ret;
 	if (uverbs_attr_is_valid(attrs, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL))
-		wish.channel = uverbs_attr_get_uobject(
+		request.channel = uverbs_attr_get_uobject(
 			attrs, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL);
-	ret = cq_create(uverbs_ucq_object(uobj), attrs, &wish);
+	ret = cq_create(uverbs_ucq_object(uobj), attrs, &request);
 	if (ret)
 		return ret;
 	uverbs_finalize_uobj_create(attrs, UVERBS_ATTR_CREATE_CQ_HANDLE);

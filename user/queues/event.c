@@ -70,16 +70,16 @@ uverbs_event_take(struct uverbs_event_queue *queue, void *desc)
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_event_take);
 
-VISIBLE_IF_KUNIT void uverbs_event_untake(struct uverbs_event_queue *queue,
-					  struct uverbs_event *event)
+VISIBLE_IF_KUNIT void uverbs_event_put_back(struct uverbs_event_queue *queue,
+					    struct uverbs_event *event)
 {
 	spin_lock_irq(&queue->lock);
-	queue->ops->untake(queue, event);
+	queue->ops->put_back(queue, event);
 	spin_unlock_irq(&queue->lock);
 	/* Somebody else may have gone to sleep meanwhile. */
 	uverbs_event_queue_wake(queue);
 }
-EXPORT_SYMBOL_IF_KUNIT(uverbs_event_untake);
+EXPORT_SYMBOL_IF_KUNIT(uverbs_event_put_back);
 
 /* 1 if there was one, 0 if not, or an error. */
 static int read_event(struct uverbs_event_queue *queue, char __user *buf)
@@ -90,7 +90,7 @@ static int read_event(struct uverbs_event_queue *queue, char __user *buf)
 	if (IS_ERR_OR_NULL(event))
 		return PTR_ERR(event);
 	if (copy_to_user(buf, &desc, queue->ops->desc_size)) {
-		uverbs_event_untake(queue, event);
+		uverbs_event_put_back(queue, event);
 		return -EFAULT;
 	}
 	queue->ops->read(queue, event);

@@ -78,7 +78,7 @@ static struct umad_packet *umad_recv_take(struct ib_umad_file *file)
 }
 
 /* It could not be read: it is the next again. */
-static void umad_recv_untake(struct ib_umad_file *file, struct umad_packet *packet)
+static void umad_recv_put_back(struct ib_umad_file *file, struct umad_packet *packet)
 {
 	bool gone;
 
@@ -259,7 +259,7 @@ ssize_t umad_read(struct file *filp, char __user *buf, size_t count, loff_t *pos
 		return PTR_ERR(packet);
 	ret = umad_copy_packet(file, packet, buf, count);
 	if (ret < 0)
-		umad_recv_untake(file, packet);
+		umad_recv_put_back(file, packet);
 	else
 		umad_packet_free(packet);
 	return ret;

@@ -83,8 +83,8 @@ static void file_free(struct kref *ref)
 	WARN_ON(!xa_empty(&file->handles));
 	xa_destroy(&file->handles);
 	uverbs_async_forget(file);
-	if (file->sink)
-		put_page(file->sink);
+	if (file->dummy_page)
+		put_page(file->dummy_page);
 	mutex_destroy(&file->umaps.lock);
 	mutex_destroy(&file->mmap_lock);
 	uverbs_device_put(file->device);

@@ -4,7 +4,7 @@
  * rdma_user_mmap_io() until they are unmapped.
  *
  * A mapping is live while its record is on the file's list, and revoked once it is
- * not: its pages are gone and faults bring in the sink, an ordinary page, so that a
+ * not: its pages are gone and faults bring in a dummy page, so that a
  * process that still writes to its doorbell does not die of it.  A record belongs to
  * one VMA and is freed with it; a fork, split or move makes another.  A live record
  * has a reference on its mmap entry, a revoked one has none: the driver may be gone.
@@ -92,30 +92,30 @@ static void umap_close(struct vm_area_struct *vma)
 	kfree(priv);
 }
 
-static struct page *umap_get_sink(struct ib_uverbs_file *file, gfp_t gfp)
+static struct page *umap_dummy_page(struct ib_uverbs_file *file, gfp_t gfp)
 {
 	mutex_lock(&file->umaps.lock);
-	if (!file->sink)
-		file->sink = alloc_page(gfp | __GFP_ZERO);
+	if (!file->dummy_page)
+		file->dummy_page = alloc_page(gfp | __GFP_ZERO);
 	mutex_unlock(&file->umaps.lock);
-	return file->sink;
+	return file->dummy_page;
 }
 
 /*
- * Only a revoked mapping faults: a live one has all its pages.  The sink is mapped
+ * Only a revoked mapping faults: a live one has all its pages.  The dummy page is mapped
  * by frame, as the device was, and lives as long as the file, which the VMA holds.
  */
 static vm_fault_t umap_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
-	struct page *sink;
+	struct page *dummy_page;
 
 	if (!vma->vm_private_data)
 		return VM_FAULT_SIGBUS;
-	sink = umap_get_sink(umap_file(vma), vmf->gfp_mask);
-	if (!sink)
+	dummy_page = umap_dummy_page(umap_file(vma), vmf->gfp_mask);
+	if (!dummy_page)
 		return VM_FAULT_OOM;
-	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(sink),
+	return vmf_insert_pfn_prot(vma, vmf->address, page_to_pfn(dummy_page),
 				   vm_get_page_prot(vma->vm_flags));
 }
 

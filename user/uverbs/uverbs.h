@@ -91,7 +91,7 @@ struct ib_uverbs_file {
 	struct ib_device *pinned;
 	struct ib_ucontext *retired_context;
 	/* What revoked mappings show; set once, under umaps.lock. */
-	struct page *sink;
+	struct page *dummy_page;
 
 	/* For writing: teardown.  For reading: destroys, releases of descriptors. */
 	struct rw_semaphore teardown_sem;
@@ -130,7 +130,7 @@ void uverbs_handles_drop(struct ib_uverbs_file *file);
 /* The file's mmap method sets them before it calls the driver's. */
 extern const struct vm_operations_struct uverbs_umap_ops;
 
-/* Ends all mappings of a file now, in all processes; they show the sink instead. */
+/* Ends all mappings of a file now, in all processes; they show a dummy page instead. */
 void uverbs_umaps_revoke(struct ib_uverbs_file *file);
 
 /* ---- call.c: one call of a method ---- */
@@ -251,14 +251,14 @@ struct uverbs_event {
 	struct list_head ready;		/* of the queue's; under its lock */
 };
 
-/* What differs between queues.  @lock is held by take() and untake() only. */
+/* What differs between queues.  @lock is held by take() and put_back() only. */
 struct uverbs_event_ops {
 	size_t desc_size;	/* what the user reads of one */
 	/* The first event is being read: describes it and takes it off. */
 	void (*take)(struct uverbs_event_queue *queue, struct uverbs_event *event,
 		     void *desc);
 	/* It was not, after all: it is first again, unless its object is gone. */
-	void (*untake)(struct uverbs_event_queue *queue, struct uverbs_event *event);
+	void (*put_back)(struct uverbs_event_queue *queue, struct uverbs_event *event);
 	/* It was. */
 	void (*read)(struct uverbs_event_queue *queue, struct uverbs_event *event);
 };
@@ -291,7 +291,7 @@ int uverbs_event_fasync(int fd, struct file *filp, int on);
 #if IS_ENABLED(CONFIG_KUNIT)
 /* What a read does with one event before it copies it, and if that fails. */
 struct uverbs_event *uverbs_event_take(struct uverbs_event_queue *queue, void *desc);
-void uverbs_event_untake(struct uverbs_event_queue *queue, struct uverbs_event *event);
+void uverbs_event_put_back(struct uverbs_event_queue *queue, struct uverbs_event *event);
 #endif
 
 /* ---- umem.c: pinned memory regions ---- */

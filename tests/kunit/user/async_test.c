@@ -165,7 +165,7 @@ static void an_object_is_destroyed_while_its_event_is_read(struct kunit *test)
 	event = uverbs_event_take(queue, &desc);
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 1);
-	uverbs_event_untake(queue, event);
+	uverbs_event_put_back(queue, event);
 	expect_none(c, fd);
 	things_close_fd(fd);
 }
@@ -237,7 +237,7 @@ static void an_event_that_is_put_back_keeps_its_kind(struct kunit *test)
 	for (i = 1; i < UVERBS_OBJECT_EVENTS; i++)
 		uverbs_event_object_notify(obj, i);
 	uverbs_event_object_notify(obj, IB_EVENT_CQ_ERR);
-	uverbs_event_untake(queue, event);
+	uverbs_event_put_back(queue, event);
 	KUNIT_EXPECT_EQ(test, obj->events_reported, 0u);
 	expect_next(c, fd, 'a', IB_EVENT_CQ_ERR);
 	for (i = 1; i < UVERBS_OBJECT_EVENTS; i++)

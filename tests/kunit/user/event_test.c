@@ -147,14 +147,14 @@ static void an_event_that_is_put_back_is_first_again(struct kunit *test)
 
 	events_complete(a.cq);
 	events_complete(b.cq);
-	uverbs_event_untake(queue, uverbs_event_take(queue, desc));
+	uverbs_event_put_back(queue, uverbs_event_take(queue, desc));
 	KUNIT_EXPECT_EQ(test, desc[0], 'a');
 	events_read_names(c, channel, names, sizeof(names));
 	KUNIT_EXPECT_STREQ(test, names, "ab");
 	events_complete(a.cq);
 	events_complete(b.cq);
 	events_complete(a.cq);
-	uverbs_event_untake(queue, uverbs_event_take(queue, desc));
+	uverbs_event_put_back(queue, uverbs_event_take(queue, desc));
 	events_read_names(c, channel, names, sizeof(names));
 	KUNIT_EXPECT_STREQ(test, names, "aba");
 	things_close_fd(channel);
@@ -177,7 +177,7 @@ static void a_cq_is_destroyed_while_its_event_is_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
 	/* The user will have it, or has given a bad address. */
 	KUNIT_EXPECT_EQ(test, resp.comp_events_reported, 1);
-	uverbs_event_untake(queue, event);
+	uverbs_event_put_back(queue, event);
 	KUNIT_EXPECT_EQ(test, events_poll(channel), 0);
 
 	events_complete(b.cq);
@@ -222,7 +222,7 @@ static void an_event_that_is_put_back_wakes_another(struct kunit *test)
 	preempt_enable();
 	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(event));
 	KUNIT_EXPECT_FALSE(test, events_reader_done(&reader));
-	uverbs_event_untake(queue, event);
+	uverbs_event_put_back(queue, event);
 	KUNIT_EXPECT_TRUE(test, events_reader_done(&reader));
 	if (!reader.thread.done)
 		events_complete(a.cq);

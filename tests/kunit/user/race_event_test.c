@@ -95,7 +95,7 @@ static int read_slowly(struct racer *r)
 		if (IS_ERR(event))
 			break;
 		if (event && race_random(2)) {
-			uverbs_event_untake(queue, event);
+			uverbs_event_put_back(queue, event);
 			put_back++;
 		} else if (event) {
 			queue->ops->read(queue, event);

@@ -147,7 +147,7 @@ static void a_mapping_taken_away_swallows_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *doorbell(0), 1);
 	/* The same page everywhere, with nothing of the device in it. */
 	KUNIT_EXPECT_EQ(test, user_read(test, addr + PAGE_SIZE), 2);
-	KUNIT_EXPECT_NOT_NULL(test, ufile->sink);
+	KUNIT_EXPECT_NOT_NULL(test, ufile->dummy_page);
 	/* Nothing of the driver's is held. */
 	KUNIT_EXPECT_EQ(test, kref_read(&entry.ref), 1u);
 	rdma_user_mmap_disassociate(&hca->ibdev);
