@@ -352,32 +352,32 @@ static int shown_once(const struct kind *kind)
 	return n;
 }
 
-/* @strangers: others of the kind that there are. */
+/* @others: others of the kind that there are. */
 static unsigned long check_dump(struct kunit *test, const struct kind *kind, int n,
-				int strangers)
+				int others)
 {
 	unsigned long work;
 
 	make_up_to(test, kind, n);
 	work = dump(test, kind);
 	KUNIT_EXPECT_EQ_MSG(test, shown_once(kind), n, "%s", kind->name);
-	KUNIT_EXPECT_EQ_MSG(test, entries, n + strangers, "%s", kind->name);
+	KUNIT_EXPECT_EQ_MSG(test, entries, n + others, "%s", kind->name);
 	KUNIT_EXPECT_EQ_MSG(test, qp_entries, kind->has_qps ? n : 0, "%s", kind->name);
 	KUNIT_EXPECT_GT_MSG(test, pages, n / 200, "%s", kind->name);
 	/* Each once, its QP once, and what did not fit once more. */
 	KUNIT_EXPECT_LE_MSG(test, work,
-			    (unsigned long)((1 + kind->has_qps) * (n + strangers) + pages),
+			    (unsigned long)((1 + kind->has_qps) * (n + others) + pages),
 			    "%s", kind->name);
 	return work;
 }
 
 static void check_kind(struct kunit *test, const struct kind *kind)
 {
-	int strangers = kind->make == make_pd || kind->make == make_cq;
+	int others = kind->make == make_pd || kind->make == make_cq;
 	unsigned long few, most;
 
-	few = check_dump(test, kind, FEW, strangers);
-	most = check_dump(test, kind, MOST, strangers);
+	few = check_dump(test, kind, FEW, others);
+	most = check_dump(test, kind, MOST, others);
 	kunit_info(test, "%s: %lu and %lu visits, %d pages", kind->name, few, most, pages);
 	KUNIT_EXPECT_GE(test, few, (unsigned long)FEW);
 	KUNIT_EXPECT_LE_MSG(test, most, few * 4 + few / 10, "%s", kind->name);

@@ -18,7 +18,7 @@ static struct nlattr *tb[RDMA_NLDEV_ATTR_MAX], *etb[RDMA_NLDEV_ATTR_MAX];
 static struct rdma_cm_id *id[2];		/* of port 1, of port 2 */
 static struct rdma_restrack_cm_id *track;
 static u8 *shown;				/* by index in track */
-static int visits, entries, pages, strangers;
+static int visits, entries, pages, others;
 
 static void query_cm_id(const struct rdma_restrack_cm_id *cm_id,
 			struct rdma_restrack_cm_state *out)
@@ -90,7 +90,7 @@ static void note_page(struct nl *unused)
 			if (n < IDS)
 				shown[n]++;
 			else
-				strangers++;
+				others++;
 			entries++;
 		}
 	}
@@ -104,7 +104,7 @@ static int dump(u32 port, void (*between)(struct nl *nl))
 
 	visits = 0;
 	entries = 0;
-	strangers = 0;
+	others = 0;
 	memset(shown, 0, IDS);
 	nl.between = between;
 	ret = nl_call(&nl, nl_dev_dump(&nl, RDMA_NLDEV_CMD_RES_CM_ID_GET, hca, port));
@@ -128,7 +128,7 @@ static void each_is_visited_once(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, dump(0, note_page), 0);
 	KUNIT_EXPECT_EQ(test, entries, IDS);
-	KUNIT_EXPECT_EQ(test, strangers, 0);
+	KUNIT_EXPECT_EQ(test, others, 0);
 	KUNIT_EXPECT_EQ(test, shown_once(0, IDS, 1), IDS);
 	KUNIT_EXPECT_GT(test, pages, 50);
 	/* And once more if it was the one that did not fit. */

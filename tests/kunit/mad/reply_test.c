@@ -224,7 +224,7 @@ static void a_reply_of_an_impossible_length(struct kunit *test)
 }
 
 /*
- * Strangers may ask what they like while nothing can leave: what waits is bounded, and
+ * Peers may ask what they like while nothing can leave: what waits is bounded, and
  * of few address handles some are left for others.
  */
 static void bound_replies(struct kunit *test)

@@ -6,7 +6,7 @@
 #include "rmpp_peer.h"
 
 #define FULL		(PEER_CLASS_LEN + PEER_SEG_BYTES)
-#define STRANGER	0x7777		/* his LID */
+#define UNKNOWN_LID	0x7777		/* that no agent knows */
 #define SLOW_MS		4000		/* to find him */
 #define LOOKUPS		128		/* IBMAD_RMPP_MAX_LOOKUPS */
 
@@ -28,10 +28,10 @@ static void send_from(u16 slid, u32 tid, u32 seg, u8 flags)
 }
 
 /* The first segment of a transfer whose way back is looked for from now on. */
-static void a_stranger_begins(struct kunit *test)
+static void an_unknown_peer_begins(struct kunit *test)
 {
 	peer_hca->on_create_ah = slowly_once;
-	send_from(STRANGER, 1, 1, FIRST);
+	send_from(UNKNOWN_LID, 1, 1, FIRST);
 	KUNIT_EXPECT_NULL(test, peer_hca->on_create_ah);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 2u);
@@ -53,25 +53,25 @@ static void expect_over(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kref_read(&to_agent(peer_agent)->kref), 1u);
 }
 
-static void a_stranger_holds_nobody_up(struct kunit *test)
+static void an_unknown_peer_holds_nobody_up(struct kunit *test)
 {
 	unsigned long start = jiffies;
 
-	a_stranger_begins(test);
+	an_unknown_peer_begins(test);
 	send_from(0, 1, 1, FIRST);
 	send_from(0, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 2);
 	/* What he sends meanwhile is of no use. */
-	send_from(STRANGER, 1, 1, FIRST);
-	send_from(STRANGER, 1, 2, LAST);
+	send_from(UNKNOWN_LID, 1, 1, FIRST);
+	send_from(UNKNOWN_LID, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 2u);
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + HZ));
 	he_is_found();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 3);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 1u);
-	send_from(STRANGER, 1, 2, LAST);
+	send_from(UNKNOWN_LID, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 2);
 	KUNIT_EXPECT_EQ(test, peer_client.segments, 2);
 	/* Each segment has one fate. */
@@ -80,17 +80,17 @@ static void a_stranger_holds_nobody_up(struct kunit *test)
 	expect_over(test);
 }
 
-static void a_stranger_who_is_not_found(struct kunit *test)
+static void an_unknown_peer_who_is_not_found(struct kunit *test)
 {
 	atomic_set(&peer_hca->fail_create[FAKE_AH], 1);
-	send_from(STRANGER, 1, 1, FIRST);
+	send_from(UNKNOWN_LID, 1, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_hca->sent), 0);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
 	expect_over(test);
 	/* By his next try he is. */
-	send_from(STRANGER, 1, 1, FIRST);
-	send_from(STRANGER, 1, 2, LAST);
+	send_from(UNKNOWN_LID, 1, 1, FIRST);
+	send_from(UNKNOWN_LID, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
 	expect_over(test);
 }
@@ -98,18 +98,18 @@ static void a_stranger_who_is_not_found(struct kunit *test)
 /* The peer gives up, and begins anew, before he is found once. */
 static void a_transfer_that_ends_meanwhile(struct kunit *test)
 {
-	a_stranger_begins(test);
-	peer_send(&(struct peer_mad){ .slid = STRANGER, .tid = 1,
+	an_unknown_peer_begins(test);
+	peer_send(&(struct peer_mad){ .slid = UNKNOWN_LID, .tid = 1,
 				      .type = IB_MGMT_RMPP_TYPE_ABORT });
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
 	/* The way is the same: one search is enough. */
-	send_from(STRANGER, 1, 1, FIRST);
+	send_from(UNKNOWN_LID, 1, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 0);
 	he_is_found();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 1);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
-	send_from(STRANGER, 1, 2, LAST);
+	send_from(UNKNOWN_LID, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
 	expect_over(test);
 }
@@ -146,7 +146,7 @@ static void the_agent_goes_meanwhile(struct kunit *test)
 	int handles = atomic_read(&peer_hca->alive[FAKE_AH]);
 	unsigned long start = jiffies;
 
-	a_stranger_begins(test);
+	an_unknown_peer_begins(test);
 	deregister();
 	KUNIT_EXPECT_TRUE(test, time_after(jiffies, start + msecs_to_jiffies(SLOW_MS - 100)));
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + msecs_to_jiffies(SLOW_MS + 500)));
@@ -173,7 +173,7 @@ static void an_abort_takes_its_time(struct kunit *test)
 
 	peer_hca->on_create_ah = slowly_once;
 	false_ack(test);
-	send_from(STRANGER, 1, 1, FIRST | LAST);
+	send_from(UNKNOWN_LID, 1, 1, FIRST | LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + HZ));
@@ -201,7 +201,7 @@ static void the_agent_goes_before_an_abort(struct kunit *test)
 }
 
 /* So many are looked for at once, half of them unasked; the others come again. */
-static void many_strangers(struct kunit *test)
+static void many_unknown_peers(struct kunit *test)
 {
 	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP, .seg = 1,
 				   .flags = FIRST };
@@ -212,7 +212,7 @@ static void many_strangers(struct kunit *test)
 	answer.whole_tid = peer_seen.tid;
 	peer_hca->on_create_ah = slowly;
 	for (tid = 1; tid <= LOOKUPS; tid++)
-		peer_push(&(struct peer_mad){ .slid = STRANGER, .tid = tid, .seg = 1,
+		peer_push(&(struct peer_mad){ .slid = UNKNOWN_LID, .tid = tid, .seg = 1,
 					      .flags = FIRST });
 	peer_settle();
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), LOOKUPS / 2u);
@@ -241,7 +241,7 @@ static void one_handle_for_all_of_a_peer(struct kunit *test)
 		send_from(0, tid, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 20u);
 	KUNIT_EXPECT_EQ(test, handles(), before + 1);
-	send_from(STRANGER, 1, 1, FIRST);
+	send_from(UNKNOWN_LID, 1, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, handles(), before + 2);
 	/* What is finished has none, though it is still known. */
 	for (tid = 1; tid <= 20; tid++)
@@ -267,12 +267,12 @@ static void handles_are_left_for_others(struct kunit *test)
 
 	peer_hca->ibdev.attrs.max_ah = 80;
 	for (tid = 0; tid < 15; tid++)
-		send_from(STRANGER + tid, 1, 1, FIRST);
+		send_from(UNKNOWN_LID + tid, 1, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 10u);
 	KUNIT_EXPECT_EQ(test, handles(), before + 10);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 5);
 	/* By the way that somebody has, others go. */
-	send_from(STRANGER, 2, 1, FIRST);
+	send_from(UNKNOWN_LID, 2, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 11u);
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
@@ -283,26 +283,26 @@ static void handles_are_left_for_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, handles(), before + 11);
 
 	/* Who has finished makes room: both of his, and the response's is taken by one. */
-	send_from(STRANGER, 1, 2, LAST);
-	send_from(STRANGER, 2, 2, LAST);
-	send_from(STRANGER + 1, 1, 2, LAST);
+	send_from(UNKNOWN_LID, 1, 2, LAST);
+	send_from(UNKNOWN_LID, 2, 2, LAST);
+	send_from(UNKNOWN_LID + 1, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, handles(), before + 9);
-	send_from(STRANGER + 14, 1, 1, FIRST);
+	send_from(UNKNOWN_LID + 14, 1, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, handles(), before + 10);
-	send_from(STRANGER + 14, 1, 2, LAST);
+	send_from(UNKNOWN_LID + 14, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 4);
 }
 
 static struct kunit_case rmpp_way_cases[] = {
-	KUNIT_CASE(a_stranger_holds_nobody_up),
-	KUNIT_CASE(a_stranger_who_is_not_found),
+	KUNIT_CASE(an_unknown_peer_holds_nobody_up),
+	KUNIT_CASE(an_unknown_peer_who_is_not_found),
 	KUNIT_CASE(a_transfer_that_ends_meanwhile),
 	KUNIT_CASE(a_request_that_ends_meanwhile),
 	KUNIT_CASE(the_agent_goes_meanwhile),
 	KUNIT_CASE(an_abort_takes_its_time),
 	KUNIT_CASE(an_abort_that_cannot_go),
 	KUNIT_CASE(the_agent_goes_before_an_abort),
-	KUNIT_CASE(many_strangers),
+	KUNIT_CASE(many_unknown_peers),
 	KUNIT_CASE(one_handle_for_all_of_a_peer),
 	KUNIT_CASE(handles_are_left_for_others),
 	{}

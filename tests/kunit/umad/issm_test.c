@@ -39,42 +39,42 @@ static void the_bit_is_set_while_it_is_open(struct kunit *test)
 	struct file *filp, *other;
 
 	hca->port[1].cap_mask = IB_PORT_CM_SUP;
-	filp = desk_open_node(name, 0);
+	filp = fixture_open_node(name, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
 	KUNIT_EXPECT_TRUE(test, is_sm());
-	other = desk_open_node(name, O_NONBLOCK);
+	other = fixture_open_node(name, O_NONBLOCK);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(other), -EAGAIN);
 	KUNIT_EXPECT_TRUE(test, is_sm());
-	desk_close_file(filp);
+	fixture_close_file(filp);
 	KUNIT_EXPECT_FALSE(test, is_sm());
 	KUNIT_EXPECT_EQ(test, hca->port[1].cap_mask, (u32)IB_PORT_CM_SUP);
 
-	other = desk_open_node(name, O_NONBLOCK);
+	other = fixture_open_node(name, O_NONBLOCK);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
 	KUNIT_EXPECT_TRUE(test, is_sm());
-	desk_close_file(other);
+	fixture_close_file(other);
 }
 
-static long open_issm(struct desk_waiter *waiter)
+static long open_issm(struct fixture_waiter *waiter)
 {
-	waiter->filp = desk_open_node(waiter->name, 0);
+	waiter->filp = fixture_open_node(waiter->name, 0);
 	return PTR_ERR_OR_ZERO(waiter->filp);
 }
 
 static void another_waits_until_it_is_closed(struct kunit *test)
 {
-	struct desk_waiter waiter = { .fn = open_issm, .name = name };
-	struct file *filp = desk_open_node(name, 0);
+	struct fixture_waiter waiter = { .fn = open_issm, .name = name };
+	struct file *filp = fixture_open_node(name, 0);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
-	desk_waiter_start(test, &waiter);
+	fixture_waiter_start(test, &waiter);
 	msleep(3000);
 	KUNIT_EXPECT_FALSE(test, waiter.done);
-	desk_close_file(filp);
-	KUNIT_ASSERT_TRUE(test, desk_waiter_join(&waiter));
+	fixture_close_file(filp);
+	KUNIT_ASSERT_TRUE(test, fixture_waiter_join(&waiter));
 	KUNIT_ASSERT_EQ(test, waiter.result, 0l);
 	KUNIT_EXPECT_TRUE(test, is_sm());
-	desk_close_file(waiter.filp);
+	fixture_close_file(waiter.filp);
 	KUNIT_EXPECT_FALSE(test, is_sm());
 }
 
@@ -90,19 +90,19 @@ static int count_modify(struct ib_device *ibdev, u32 port_num, int mask,
 /* The bit is cleared, too: a device may go from one namespace to another. */
 static void removal_takes_it_from_all(struct kunit *test)
 {
-	struct desk_waiter waiter = { .fn = open_issm, .name = name };
-	struct file *filp = desk_open_node(name, 0);
+	struct fixture_waiter waiter = { .fn = open_issm, .name = name };
+	struct file *filp = fixture_open_node(name, 0);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
-	desk_waiter_start(test, &waiter);
+	fixture_waiter_start(test, &waiter);
 	cleared = 0;
 	hca->ibdev.ops.modify_port = count_modify;
 	fake_hca_destroy(hca);
 	hca = NULL;
 	KUNIT_EXPECT_EQ(test, cleared, 1);
-	KUNIT_ASSERT_TRUE(test, desk_waiter_join(&waiter));
+	KUNIT_ASSERT_TRUE(test, fixture_waiter_join(&waiter));
 	KUNIT_EXPECT_EQ(test, waiter.result, -ENXIO);
-	desk_close_file(filp);
+	fixture_close_file(filp);
 	KUNIT_EXPECT_EQ(test, cleared, 1);
 }
 
@@ -111,11 +111,11 @@ static void a_refusing_provider_is_told(struct kunit *test)
 	struct file *filp;
 
 	atomic_set(&hca->fail_modify_port, 1);
-	filp = desk_open_node(name, O_NONBLOCK);
+	filp = fixture_open_node(name, O_NONBLOCK);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(filp), -EIO);
-	filp = desk_open_node(name, O_NONBLOCK);
+	filp = fixture_open_node(name, O_NONBLOCK);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(filp));
-	desk_close_file(filp);
+	fixture_close_file(filp);
 }
 
 /* RoCE has no subnet manager. */
@@ -134,7 +134,7 @@ static void only_a_subnet_has_one(struct kunit *test)
 	if (roce_port) {
 		KUNIT_EXPECT_FALSE(test, roce_port->has_issm);
 		snprintf(name, sizeof(name), "issm%d", roce_port->number);
-		filp = desk_open_node(name, O_NONBLOCK);
+		filp = fixture_open_node(name, O_NONBLOCK);
 		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(filp), -ENOENT);
 	}
 	fake_hca_destroy(roce);

@@ -5,19 +5,19 @@
 
 static void both_abis_register(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, desk_register(&desk.a, TEST_CLASS, IB_MGMT_METHOD_GET, 0, 0),
+	KUNIT_EXPECT_EQ(test, fixture_register(&ends.a, TEST_CLASS, IB_MGMT_METHOD_GET, 0, 0),
 			1);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, TEST_CLASS, IB_MGMT_METHOD_SET, 0),
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, IB_MGMT_METHOD_SET, 0),
 			2);
 	/* Each took its own method, and only that. */
-	KUNIT_EXPECT_EQ(test, desk_register(&desk.a, TEST_CLASS, IB_MGMT_METHOD_SET, 0, 0),
+	KUNIT_EXPECT_EQ(test, fixture_register(&ends.a, TEST_CLASS, IB_MGMT_METHOD_SET, 0, 0),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, TEST_CLASS, IB_MGMT_METHOD_GET, 0),
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, IB_MGMT_METHOD_GET, 0),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, desk_register(&desk.a, TEST_CLASS, 120, 0, 0), 3);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, TEST_CLASS, 120, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, 0, 0, 0), 4);
-	KUNIT_EXPECT_EQ(test, desk_agents(&desk.a), 5u);
+	KUNIT_EXPECT_EQ(test, fixture_register(&ends.a, TEST_CLASS, 120, 0, 0), 3);
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, 120, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, 0, 0, 0), 4);
+	KUNIT_EXPECT_EQ(test, fixture_agents(&ends.a), 5u);
 }
 
 static void the_oui_tells_vendors_apart(struct kunit *test)
@@ -27,16 +27,16 @@ static void the_oui_tells_vendors_apart(struct kunit *test)
 		.method_mask = { 2 }, .oui = { 0x00, 0x02, 0xc9 },
 	};
 
-	KUNIT_EXPECT_EQ(test, desk_register(&desk.a, TEST_RMPP_CLASS, 1, 0, 0), 1);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, TEST_RMPP_CLASS, 1, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, desk_ioctl(&desk.a, IB_USER_MAD_REGISTER_AGENT, &old,
-					 sizeof(old)), 0l);
+	KUNIT_EXPECT_EQ(test, fixture_register(&ends.a, TEST_RMPP_CLASS, 1, 0, 0), 1);
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_RMPP_CLASS, 1, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_ioctl(&ends.a, IB_USER_MAD_REGISTER_AGENT, &old,
+					    sizeof(old)), 0l);
 	KUNIT_EXPECT_EQ(test, old.id, 2u);
 }
 
 static long enable_pkey(struct umad_end *end)
 {
-	return desk_ioctl(end, IB_USER_MAD_ENABLE_PKEY, NULL, 0);
+	return fixture_ioctl(end, IB_USER_MAD_ENABLE_PKEY, NULL, 0);
 }
 
 /* "before a file descriptor is used for anything else" (user_mad.rst). */
@@ -44,33 +44,33 @@ static void the_first_use_settles_the_header(struct kunit *test)
 {
 	size_t old = sizeof(struct ib_user_mad_hdr_old);
 
-	/* The desk's files began with the second ABI. */
-	KUNIT_EXPECT_EQ(test, umad_hdr_size(desk.a.file), old + 8);
-	KUNIT_EXPECT_EQ(test, enable_pkey(&desk.a), -EINVAL);
+	/* The ends's files began with the second ABI. */
+	KUNIT_EXPECT_EQ(test, umad_hdr_size(ends.a.file), old + 8);
+	KUNIT_EXPECT_EQ(test, enable_pkey(&ends.a), -EINVAL);
 
-	desk_close(&desk.a);
-	KUNIT_ASSERT_EQ(test, desk_open(&desk.a, 0), 0);
-	KUNIT_EXPECT_EQ(test, umad_hdr_size(desk.a.file), old);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, TEST_CLASS, 1, 0), 0);
-	KUNIT_EXPECT_EQ(test, enable_pkey(&desk.a), -EINVAL);
-	KUNIT_EXPECT_EQ(test, desk_register(&desk.a, TEST_CLASS, 2, 0, 0), 1);
-	KUNIT_EXPECT_EQ(test, umad_hdr_size(desk.a.file), old);
+	fixture_close(&ends.a);
+	KUNIT_ASSERT_EQ(test, fixture_open(&ends.a, 0), 0);
+	KUNIT_EXPECT_EQ(test, umad_hdr_size(ends.a.file), old);
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, enable_pkey(&ends.a), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_register(&ends.a, TEST_CLASS, 2, 0, 0), 1);
+	KUNIT_EXPECT_EQ(test, umad_hdr_size(ends.a.file), old);
 
-	desk_close(&desk.a);
-	KUNIT_ASSERT_EQ(test, desk_open(&desk.a, 0), 0);
-	KUNIT_EXPECT_EQ(test, enable_pkey(&desk.a), 0l);
-	KUNIT_EXPECT_EQ(test, enable_pkey(&desk.a), 0l);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, TEST_CLASS, 1, 0), 0);
-	KUNIT_EXPECT_EQ(test, umad_hdr_size(desk.a.file), old + 8);
+	fixture_close(&ends.a);
+	KUNIT_ASSERT_EQ(test, fixture_open(&ends.a, 0), 0);
+	KUNIT_EXPECT_EQ(test, enable_pkey(&ends.a), 0l);
+	KUNIT_EXPECT_EQ(test, enable_pkey(&ends.a), 0l);
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, umad_hdr_size(ends.a.file), old + 8);
 }
 
 /* A registration that is refused is no use. */
 static void a_refused_registration_settles_nothing(struct kunit *test)
 {
-	desk_close(&desk.a);
-	KUNIT_ASSERT_EQ(test, desk_open(&desk.a, 0), 0);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, 0xff, 1, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, enable_pkey(&desk.a), 0l);
+	fixture_close(&ends.a);
+	KUNIT_ASSERT_EQ(test, fixture_open(&ends.a, 0), 0);
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, 0xff, 1, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, enable_pkey(&ends.a), 0l);
 }
 
 static const struct ib_user_mad_reg_req2 bad_registrations[] = {
@@ -93,17 +93,17 @@ static void bad_registrations_are_refused(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(bad_registrations); i++) {
 		req = bad_registrations[i];
-		KUNIT_EXPECT_EQ_MSG(test, desk_ioctl(&desk.a, IB_USER_MAD_REGISTER_AGENT2,
-						     &req, sizeof(req)), -EINVAL,
+		KUNIT_EXPECT_EQ_MSG(test, fixture_ioctl(&ends.a, IB_USER_MAD_REGISTER_AGENT2,
+							&req, sizeof(req)), -EINVAL,
 				    "case %d", i);
 	}
 	/* The last was told which flags there are. */
 	KUNIT_EXPECT_EQ(test, req.flags, IB_USER_MAD_REG_FLAGS_CAP);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, 0x8a, 1, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, TEST_CLASS, 1, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, desk_ioctl(&desk.a, _IO(RDMA_IOCTL_MAGIC, 0x77), NULL, 0),
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, 0x8a, 1, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, 1, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_ioctl(&ends.a, _IO(RDMA_IOCTL_MAGIC, 0x77), NULL, 0),
 			-ENOIOCTLCMD);
-	KUNIT_EXPECT_EQ(test, desk_agents(&desk.a), 1u);
+	KUNIT_EXPECT_EQ(test, fixture_agents(&ends.a), 1u);
 }
 
 static void a_file_has_32_agents(struct kunit *test)
@@ -111,20 +111,20 @@ static void a_file_has_32_agents(struct kunit *test)
 	int id;
 
 	for (id = 1; id < UMAD_MAX_AGENTS; id++)
-		KUNIT_ASSERT_EQ(test, desk_register(&desk.a, 0, 0, 0, 0), id);
-	KUNIT_EXPECT_EQ(test, desk_register(&desk.a, 0, 0, 0, 0), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, desk_unregister(&desk.a, 7), 0);
-	KUNIT_EXPECT_EQ(test, desk_register_old(&desk.a, 0, 0, 0), 7);
+		KUNIT_ASSERT_EQ(test, fixture_register(&ends.a, 0, 0, 0, 0), id);
+	KUNIT_EXPECT_EQ(test, fixture_register(&ends.a, 0, 0, 0, 0), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.a, 7), 0);
+	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, 0, 0, 0), 7);
 }
 
 static void an_agent_is_unregistered_once(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, desk_unregister(&desk.b, desk.idb), 0);
-	KUNIT_EXPECT_EQ(test, desk_unregister(&desk.b, desk.idb), -EINVAL);
-	KUNIT_EXPECT_EQ(test, desk_unregister(&desk.b, UMAD_MAX_AGENTS), -EINVAL);
-	KUNIT_EXPECT_EQ(test, desk_unregister(&desk.b, ~0u), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.b, ends.idb), 0);
+	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.b, ends.idb), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.b, UMAD_MAX_AGENTS), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.b, ~0u), -EINVAL);
 	/* Its method is free again. */
-	KUNIT_EXPECT_EQ(test, desk_register(&desk.b, TEST_CLASS, IB_MGMT_METHOD_GET, 0, 0),
+	KUNIT_EXPECT_EQ(test, fixture_register(&ends.b, TEST_CLASS, IB_MGMT_METHOD_GET, 0, 0),
 			0);
 }
 
@@ -136,15 +136,15 @@ static void bad_memory_registers_nothing(struct kunit *test)
 	};
 	const struct ib_user_mad_reg_req2 req = { .qpn = 1 }, flags = { .flags = 8 };
 	const struct ib_user_mad_reg_req old = { .qpn = 1 };
-	struct file *filp = desk.a.filp;
-	struct desk_page page = {};
+	struct file *filp = ends.a.filp;
+	struct fixture_page page = {};
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(cmds); i++)
 		KUNIT_EXPECT_EQ(test, filp->f_op->unlocked_ioctl(filp, cmds[i], 8),
 				-EFAULT);
 	/* It can be read, but the id not be written. */
-	desk_page_map(test, &page, PROT_READ);
+	fixture_page_map(test, &page, PROT_READ);
 	memcpy(page.data, &req, sizeof(req));
 	memcpy(page.data + 100, &old, sizeof(old));
 	memcpy(page.data + 200, &flags, sizeof(flags));
@@ -154,24 +154,24 @@ static void bad_memory_registers_nothing(struct kunit *test)
 							 page.addr + 100), -EFAULT);
 	KUNIT_EXPECT_EQ(test, filp->f_op->unlocked_ioctl(filp, IB_USER_MAD_REGISTER_AGENT2,
 							 page.addr + 200), -EFAULT);
-	KUNIT_EXPECT_EQ(test, desk_agents(&desk.a), 1u);
-	desk_page_free(&page);
+	KUNIT_EXPECT_EQ(test, fixture_agents(&ends.a), 1u);
+	fixture_page_free(&page);
 }
 
 static int register_once(struct kunit *test)
 {
-	int id = desk_register(&desk.a, TEST_RMPP_CLASS, 1, 1, 0);
+	int id = fixture_register(&ends.a, TEST_RMPP_CLASS, 1, 1, 0);
 
-	return id < 0 ? id : desk_unregister(&desk.a, id);
+	return id < 0 ? id : fixture_unregister(&ends.a, id);
 }
 
 static int open_once(struct kunit *test)
 {
-	struct umad_end end = desk.a;
-	int ret = desk_open(&end, 0);
+	struct umad_end end = ends.a;
+	int ret = fixture_open(&end, 0);
 
 	if (!ret)
-		desk_close(&end);
+		fixture_close(&end);
 	return ret;
 }
 
@@ -212,8 +212,8 @@ static void ports_beyond_64_have_numbers_too(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, MAJOR(last->issm.dev.devt),
 				MAJOR(last->umad.dev.devt));
 		end.port = last;
-		KUNIT_EXPECT_EQ(test, desk_open(&end, 0), 0);
-		desk_close(&end);
+		KUNIT_EXPECT_EQ(test, fixture_open(&end, 0), 0);
+		fixture_close(&end);
 	}
 	while (i--)
 		fake_hca_destroy(hcas[i]);
@@ -236,8 +236,8 @@ static void a_port_without_mads_has_no_device(struct kunit *test)
 		fake_hca_destroy(hca);
 	}
 	fake_netdev_destroy(params.ndev);
-	KUNIT_EXPECT_NULL(test, umad_find_port(&desk.a.hca->ibdev, 0));
-	KUNIT_EXPECT_NULL(test, umad_find_port(&desk.a.hca->ibdev, 2));
+	KUNIT_EXPECT_NULL(test, umad_find_port(&ends.a.hca->ibdev, 0));
+	KUNIT_EXPECT_NULL(test, umad_find_port(&ends.a.hca->ibdev, 2));
 }
 
 /* How many allocations bring a device up; @nth of them fails.  Answers NULL or it. */
@@ -292,8 +292,8 @@ static struct kunit_case register_cases[] = {
 
 static struct kunit_suite umad_register_suite = {
 	.name = "umad_register",
-	.init = desk_init,
-	.exit = desk_exit,
+	.init = fixture_init,
+	.exit = fixture_exit,
 	.test_cases = register_cases,
 };
 kunit_test_suite(umad_register_suite);

@@ -8,47 +8,47 @@
 /* b's process answers what it has read. */
 static ssize_t answer(void)
 {
-	desk_mad->mad.method |= IB_MGMT_METHOD_RESP;
-	desk_mad->hdr.timeout_ms = 0;
-	return desk_write(&desk.b, IB_MGMT_MAD_SIZE);
+	fixture_mad->mad.method |= IB_MGMT_METHOD_RESP;
+	fixture_mad->hdr.timeout_ms = 0;
+	return fixture_write(&ends.b, IB_MGMT_MAD_SIZE);
 }
 
 static void exchange(struct kunit *test)
 {
-	size_t heada = umad_hdr_size(desk.a.file), headb = umad_hdr_size(desk.b.file);
+	size_t heada = umad_hdr_size(ends.a.file), headb = umad_hdr_size(ends.b.file);
 	u64 tid;
 
-	desk_request(desk.ida, &desk.b, IB_MGMT_METHOD_GET, 0x1122334455667788ULL, 1000);
-	KUNIT_ASSERT_EQ(test, desk_write(&desk.a, IB_MGMT_MAD_SIZE),
+	fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET, 0x1122334455667788ULL, 1000);
+	KUNIT_ASSERT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE),
 			heada + IB_MGMT_MAD_SIZE);
-	KUNIT_ASSERT_TRUE(test, desk_wait(&desk.b));
-	KUNIT_ASSERT_EQ(test, desk_read(&desk.b, IB_MGMT_MAD_SIZE),
+	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.b));
+	KUNIT_ASSERT_EQ(test, fixture_read(&ends.b, IB_MGMT_MAD_SIZE),
 			headb + IB_MGMT_MAD_SIZE);
-	KUNIT_EXPECT_EQ(test, desk_mad->hdr.id, desk.idb);
-	KUNIT_EXPECT_EQ(test, desk_mad->hdr.status, 0u);
-	KUNIT_EXPECT_EQ(test, desk_mad->hdr.length, headb + IB_MGMT_MAD_SIZE);
-	KUNIT_EXPECT_EQ(test, be32_to_cpu(desk_mad->hdr.qpn), 1u);
-	KUNIT_EXPECT_EQ(test, be16_to_cpu(desk_mad->hdr.lid), desk.a.hca->port[1].lid);
-	KUNIT_EXPECT_EQ(test, desk_mad->hdr.grh_present, 0);
-	KUNIT_EXPECT_EQ(test, desk_mad->mad.method, IB_MGMT_METHOD_GET);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.id, ends.idb);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.status, 0u);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.length, headb + IB_MGMT_MAD_SIZE);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(fixture_mad->hdr.qpn), 1u);
+	KUNIT_EXPECT_EQ(test, be16_to_cpu(fixture_mad->hdr.lid), ends.a.hca->port[1].lid);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.grh_present, 0);
+	KUNIT_EXPECT_EQ(test, fixture_mad->mad.method, IB_MGMT_METHOD_GET);
 	/* The upper half of the TID is the kernel's. */
-	tid = be64_to_cpu(desk_mad->mad.tid);
+	tid = be64_to_cpu(fixture_mad->mad.tid);
 	KUNIT_EXPECT_EQ(test, lower_32_bits(tid), 0x55667788u);
 	KUNIT_EXPECT_NE(test, upper_32_bits(tid), 0x11223344u);
 
 	KUNIT_ASSERT_EQ(test, answer(), headb + IB_MGMT_MAD_SIZE);
-	KUNIT_ASSERT_TRUE(test, desk_wait(&desk.a));
-	KUNIT_ASSERT_EQ(test, desk_read(&desk.a, IB_MGMT_MAD_SIZE),
+	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.a));
+	KUNIT_ASSERT_EQ(test, fixture_read(&ends.a, IB_MGMT_MAD_SIZE),
 			heada + IB_MGMT_MAD_SIZE);
-	KUNIT_EXPECT_EQ(test, desk_mad->hdr.id, desk.ida);
-	KUNIT_EXPECT_EQ(test, desk_mad->mad.method, IB_MGMT_METHOD_GET_RESP);
-	KUNIT_EXPECT_EQ(test, be64_to_cpu(desk_mad->mad.tid), tid);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.id, ends.ida);
+	KUNIT_EXPECT_EQ(test, fixture_mad->mad.method, IB_MGMT_METHOD_GET_RESP);
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(fixture_mad->mad.tid), tid);
 
 	/* Nothing else, and nothing is left of the sends. */
 	msleep(3000);
-	KUNIT_EXPECT_FALSE(test, desk_readable(&desk.a));
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.b), 0);
+	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.a));
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.b), 0);
 }
 
 static void a_request_gets_its_response(struct kunit *test)
@@ -58,41 +58,41 @@ static void a_request_gets_its_response(struct kunit *test)
 
 static void the_old_header_does_too(struct kunit *test)
 {
-	desk_close(&desk.a);
-	KUNIT_ASSERT_EQ(test, desk_open(&desk.a, O_NONBLOCK), 0);
-	KUNIT_ASSERT_EQ(test, desk_register_old(&desk.a, TEST_CLASS, 0, 0), 0);
+	fixture_close(&ends.a);
+	KUNIT_ASSERT_EQ(test, fixture_open(&ends.a, O_NONBLOCK), 0);
+	KUNIT_ASSERT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, 0, 0), 0);
 	exchange(test);
-	desk_close(&desk.b);
-	KUNIT_ASSERT_EQ(test, desk_open(&desk.b, O_NONBLOCK), 0);
-	KUNIT_ASSERT_EQ(test, desk_register_old(&desk.b, TEST_CLASS, IB_MGMT_METHOD_GET,
-						0), 0);
+	fixture_close(&ends.b);
+	KUNIT_ASSERT_EQ(test, fixture_open(&ends.b, O_NONBLOCK), 0);
+	KUNIT_ASSERT_EQ(test, fixture_register_old(&ends.b, TEST_CLASS, IB_MGMT_METHOD_GET,
+						   0), 0);
 	exchange(test);
 }
 
 static void a_timeout_is_read(struct kunit *test)
 {
-	struct umad_mad *mad = desk_request(desk.ida, &desk.b, SILENT, 0x1234, 200);
+	struct umad_mad *mad = fixture_request(ends.ida, &ends.b, SILENT, 0x1234, 200);
 	unsigned long start = jiffies;
 
 	mad->hdr.retries = 2;
 	mad->hdr.qkey = cpu_to_be32(IB_QP1_QKEY);
-	KUNIT_ASSERT_EQ(test, desk_write(&desk.a, IB_MGMT_MAD_SIZE), 64 + 256);
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 1);
-	KUNIT_ASSERT_TRUE(test, desk_wait(&desk.a));
+	KUNIT_ASSERT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 64 + 256);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 1);
+	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.a));
 	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - start), 600u);
 	KUNIT_EXPECT_LE(test, jiffies_to_msecs(jiffies - start), 900u);
 	/* Its own header, with the status. */
-	KUNIT_EXPECT_EQ(test, desk_read(&desk.a, 23), -EINVAL);
-	KUNIT_ASSERT_EQ(test, desk_read(&desk.a, IB_MGMT_MAD_SIZE), 64 + 24);
-	KUNIT_EXPECT_EQ(test, desk_mad->hdr.id, desk.ida);
-	KUNIT_EXPECT_EQ(test, desk_mad->hdr.status, ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, desk_mad->hdr.timeout_ms, 200u);
-	KUNIT_EXPECT_EQ(test, desk_mad->hdr.retries, 2u);
-	KUNIT_EXPECT_EQ(test, be32_to_cpu(desk_mad->hdr.qkey), IB_QP1_QKEY);
-	KUNIT_EXPECT_EQ(test, be16_to_cpu(desk_mad->hdr.lid), desk.b.hca->port[1].lid);
-	KUNIT_EXPECT_EQ(test, desk_mad->mad.method, SILENT);
-	KUNIT_EXPECT_EQ(test, lower_32_bits(be64_to_cpu(desk_mad->mad.tid)), 0x1234u);
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
+	KUNIT_EXPECT_EQ(test, fixture_read(&ends.a, 23), -EINVAL);
+	KUNIT_ASSERT_EQ(test, fixture_read(&ends.a, IB_MGMT_MAD_SIZE), 64 + 24);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.id, ends.ida);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.status, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.timeout_ms, 200u);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.retries, 2u);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(fixture_mad->hdr.qkey), IB_QP1_QKEY);
+	KUNIT_EXPECT_EQ(test, be16_to_cpu(fixture_mad->hdr.lid), ends.b.hca->port[1].lid);
+	KUNIT_EXPECT_EQ(test, fixture_mad->mad.method, SILENT);
+	KUNIT_EXPECT_EQ(test, lower_32_bits(be64_to_cpu(fixture_mad->mad.tid)), 0x1234u);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 }
 
 /* What is cancelled is not told: the process did it itself. */
@@ -101,20 +101,20 @@ static void unregistering_cancels(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 300; i++) {
-		desk_request(desk.ida, &desk.b, SILENT, i, i & 1 ? 60000 : ~0u);
-		KUNIT_ASSERT_EQ(test, desk_write(&desk.a, IB_MGMT_MAD_SIZE), 64 + 256);
+		fixture_request(ends.ida, &ends.b, SILENT, i, i & 1 ? 60000 : ~0u);
+		KUNIT_ASSERT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 64 + 256);
 	}
-	desk_settle();
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 300);
-	KUNIT_EXPECT_EQ(test, desk_unregister(&desk.a, desk.ida), 0);
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
-	KUNIT_EXPECT_FALSE(test, desk_readable(&desk.a));
+	fixture_settle();
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 300);
+	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.a, ends.ida), 0);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
+	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.a));
 	/* So does closing. */
-	desk.ida = desk_register(&desk.a, TEST_CLASS, 0, 0, 0);
-	desk_request(desk.ida, &desk.b, SILENT, 1, 60000);
-	KUNIT_EXPECT_EQ(test, desk_write(&desk.a, IB_MGMT_MAD_SIZE), 64 + 256);
-	desk_close(&desk.a);
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
+	ends.ida = fixture_register(&ends.a, TEST_CLASS, 0, 0, 0);
+	fixture_request(ends.ida, &ends.b, SILENT, 1, 60000);
+	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 64 + 256);
+	fixture_close(&ends.a);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 }
 
 struct bad_write {
@@ -147,24 +147,24 @@ static void bad_writes_are_refused(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(bad_writes); i++) {
 		bad = &bad_writes[i];
-		mad = desk_request(bad->id, &desk.b, IB_MGMT_METHOD_GET, 1, 0);
+		mad = fixture_request(bad->id, &ends.b, IB_MGMT_METHOD_GET, 1, 0);
 		mad->mad.base_version = bad->base_version;
 		mad->hdr.grh_present = bad->grh_present;
 		mad->hdr.gid_index = bad->gid_index;
-		ret = desk_write(&desk.a, bad->len);
+		ret = fixture_write(&ends.a, bad->len);
 		/* Which error an address that is none gets is for the AH to say. */
 		KUNIT_EXPECT_TRUE_MSG(test, ret == bad->error ||
 				      (bad->grh_present && ret < 0),
 				      "case %d: %zd", i, ret);
 	}
-	desk_settle();
-	KUNIT_EXPECT_FALSE(test, desk_readable(&desk.b));
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
+	fixture_settle();
+	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.b));
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 	/* The shortest there is, filled up with zeroes. */
-	desk_request(desk.ida, &desk.b, IB_MGMT_METHOD_GET, 1, 0);
-	KUNIT_EXPECT_EQ(test, desk_write(&desk.a, 36), 64 + 36);
-	KUNIT_ASSERT_TRUE(test, desk_wait(&desk.b));
-	KUNIT_EXPECT_EQ(test, desk_read(&desk.b, IB_MGMT_MAD_SIZE), 64 + 256);
+	fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET, 1, 0);
+	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, 36), 64 + 36);
+	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.b));
+	KUNIT_EXPECT_EQ(test, fixture_read(&ends.b, IB_MGMT_MAD_SIZE), 64 + 256);
 }
 
 static ssize_t write_at(struct umad_end *end, unsigned long addr, size_t len)
@@ -177,35 +177,35 @@ static ssize_t write_at(struct umad_end *end, unsigned long addr, size_t len)
 static void bad_memory_sends_nothing(struct kunit *test)
 {
 	static const size_t there[] = { 32, 64 + 32, 64 + 64, 64 + 200 };
-	size_t len = desk_transfer(1, &desk.b, 1, 1, 5000);
-	struct desk_page page = {};
+	size_t len = fixture_transfer(1, &ends.b, 1, 1, 5000);
+	struct fixture_page page = {};
 	int i;
 
-	KUNIT_ASSERT_EQ(test, desk_register(&desk.a, TEST_RMPP_CLASS, 0, 1, 0), 1);
-	KUNIT_EXPECT_EQ(test, write_at(&desk.a, 8, 320), -EFAULT);
-	desk_page_map(test, &page, PROT_READ);
+	KUNIT_ASSERT_EQ(test, fixture_register(&ends.a, TEST_RMPP_CLASS, 0, 1, 0), 1);
+	KUNIT_EXPECT_EQ(test, write_at(&ends.a, 8, 320), -EFAULT);
+	fixture_page_map(test, &page, PROT_READ);
 	for (i = 0; i < ARRAY_SIZE(there); i++) {
 		unsigned long at = PAGE_SIZE - there[i];
 
-		desk_transfer(1, &desk.b, 1, 1, 5000);
-		memcpy(page.data + at, desk_mad, there[i]);
-		KUNIT_EXPECT_EQ(test, write_at(&desk.a, page.addr + at, 64 + len), -EFAULT);
-		desk_request(desk.ida, &desk.b, IB_MGMT_METHOD_GET, 1, 0);
-		memcpy(page.data + at, desk_mad, there[i]);
-		KUNIT_EXPECT_EQ(test, write_at(&desk.a, page.addr + at, 64 + 256),
+		fixture_transfer(1, &ends.b, 1, 1, 5000);
+		memcpy(page.data + at, fixture_mad, there[i]);
+		KUNIT_EXPECT_EQ(test, write_at(&ends.a, page.addr + at, 64 + len), -EFAULT);
+		fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET, 1, 0);
+		memcpy(page.data + at, fixture_mad, there[i]);
+		KUNIT_EXPECT_EQ(test, write_at(&ends.a, page.addr + at, 64 + 256),
 				-EFAULT);
 	}
-	desk_settle();
-	KUNIT_EXPECT_FALSE(test, desk_readable(&desk.b));
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
-	desk_page_free(&page);
+	fixture_settle();
+	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.b));
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
+	fixture_page_free(&page);
 }
 
 static void unregister_a(void *arg)
 {
 	struct kunit *test = arg;
 
-	KUNIT_EXPECT_EQ(test, umad_agent_unregister(desk.a.file, desk.ida, 0), 0);
+	KUNIT_EXPECT_EQ(test, umad_agent_unregister(ends.a.file, ends.ida, 0), 0);
 }
 
 static void replace_a(void *arg)
@@ -216,39 +216,39 @@ static void replace_a(void *arg)
 	u32 id;
 
 	unregister_a(test);
-	KUNIT_EXPECT_EQ(test, umad_agent_register(desk.a.file, &reg, &id, &serial), 0);
-	KUNIT_EXPECT_EQ(test, id, desk.ida);
+	KUNIT_EXPECT_EQ(test, umad_agent_register(ends.a.file, &reg, &id, &serial), 0);
+	KUNIT_EXPECT_EQ(test, id, ends.ida);
 	/* Not the one that an impatient process means. */
-	KUNIT_EXPECT_EQ(test, umad_agent_unregister(desk.a.file, id, serial - 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, umad_agent_unregister(ends.a.file, id, serial - 1), -EINVAL);
 }
 
 /* Memory that takes its time (userfaultfd) holds up nobody. */
 static void an_agent_may_go_while_its_mad_is_copied(struct kunit *test)
 {
 	static void (*const fns[])(void *) = { unregister_a, replace_a };
-	struct desk_page page;
+	struct fixture_page page;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(fns); i++) {
 		/* The headers are on the first page, the data on the second. */
-		page = (struct desk_page){ .fn = fns[i], .arg = test };
-		desk_page_map(test, &page, PROT_READ);
-		desk_request(desk.ida, &desk.b, IB_MGMT_METHOD_GET, 1, 0);
-		memcpy(page.data + PAGE_SIZE - 128, desk_mad, 128);
-		KUNIT_EXPECT_EQ(test, write_at(&desk.a, page.addr + PAGE_SIZE - 128,
+		page = (struct fixture_page){ .fn = fns[i], .arg = test };
+		fixture_page_map(test, &page, PROT_READ);
+		fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET, 1, 0);
+		memcpy(page.data + PAGE_SIZE - 128, fixture_mad, 128);
+		KUNIT_EXPECT_EQ(test, write_at(&ends.a, page.addr + PAGE_SIZE - 128,
 					       64 + 256), -EIO);
 		KUNIT_EXPECT_TRUE(test, page.touched);
-		desk_page_free(&page);
+		fixture_page_free(&page);
 		if (!i)
-			KUNIT_EXPECT_EQ(test, desk_register(&desk.a, TEST_CLASS, 0, 0, 0), 0);
+			KUNIT_EXPECT_EQ(test, fixture_register(&ends.a, TEST_CLASS, 0, 0, 0), 0);
 	}
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 }
 
 static ssize_t again(struct umad_end *to, u8 mgmt_class, u8 method, u64 tid)
 {
-	desk_request(desk.ida, to, method, tid, 60000)->mad.mgmt_class = mgmt_class;
-	return desk_write(&desk.a, IB_MGMT_MAD_SIZE);
+	fixture_request(ends.ida, to, method, tid, 60000)->mad.mgmt_class = mgmt_class;
+	return fixture_write(&ends.a, IB_MGMT_MAD_SIZE);
 }
 
 /* What responses or ACKs could be mistaken for each other's. */
@@ -256,22 +256,22 @@ static void sends_alike_are_refused(struct kunit *test)
 {
 	const u8 resp = IB_MGMT_METHOD_GET_RESP;
 
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, SILENT, 9), 320);
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, SILENT, 9), -EINVAL);
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, SILENT, 9 | 5ULL << 32), -EINVAL);
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, 5, 9), -EINVAL);
-	KUNIT_EXPECT_EQ(test, again(&desk.a, TEST_CLASS, SILENT, 9), -EINVAL);
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS + 1, SILENT, 9), 320);
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, SILENT, 10), 320);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 9), 320);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 9), -EINVAL);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 9 | 5ULL << 32), -EINVAL);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, 5, 9), -EINVAL);
+	KUNIT_EXPECT_EQ(test, again(&ends.a, TEST_CLASS, SILENT, 9), -EINVAL);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS + 1, SILENT, 9), 320);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 10), 320);
 	/* The TID of a response is the requester's, so requesters differ. */
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, resp, 9), 320);
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, resp, 9), -EINVAL);
-	KUNIT_EXPECT_EQ(test, again(&desk.a, TEST_CLASS, resp, 9), 320);
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, resp, 9 | 5ULL << 32), 320);
-	desk_settle();
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 6);
-	KUNIT_EXPECT_EQ(test, desk_unregister(&desk.a, desk.ida), 0);
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, resp, 9), 320);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, resp, 9), -EINVAL);
+	KUNIT_EXPECT_EQ(test, again(&ends.a, TEST_CLASS, resp, 9), 320);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, resp, 9 | 5ULL << 32), 320);
+	fixture_settle();
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 6);
+	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.a, ends.ida), 0);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 }
 
 /* Responses to one TID: peers are told apart by their GIDs if they have GRHs. */
@@ -281,11 +281,11 @@ static void responses_differ_by_gid(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		mad = desk_request(desk.ida, &desk.b, IB_MGMT_METHOD_GET_RESP, 3, 60000);
+		mad = fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET_RESP, 3, 60000);
 		mad->hdr.grh_present = i > 0;
-		memcpy(mad->hdr.gid, desk.b.hca->port[1].gids[0].raw, 16);
+		memcpy(mad->hdr.gid, ends.b.hca->port[1].gids[0].raw, 16);
 		mad->hdr.gid[15] += i > 1;
-		KUNIT_EXPECT_EQ_MSG(test, desk_write(&desk.a, IB_MGMT_MAD_SIZE),
+		KUNIT_EXPECT_EQ_MSG(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE),
 				    i < 3 ? 320 : -EINVAL, "case %d", i);
 	}
 }
@@ -295,33 +295,33 @@ static void what_expects_nothing_may_be_repeated(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 20; i++) {
-		desk_request(desk.ida, &desk.b, SILENT, 9, 0);
-		KUNIT_EXPECT_EQ(test, desk_write(&desk.a, IB_MGMT_MAD_SIZE), 320);
+		fixture_request(ends.ida, &ends.b, SILENT, 9, 0);
+		KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 320);
 	}
-	desk_settle();
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
+	fixture_settle();
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 }
 
 static void what_the_provider_refuses_is_undone(struct kunit *test)
 {
-	atomic_set(&desk.a.hca->fail_create[FAKE_AH], 1);
-	KUNIT_EXPECT_LT(test, again(&desk.b, TEST_CLASS, SILENT, 9), 0);
-	atomic_set(&desk.a.hca->fail_post_send, 1);
-	KUNIT_EXPECT_LT(test, again(&desk.b, TEST_CLASS, SILENT, 9), 0);
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
+	atomic_set(&ends.a.hca->fail_create[FAKE_AH], 1);
+	KUNIT_EXPECT_LT(test, again(&ends.b, TEST_CLASS, SILENT, 9), 0);
+	atomic_set(&ends.a.hca->fail_post_send, 1);
+	KUNIT_EXPECT_LT(test, again(&ends.b, TEST_CLASS, SILENT, 9), 0);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 	/* Neither is outstanding. */
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, SILENT, 9), 320);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 9), 320);
 }
 
 /* A send that fails otherwise than by a timeout is not told. */
 static void a_failed_send_is_freed(struct kunit *test)
 {
-	desk.a.hca->send_status = IB_WC_REM_OP_ERR;
-	KUNIT_EXPECT_EQ(test, again(&desk.b, TEST_CLASS, SILENT, 9), 320);
-	desk_settle();
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
-	KUNIT_EXPECT_FALSE(test, desk_readable(&desk.a));
-	desk.a.hca->send_status = IB_WC_SUCCESS;
+	ends.a.hca->send_status = IB_WC_REM_OP_ERR;
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 9), 320);
+	fixture_settle();
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
+	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.a));
+	ends.a.hca->send_status = IB_WC_SUCCESS;
 }
 
 static size_t fault_len;
@@ -333,25 +333,25 @@ static int write_once(struct kunit *test)
 	ssize_t ret;
 
 	current->fail_nth = 0;
-	KUNIT_EXPECT_EQ(test, desk_register(&desk.a, TEST_RMPP_CLASS, 0, 1, 0), 1);
+	KUNIT_EXPECT_EQ(test, fixture_register(&ends.a, TEST_RMPP_CLASS, 0, 1, 0), 1);
 	current->fail_nth = nth;
-	ret = desk_write(&desk.a, fault_len);
+	ret = fixture_write(&ends.a, fault_len);
 	nth = current->fail_nth;
 	current->fail_nth = 0;
 	if (ret < 0)
-		KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
-	desk_unregister(&desk.a, 1);
-	KUNIT_EXPECT_EQ(test, desk_sends(&desk.a), 0);
+		KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
+	fixture_unregister(&ends.a, 1);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 	current->fail_nth = nth;
 	return ret < 0 ? ret : 0;
 }
 
 static void each_failed_allocation_is_survived(struct kunit *test)
 {
-	desk_request(1, &desk.b, SILENT, 9, 1000);
+	fixture_request(1, &ends.b, SILENT, 9, 1000);
 	fault_len = IB_MGMT_MAD_SIZE;
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, write_once), 3u);
-	fault_len = desk_transfer(1, &desk.b, SILENT, 10, 1000);
+	fault_len = fixture_transfer(1, &ends.b, SILENT, 10, 1000);
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, write_once), 4u);
 }
 
@@ -375,31 +375,31 @@ static void a_directed_route_reaches_the_node_itself(struct kunit *test)
 	struct umad_mad *mad;
 	int id;
 
-	KUNIT_ASSERT_EQ(test, desk_end_init(&sm, &params), 0);
+	KUNIT_ASSERT_EQ(test, fixture_end_init(&sm, &params), 0);
 	sm.hca->process_mad = test_process_mad;
-	id = desk_register(&sm, IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE, 0, 0, 0);
+	id = fixture_register(&sm, IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE, 0, 0, 0);
 	KUNIT_EXPECT_EQ(test, id, 0);
-	mad = desk_request(id, &sm, IB_MGMT_METHOD_GET, 0x77, 1000);
+	mad = fixture_request(id, &sm, IB_MGMT_METHOD_GET, 0x77, 1000);
 	mad->hdr.qpn = 0;
 	mad->hdr.lid = IB_LID_PERMISSIVE;
 	mad->smp.mgmt_class = IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;
 	mad->smp.attr_id = IB_SMP_ATTR_NODE_INFO;
 	mad->smp.dr_slid = IB_LID_PERMISSIVE;
 	mad->smp.dr_dlid = IB_LID_PERMISSIVE;
-	KUNIT_EXPECT_EQ(test, desk_write(&sm, IB_MGMT_MAD_SIZE), 320);
-	KUNIT_EXPECT_TRUE(test, desk_wait(&sm));
-	KUNIT_EXPECT_EQ(test, desk_read(&sm, IB_MGMT_MAD_SIZE), 320);
-	KUNIT_EXPECT_EQ(test, desk_mad->mad.method, IB_MGMT_METHOD_GET_RESP);
-	KUNIT_EXPECT_EQ(test, desk_mad->smp.data[0], 0xd0);
-	KUNIT_EXPECT_EQ(test, lower_32_bits(be64_to_cpu(desk_mad->mad.tid)), 0x77u);
+	KUNIT_EXPECT_EQ(test, fixture_write(&sm, IB_MGMT_MAD_SIZE), 320);
+	KUNIT_EXPECT_TRUE(test, fixture_wait(&sm));
+	KUNIT_EXPECT_EQ(test, fixture_read(&sm, IB_MGMT_MAD_SIZE), 320);
+	KUNIT_EXPECT_EQ(test, fixture_mad->mad.method, IB_MGMT_METHOD_GET_RESP);
+	KUNIT_EXPECT_EQ(test, fixture_mad->smp.data[0], 0xd0);
+	KUNIT_EXPECT_EQ(test, lower_32_bits(be64_to_cpu(fixture_mad->mad.tid)), 0x77u);
 
 	/* A route that leads nowhere. */
-	mad = desk_request(id, &sm, IB_MGMT_METHOD_GET, 0x78, 1000);
+	mad = fixture_request(id, &sm, IB_MGMT_METHOD_GET, 0x78, 1000);
 	mad->hdr.lid = IB_LID_PERMISSIVE;
 	mad->smp.mgmt_class = IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;
 	mad->smp.hop_cnt = 65;
-	KUNIT_EXPECT_EQ(test, desk_write(&sm, IB_MGMT_MAD_SIZE), -EINVAL);
-	desk_end_exit(&sm);
+	KUNIT_EXPECT_EQ(test, fixture_write(&sm, IB_MGMT_MAD_SIZE), -EINVAL);
+	fixture_end_exit(&sm);
 }
 
 static struct kunit_case send_cases[] = {
@@ -422,8 +422,8 @@ static struct kunit_case send_cases[] = {
 
 static struct kunit_suite umad_send_suite = {
 	.name = "umad_send",
-	.init = desk_init,
-	.exit = desk_exit,
+	.init = fixture_init,
+	.exit = fixture_exit,
 	.test_cases = send_cases,
 };
 kunit_test_suite(umad_send_suite);

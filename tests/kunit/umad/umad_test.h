@@ -43,29 +43,29 @@ struct umad_mad {
 	};
 };
 
-int desk_init(struct kunit *test);
-void desk_exit(struct kunit *test);
-extern struct umad_pair desk;
-extern unsigned long desk_mem;
-extern struct umad_mad *desk_mad;	/* what the last read got; to write from */
+int fixture_init(struct kunit *test);
+void fixture_exit(struct kunit *test);
+extern struct umad_pair ends;
+extern unsigned long fixture_mem;
+extern struct umad_mad *fixture_mad;	/* what the last read got; to write from */
 
-int desk_end_init(struct umad_end *end, const struct fake_hca_params *params);
-void desk_end_exit(struct umad_end *end);
-struct file *desk_open_node(const char *name, int flags);
-int desk_open(struct umad_end *end, int flags);
-void desk_close(struct umad_end *end);
+int fixture_end_init(struct umad_end *end, const struct fake_hca_params *params);
+void fixture_end_exit(struct umad_end *end);
+struct file *fixture_open_node(const char *name, int flags);
+int fixture_open(struct umad_end *end, int flags);
+void fixture_close(struct umad_end *end);
 /* Closes as a process that ends does: nothing is left to be done later. */
-void desk_close_file(struct file *filp);
+void fixture_close_file(struct file *filp);
 /* More user memory; asserts that it worked. */
-unsigned long desk_mmap(struct kunit *test, struct file *file, unsigned long size,
-			unsigned long prot);
+unsigned long fixture_mmap(struct kunit *test, struct file *file, unsigned long size,
+			   unsigned long prot);
 
 /*
  * Two pages of user memory: the first is filled by the case, not by the process, and
  * may be read-only to the latter; @fn is called when the second is touched for the
  * first time.  Without @fn there is no second.
  */
-struct desk_page {
+struct fixture_page {
 	unsigned long addr;		/* in the process */
 	void *data;			/* in the kernel */
 	struct page *page[2];
@@ -75,35 +75,35 @@ struct desk_page {
 	bool touched;
 };
 
-void desk_page_map(struct kunit *test, struct desk_page *page, unsigned long prot);
-void desk_page_free(struct desk_page *page);
+void fixture_page_map(struct kunit *test, struct fixture_page *page, unsigned long prot);
+void fixture_page_free(struct fixture_page *page);
 
 /* @arg goes to user memory and back. */
-long desk_ioctl(struct umad_end *end, unsigned int cmd, void *arg, size_t size);
-int desk_register(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp, u32 flags);
-int desk_register_old(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp);
-int desk_unregister(struct umad_end *end, u32 id);
+long fixture_ioctl(struct umad_end *end, unsigned int cmd, void *arg, size_t size);
+int fixture_register(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp, u32 flags);
+int fixture_register_old(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp);
+int fixture_unregister(struct umad_end *end, u32 id);
 
-/* Fills desk_mad with a request for @to; 256 bytes. */
-struct umad_mad *desk_request(int id, struct umad_end *to, u8 method, u64 tid,
-			      u32 timeout_ms);
+/* Fills fixture_mad with a request for @to; 256 bytes. */
+struct umad_mad *fixture_request(int id, struct umad_end *to, u8 method, u64 tid,
+				 u32 timeout_ms);
 /* An RMPP transfer of @len bytes of data; answers its length from the MAD's start. */
-size_t desk_transfer(int id, struct umad_end *to, u8 method, u64 tid, size_t len);
-/* Writes desk_mad, @len bytes of its MAD. */
-ssize_t desk_write(struct umad_end *end, size_t len);
-/* Reads @len bytes of MAD into desk_mad. */
-ssize_t desk_read(struct umad_end *end, size_t len);
-bool desk_readable(struct umad_end *end);
+size_t fixture_transfer(int id, struct umad_end *to, u8 method, u64 tid, size_t len);
+/* Writes fixture_mad, @len bytes of its MAD. */
+ssize_t fixture_write(struct umad_end *end, size_t len);
+/* Reads @len bytes of MAD into fixture_mad. */
+ssize_t fixture_read(struct umad_end *end, size_t len);
+bool fixture_readable(struct umad_end *end);
 /* A minute of virtual time. */
-bool desk_wait(struct umad_end *end);
-void desk_settle(void);
-unsigned int desk_agents(struct umad_end *end);
+bool fixture_wait(struct umad_end *end);
+void fixture_settle(void);
+unsigned int fixture_agents(struct umad_end *end);
 /* Each outstanding send has an address handle. */
-int desk_sends(struct umad_end *end);
+int fixture_sends(struct umad_end *end);
 
 /* A process of its own that is about to wait. */
-struct desk_waiter {
-	long (*fn)(struct desk_waiter *waiter);
+struct fixture_waiter {
+	long (*fn)(struct fixture_waiter *waiter);
 	struct kunit *test;
 	struct file *filp;
 	const char *name;
@@ -112,8 +112,8 @@ struct desk_waiter {
 	bool done;
 };
 
-void desk_waiter_start(struct kunit *test, struct desk_waiter *waiter);
+void fixture_waiter_start(struct kunit *test, struct fixture_waiter *waiter);
 /* Whether it is over within a minute; it has gone then. */
-bool desk_waiter_join(struct desk_waiter *waiter);
+bool fixture_waiter_join(struct fixture_waiter *waiter);
 
 #endif

@@ -4,7 +4,7 @@
 #include <linux/poll.h>
 #include "events.h"
 #include "faults.h"
-#include "things.h"
+#include "fixture.h"
 
 #define SIZE	sizeof(struct ib_uverbs_async_event_desc)
 #define BOUND	4096
@@ -49,7 +49,7 @@ static void an_object_s_events_have_its_name(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 2);
 	/* What was not read went with it. */
 	expect_none(c, fd);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 static void all_descriptors_hear_of_ports(struct kunit *test)
@@ -62,12 +62,12 @@ static void all_descriptors_hear_of_ports(struct kunit *test)
 	expect_next(c, one, 1, IB_EVENT_PORT_ERR);
 	expect_next(c, one, 1, IB_EVENT_PORT_ACTIVE);
 	expect_none(c, one);
-	things_close_fd(one);
+	fixture_close_fd(one);
 	port_event(c, 1, IB_EVENT_LID_CHANGE);
 	expect_next(c, other, 1, IB_EVENT_PORT_ERR);
 	expect_next(c, other, 1, IB_EVENT_PORT_ACTIVE);
 	expect_next(c, other, 1, IB_EVENT_LID_CHANGE);
-	things_close_fd(other);
+	fixture_close_fd(other);
 }
 
 static void the_first_descriptor_is_the_default(struct kunit *test)
@@ -89,8 +89,8 @@ static void the_first_descriptor_is_the_default(struct kunit *test)
 	expect_none(c, one);
 	expect_next(c, other, 'd', IB_EVENT_CQ_ERR);
 	expect_none(c, other);
-	things_close_fd(one);
-	things_close_fd(other);
+	fixture_close_fd(one);
+	fixture_close_fd(other);
 }
 
 static void the_default_is_closed_first(struct kunit *test)
@@ -101,7 +101,7 @@ static void the_default_is_closed_first(struct kunit *test)
 	struct ib_uverbs_destroy_cq_resp resp;
 
 	fake_hca_cq_event(a.cq, IB_EVENT_CQ_ERR);
-	things_close_fd(one);
+	fixture_close_fd(one);
 	fake_hca_cq_event(a.cq, IB_EVENT_CQ_ERR);
 	b = events_cq(c, -1, 'b', 0);
 	fake_hca_cq_event(b.cq, IB_EVENT_CQ_ERR);
@@ -109,7 +109,7 @@ static void the_default_is_closed_first(struct kunit *test)
 	expect_none(c, other);
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 0);
-	things_close_fd(other);
+	fixture_close_fd(other);
 }
 
 static void a_reader_waits(struct kunit *test)
@@ -125,7 +125,7 @@ static void a_reader_waits(struct kunit *test)
 	events_reader_join(&reader);
 	KUNIT_EXPECT_EQ(test, reader.ret, (ssize_t)SIZE);
 	KUNIT_EXPECT_EQ(test, reader.got[0], 'a');
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 static void a_bad_buffer_loses_no_event(struct kunit *test)
@@ -148,7 +148,7 @@ static void a_bad_buffer_loses_no_event(struct kunit *test)
 	expect_none(c, fd);
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 1);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 static void an_object_is_destroyed_while_its_event_is_read(struct kunit *test)
@@ -167,7 +167,7 @@ static void an_object_is_destroyed_while_its_event_is_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 1);
 	uverbs_event_put_back(queue, event);
 	expect_none(c, fd);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 /* They are counted: an adapter that armed one again may have raised any number. */
@@ -194,7 +194,7 @@ static void no_event_of_an_object_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 3u * BOUND);
 	fake_hca_cq_event(b.cq, IB_EVENT_CQ_ERR);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 	KUNIT_EXPECT_EQ(test, events_unread(&b.cq->uobject->base), 0u);
 }
 
@@ -218,7 +218,7 @@ static void kinds_of_events_are_told_apart(struct kunit *test)
 	uverbs_event_object_notify(obj, IB_EVENT_WQ_FATAL);
 	expect_next(c, fd, 'a', IB_EVENT_WQ_FATAL);
 	expect_none(c, fd);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 /* Whoever reads has one in its hands, and others come. */
@@ -245,7 +245,7 @@ static void an_event_that_is_put_back_keeps_its_kind(struct kunit *test)
 	expect_next(c, fd, 'a', IB_EVENT_CQ_ERR);
 	expect_none(c, fd);
 	KUNIT_EXPECT_EQ(test, obj->events_reported, UVERBS_OBJECT_EVENTS + 1u);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 /* What is told last is the state that the port is in. */
@@ -270,7 +270,7 @@ static void the_last_events_of_ports_are_kept(struct kunit *test)
 	expect_next(c, fd, 1, IB_EVENT_PORT_ACTIVE);
 	expect_next(c, fd, 'a', IB_EVENT_CQ_ERR);
 	expect_none(c, fd);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 static void no_memory_for_an_event(struct kunit *test)
@@ -285,7 +285,7 @@ static void no_memory_for_an_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, current->fail_nth, 1);
 	current->fail_nth = 0;
 	expect_next(c, fd, 'a', IB_EVENT_CQ_ERR);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 /* However much is unread: what is the device's, the process learns. */
@@ -313,8 +313,8 @@ static void the_device_goes(struct kunit *test)
 	expect_none(c, one);
 	KUNIT_EXPECT_EQ(test, events_poll(one), EPOLLIN | EPOLLERR);
 	KUNIT_EXPECT_EQ(test, events_read(c, one, reader.got, SIZE), -EIO);
-	things_close_fd(one);
-	things_close_fd(other);
+	fixture_close_fd(one);
+	fixture_close_fd(other);
 }
 
 static void what_nobody_reads_is_freed(struct kunit *test)
@@ -327,7 +327,7 @@ static void what_nobody_reads_is_freed(struct kunit *test)
 	fake_hca_cq_event(a.cq, IB_EVENT_CQ_ERR);
 	ib_unregister_device(&c->hca->ibdev);
 	KUNIT_EXPECT_EQ(test, events_poll(fd), EPOLLIN | EPOLLRDNORM);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 static void the_node_is_closed_first(struct kunit *test)
@@ -340,7 +340,7 @@ static void the_node_is_closed_first(struct kunit *test)
 	port_event(c, 1, IB_EVENT_PORT_ACTIVE);
 	expect_next(c, fd, 1, IB_EVENT_PORT_ERR);
 	KUNIT_EXPECT_EQ(test, events_poll(fd), EPOLLIN | EPOLLERR);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 static void a_descriptor_that_is_not_to_be(struct kunit *test)
@@ -371,7 +371,7 @@ static void a_descriptor_that_is_not_to_be(struct kunit *test)
 	/* The next is the first. */
 	fd = events_async(c);
 	KUNIT_EXPECT_NOT_NULL(test, c->file->async);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 }
 
 static int make_descriptor(struct kunit *test)
@@ -386,7 +386,7 @@ static int make_descriptor(struct kunit *test)
 	nth = current->fail_nth;
 	current->fail_nth = 0;
 	if (!ret)
-		things_close_fd(commands_got_handle(c,
+		fixture_close_fd(commands_got_handle(c,
 					UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE));
 	flush_delayed_fput();
 	current->fail_nth = nth;

@@ -3,7 +3,7 @@
 #include <linux/uaccess.h>
 #include "events.h"
 #include "faults.h"
-#include "things.h"
+#include "fixture.h"
 
 #define EX(command)	((command) | IB_USER_VERBS_CMD_FLAG_EXTENDED)
 #define NO_HANDLE	0x7ffffff0
@@ -136,8 +136,8 @@ static void a_cq_is_made_by_ioctl(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resp.comp_events_reported, 1);
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 1);
 	KUNIT_EXPECT_EQ(test, alive(c), 0);
-	things_close_fd(channel);
-	things_close_fd(async);
+	fixture_close_fd(channel);
+	fixture_close_fd(async);
 }
 
 static void a_vector_that_is_none(struct kunit *test)
@@ -181,8 +181,8 @@ static void a_channel_that_is_none(struct kunit *test)
 	begin_create(c, 1, 0);
 	commands_fd(c, UVERBS_ATTR_CREATE_CQ_EVENT_FD, others);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EBADF);
-	things_close_fd(others);
-	things_close_fd(async);
+	fixture_close_fd(others);
+	fixture_close_fd(async);
 	KUNIT_EXPECT_EQ(test, commands_objects(c), 0);
 }
 
@@ -194,7 +194,7 @@ static void a_channel_outlives_none_of_its_cqs_or_all(struct kunit *test)
 	struct events_cq b = events_cq(c, channel, 'b', 1);
 
 	KUNIT_EXPECT_EQ(test, destroy(c, a.handle), 0);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 	events_complete(b.cq);
 	KUNIT_EXPECT_EQ(test, destroy(c, b.handle), 0);
 	KUNIT_EXPECT_EQ(test, commands_objects(c), 0);
@@ -384,7 +384,7 @@ static void a_completion_raises_an_event_once_armed(struct kunit *test)
 	events_read_names(c, channel, names, sizeof(names));
 	KUNIT_EXPECT_STREQ(test, names, "a");
 	KUNIT_EXPECT_EQ(test, req_notify(c, NO_HANDLE, 0), -ENOENT);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void a_cq_in_use_stays(struct kunit *test)
@@ -407,7 +407,7 @@ static void a_cq_in_use_stays(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, names, "aa");
 	KUNIT_EXPECT_EQ(test, destroy(c, a.handle), 0);
 	KUNIT_EXPECT_EQ(test, alive(c), 0);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static int (*real_destroy_cq)(struct ib_cq *cq, struct ib_udata *udata);
@@ -440,8 +440,8 @@ static void events_come_while_a_cq_is_destroyed(struct kunit *test)
 	commands_close(c);
 	KUNIT_EXPECT_EQ(test, alive(c), 0);
 	c->hca->ibdev.ops.destroy_cq = real_destroy_cq;
-	things_close_fd(channel);
-	things_close_fd(async);
+	fixture_close_fd(channel);
+	fixture_close_fd(async);
 }
 
 /* What events refer to stays, should it raise any yet. */
@@ -476,7 +476,7 @@ static void cqs_end_with_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, alive(c), 0);
 	KUNIT_EXPECT_EQ(test, destroy(c, a.handle), 0);
 	KUNIT_EXPECT_EQ(test, destroy(c, a.handle), -ENOENT);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void what_is_no_proper_command(struct kunit *test)
@@ -532,8 +532,8 @@ static void what_is_no_proper_ioctl(struct kunit *test)
 	commands_obj(c, UVERBS_ATTR_DESTROY_CQ_HANDLE, handle);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
 	KUNIT_EXPECT_EQ(test, alive(c), 1);
-	things_close_fd(channel);
-	things_close_fd(async);
+	fixture_close_fd(channel);
+	fixture_close_fd(async);
 }
 
 static int faulty_create(struct kunit *test)
@@ -584,7 +584,7 @@ static int faulty_channel(struct kunit *test)
 	nth = current->fail_nth;
 	current->fail_nth = 0;
 	if (!ret)
-		things_close_fd(resp.fd);
+		fixture_close_fd(resp.fd);
 	flush_delayed_fput();
 	current->fail_nth = nth;
 	return ret;
@@ -603,7 +603,7 @@ static void cqs_survive_each_failed_allocation(struct kunit *test)
 	atomic_set(&c->hca->fail_create[FAKE_CQ], 1);
 	KUNIT_EXPECT_EQ(test, create(c, &cmd, &resp), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, commands_objects(c), 1);
-	things_close_fd(cmd.comp_channel);
+	fixture_close_fd(cmd.comp_channel);
 	KUNIT_EXPECT_EQ(test, alive(c), 0);
 }
 

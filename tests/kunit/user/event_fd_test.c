@@ -8,7 +8,7 @@
 #include "faults.h"
 #include "queues.h"
 #include "race.h"
-#include "things.h"
+#include "fixture.h"
 
 #define SIZE	sizeof(struct ib_uverbs_async_event_desc)
 #define STORM	25000
@@ -185,9 +185,9 @@ static void events_go_where_their_object_was_told(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, destroy(c, s, named), 3);
 		KUNIT_EXPECT_EQ(test, destroy(c, s, plain), 2);
 	}
-	things_close_fd(first);
-	things_close_fd(own);
-	things_close_fd(other);
+	fixture_close_fd(first);
+	fixture_close_fd(own);
+	fixture_close_fd(other);
 	queues_expect_idle(c);
 }
 
@@ -216,7 +216,7 @@ static void destroy_takes_what_is_unread(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, destroy(c, s, other), 3);
 		KUNIT_EXPECT_EQ(test, events_poll(fd), 0);
 	}
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 	queues_expect_idle(c);
 }
 
@@ -234,12 +234,12 @@ static void a_descriptor_is_closed_before_its_objects(struct kunit *test)
 		raise(c, s, handle);
 		expect_next(c, own, 'a', s->event);
 		raise(c, s, handle);
-		things_close_fd(own);
+		fixture_close_fd(own);
 		raise(c, s, handle);
 		expect_none(c, first);
 		KUNIT_EXPECT_EQ(test, destroy(c, s, handle), 1);
 	}
-	things_close_fd(first);
+	fixture_close_fd(first);
 	queues_expect_idle(c);
 }
 
@@ -255,16 +255,16 @@ static void what_is_no_such_descriptor(struct kunit *test)
 	foreign = events_async(c);
 	c->file = own;
 	fd = events_async(c);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 	for (s = sources; s < SOURCES_END; s++) {
 		KUNIT_EXPECT_EQ(test, try_make(c, s, channel, 'a'), -EBADF);
 		KUNIT_EXPECT_EQ(test, try_make(c, s, foreign, 'a'), -EBADF);
 		KUNIT_EXPECT_EQ(test, try_make(c, s, fd, 'a'), -EBADF);
 		KUNIT_EXPECT_EQ(test, try_make(c, s, -2, 'a'), -EINVAL);
 	}
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 	uverbs_file_close(file);
-	things_close_fd(foreign);
+	fixture_close_fd(foreign);
 	queues_expect_idle(c);
 }
 
@@ -297,7 +297,7 @@ static void an_object_that_is_not_made(struct kunit *test)
 		/* The list's, the open file's, and the default one's. */
 		KUNIT_EXPECT_EQ(test, kref_read(&queue->uobject.ref), 3u);
 	}
-	things_close_fd(fault_fd);
+	fixture_close_fd(fault_fd);
 	queues_expect_idle(c);
 }
 
@@ -323,8 +323,8 @@ static void a_storm_is_counted(struct kunit *test)
 	for (s = sources; s < SOURCES_END; s++)
 		KUNIT_EXPECT_EQ(test, destroy(c, s, handles[s - sources]), 100);
 	expect_none(c, own);
-	things_close_fd(first);
-	things_close_fd(own);
+	fixture_close_fd(first);
+	fixture_close_fd(own);
 	queues_expect_idle(c);
 }
 
@@ -342,8 +342,8 @@ static void the_device_goes(struct kunit *test)
 	expect_next(c, first, 0, IB_EVENT_DEVICE_FATAL);
 	expect_none(c, own);
 	KUNIT_EXPECT_EQ(test, events_poll(own), EPOLLIN | EPOLLERR);
-	things_close_fd(own);
-	things_close_fd(first);
+	fixture_close_fd(own);
+	fixture_close_fd(first);
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(c->hca), 0);
 }
 

@@ -5,7 +5,7 @@
 #include <linux/poll.h>
 #include <linux/sched/signal.h>
 #include "events.h"
-#include "things.h"
+#include "fixture.h"
 
 #define SIZE	sizeof(struct ib_uverbs_comp_event_desc)
 
@@ -30,7 +30,7 @@ static void cqs_are_served_in_the_order_of_their_events(struct kunit *test)
 	events_complete(a.cq);
 	events_read_names(c, channel, names, sizeof(names));
 	KUNIT_EXPECT_STREQ(test, names, "da");
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void each_channel_has_its_own(struct kunit *test)
@@ -49,8 +49,8 @@ static void each_channel_has_its_own(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, names, "a");
 	events_read_names(c, other, names, sizeof(names));
 	KUNIT_EXPECT_STREQ(test, names, "b");
-	things_close_fd(one);
-	things_close_fd(other);
+	fixture_close_fd(one);
+	fixture_close_fd(other);
 }
 
 /* The library waits until it has acknowledged as many as it is told at destroy. */
@@ -79,7 +79,7 @@ static void what_was_read_is_what_destroy_reports(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events_destroy(c, b.handle, &resp), 0);
 	KUNIT_EXPECT_EQ(test, resp.comp_events_reported, 1);
 	KUNIT_EXPECT_EQ(test, events_read(c, channel, got, sizeof(got)), -EAGAIN);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void a_read_brings_as_many_as_fit(struct kunit *test)
@@ -102,7 +102,7 @@ static void a_read_brings_as_many_as_fit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got[2], 0);
 	KUNIT_EXPECT_EQ(test, events_read(c, channel, got, 4 * SIZE),
 			(ssize_t)(2 * SIZE));
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void a_bad_buffer_loses_no_event(struct kunit *test)
@@ -131,7 +131,7 @@ static void a_bad_buffer_loses_no_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resp.comp_events_reported, 1);
 	KUNIT_EXPECT_EQ(test, events_destroy(c, b.handle, &resp), 0);
 	KUNIT_EXPECT_EQ(test, resp.comp_events_reported, 2);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 /* Also before those that came later, of the same CQ or of another. */
@@ -157,7 +157,7 @@ static void an_event_that_is_put_back_is_first_again(struct kunit *test)
 	uverbs_event_put_back(queue, uverbs_event_take(queue, desc));
 	events_read_names(c, channel, names, sizeof(names));
 	KUNIT_EXPECT_STREQ(test, names, "aba");
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void a_cq_is_destroyed_while_its_event_is_read(struct kunit *test)
@@ -185,7 +185,7 @@ static void a_cq_is_destroyed_while_its_event_is_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events_destroy(c, b.handle, &resp), 0);
 	queue->ops->read(queue, event);
 	KUNIT_EXPECT_EQ(test, events_poll(channel), 0);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void a_reader_waits_for_an_event(struct kunit *test)
@@ -201,7 +201,7 @@ static void a_reader_waits_for_an_event(struct kunit *test)
 	events_reader_join(&reader);
 	KUNIT_EXPECT_EQ(test, reader.ret, (ssize_t)SIZE);
 	KUNIT_EXPECT_EQ(test, reader.got[0], 'a');
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 /* It was woken for an event that another took, whose buffer was bad. */
@@ -228,7 +228,7 @@ static void an_event_that_is_put_back_wakes_another(struct kunit *test)
 		events_complete(a.cq);
 	events_reader_join(&reader);
 	KUNIT_EXPECT_EQ(test, reader.ret, (ssize_t)SIZE);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void a_signal_ends_the_wait(struct kunit *test)
@@ -242,7 +242,7 @@ static void a_signal_ends_the_wait(struct kunit *test)
 	send_sig(SIGINT, reader.thread.task, 1);
 	events_reader_join(&reader);
 	KUNIT_EXPECT_EQ(test, reader.ret, -ERESTARTSYS);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 #define NR_READERS 4
@@ -285,7 +285,7 @@ static void an_event_wakes_one_reader(struct kunit *test)
 		events_reader_join(&readers[i]);
 		KUNIT_EXPECT_EQ(test, readers[i].ret, (ssize_t)SIZE);
 	}
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 /* As epoll waits: it counts how often it is woken, and for what. */
@@ -353,7 +353,7 @@ static void all_that_poll_hear_of_an_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events_poll(channel), EPOLLIN | EPOLLRDNORM);
 	remove_wait_queue(one.head, &one.wait);
 	remove_wait_queue(other.head, &other.wait);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static bool got_sigio(void)
@@ -382,7 +382,7 @@ static void an_event_may_send_a_signal(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, got_sigio());
 	disallow_signal(SIGIO);
 	fput(filp);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void a_storm_allocates_nothing(struct kunit *test)
@@ -407,7 +407,7 @@ static void a_storm_allocates_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got[0], 'a');
 	KUNIT_EXPECT_EQ(test, got[1], 'b');
 	KUNIT_EXPECT_EQ(test, ucq->comp_events_reported, 63);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 /* The count stops short of where it would begin again. */
@@ -423,7 +423,7 @@ static void events_without_end(struct kunit *test)
 	events_complete(a.cq);
 	KUNIT_EXPECT_EQ(test, a.cq->uobject->comp_events_pending, U32_MAX);
 	KUNIT_EXPECT_EQ(test, events_read(c, channel, &got, SIZE), (ssize_t)SIZE);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void a_closed_channel_takes_nothing_in(struct kunit *test)
@@ -434,7 +434,7 @@ static void a_closed_channel_takes_nothing_in(struct kunit *test)
 	struct ib_uverbs_destroy_cq_resp resp;
 
 	events_complete(a.cq);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 	events_complete(a.cq);
 	KUNIT_EXPECT_EQ(test, a.cq->uobject->comp_events_pending, 1);
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
@@ -464,7 +464,7 @@ static void readers_see_that_the_device_is_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events_read(c, channel, &got, SIZE - 1), -EINVAL);
 	KUNIT_EXPECT_NOT_NULL(test, a.cq);
 	remove_wait_queue(poller.head, &poller.wait);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static void readers_see_that_the_node_is_closed(struct kunit *test)
@@ -481,7 +481,7 @@ static void readers_see_that_the_node_is_closed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reader.ret, -EIO);
 	KUNIT_EXPECT_EQ(test, events_read(c, channel, &got, SIZE), -EIO);
 	KUNIT_EXPECT_NOT_NULL(test, a.cq);
-	things_close_fd(channel);
+	fixture_close_fd(channel);
 }
 
 static struct kunit_case event_cases[] = {

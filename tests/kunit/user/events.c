@@ -4,7 +4,7 @@
 #include <linux/poll.h>
 #include <linux/uaccess.h>
 #include "events.h"
-#include "things.h"
+#include "fixture.h"
 
 int events_channel(struct commands *c)
 {

@@ -4,7 +4,7 @@
 #include <kunit/test-bug.h>
 #include "faults.h"
 #include "methods.h"
-#include "things.h"
+#include "fixture.h"
 #include "uverbs_test.h"
 
 #define MAX_ATTRS 8
@@ -25,7 +25,7 @@ static unsigned long user_data(unsigned int i)
 
 static void begin(u16 object, u16 method)
 {
-	struct things *t = kunit_get_current_test()->priv;
+	struct fixture *t = kunit_get_current_test()->priv;
 	unsigned long at = rq.at;
 
 	memset(&rq, 0, sizeof(rq));
@@ -47,7 +47,7 @@ static struct ib_uverbs_attr *add(u16 id, u16 len, u64 data)
 	return attr;
 }
 
-static int call(struct things *t)
+static int call(struct fixture *t)
 {
 	int idx, ret;
 
@@ -64,7 +64,7 @@ static int call(struct things *t)
 	return ret;
 }
 
-static int create(struct things *t)
+static int create(struct fixture *t)
 {
 	int ret;
 
@@ -74,14 +74,14 @@ static int create(struct things *t)
 	return ret ?: (int)rq.attrs[0].data;
 }
 
-static int destroy(struct things *t, u64 id)
+static int destroy(struct fixture *t, u64 id)
 {
 	begin(THING_OBJECT, THING_DESTROY);
 	add(DESTROY_HANDLE, 0, id);
 	return call(t);
 }
 
-static int nr_objects(struct things *t)
+static int nr_objects(struct fixture *t)
 {
 	return list_count_nodes(&t->file->objects);
 }
@@ -91,7 +91,7 @@ static int ioctl_init(struct kunit *test)
 	int ret;
 
 	memset(&methods_seen, 0, sizeof(methods_seen));
-	ret = things_init(test);
+	ret = fixture_init(test);
 	if (ret)
 		return ret;
 	rq.at = user_pages(test, 2, TEST_RW);
@@ -100,7 +100,7 @@ static int ioctl_init(struct kunit *test)
 
 static void an_object_is_made_used_and_destroyed(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	struct thing_struct out = { .b = 1, .c = 1 };
 	int id;
 
@@ -139,7 +139,7 @@ static void an_object_is_made_used_and_destroyed(struct kunit *test)
 
 static void what_is_no_proper_call(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	begin(THING_OBJECT, THING_CREATE);
 	add(CREATE_HANDLE, 0, 0);
@@ -176,7 +176,7 @@ static void what_is_no_proper_call(struct kunit *test)
 
 static void attributes_missing_twice_or_unknown(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	begin(THING_OBJECT, THING_CREATE);
 	KUNIT_EXPECT_EQ(test, call(t), -EINVAL);
@@ -203,7 +203,7 @@ static void attributes_missing_twice_or_unknown(struct kunit *test)
 }
 
 /* One attribute beside the handle of a creation. */
-static int create_with(struct things *t, u16 id, u16 len, u64 data)
+static int create_with(struct fixture *t, u16 id, u16 len, u64 data)
 {
 	begin(THING_OBJECT, THING_CREATE);
 	add(CREATE_HANDLE, 0, 0);
@@ -213,7 +213,7 @@ static int create_with(struct things *t, u16 id, u16 len, u64 data)
 
 static void values_of_every_length(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	struct thing_struct st[2] = { { 1, 2, 3 } };
 	unsigned long at = user_data(0);
 
@@ -249,7 +249,7 @@ static void values_of_every_length(struct kunit *test)
 /* Inline by this kernel's length, behind a pointer by the user's. */
 static void a_short_value_of_a_newer_program(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	u32 longer[4] = { 0x1234 };
 	unsigned long at = user_data(0);
 
@@ -268,7 +268,7 @@ static void a_short_value_of_a_newer_program(struct kunit *test)
 
 static void values_of_an_enum(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	begin(THING_OBJECT, THING_CREATE);
 	add(CREATE_HANDLE, 0, 0);
@@ -291,7 +291,7 @@ static void values_of_an_enum(struct kunit *test)
 
 static void a_handler_that_fails(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	methods_seen.ret = -EPERM;
 	KUNIT_EXPECT_EQ(test, create(t), -EPERM);
@@ -306,7 +306,7 @@ static void a_handler_that_fails(struct kunit *test)
 
 static void udata_of_a_driver(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	begin(THING_OBJECT, THING_CREATE);
 	add(CREATE_HANDLE, 0, 0);
@@ -323,7 +323,7 @@ static void udata_of_a_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rq.attrs[2].flags, 0);
 }
 
-static int query_many(struct things *t, const u32 *ids, unsigned int n)
+static int query_many(struct fixture *t, const u32 *ids, unsigned int n)
 {
 	u64 data = user_data(0);
 
@@ -339,7 +339,7 @@ static int query_many(struct things *t, const u32 *ids, unsigned int n)
 
 static void arrays_of_objects(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	struct ib_uobject *uobj;
 	u32 ids[5];
 	int i;
@@ -361,8 +361,8 @@ static void arrays_of_objects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query_many(t, ids, 4), -EBUSY);
 	ids[3] = i;
 	KUNIT_EXPECT_EQ(test, query_many(t, ids, 4), 0);
-	KUNIT_EXPECT_EQ(test, things_lookup(t, NULL, ids[0], UVERBS_LOOKUP_WRITE,
-					    &uobj), 0);
+	KUNIT_EXPECT_EQ(test, fixture_lookup(t, NULL, ids[0], UVERBS_LOOKUP_WRITE,
+					     &uobj), 0);
 	KUNIT_EXPECT_EQ(test, query_many(t, ids, 4), -EBUSY);
 	KUNIT_EXPECT_EQ(test, destroy(t, ids[0]), -EBUSY);
 	rdma_lookup_put_uobject(uobj, UVERBS_LOOKUP_WRITE);
@@ -371,7 +371,7 @@ static void arrays_of_objects(struct kunit *test)
 
 static void descriptors_by_ioctl(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	int fd;
 
 	begin(THING_FD_OBJECT, THING_OPEN);
@@ -389,7 +389,7 @@ static void descriptors_by_ioctl(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call(t), 0);
 	rq.attrs[0].data_s64 = -1;
 	KUNIT_EXPECT_EQ(test, call(t), -EINVAL);
-	things_close_fd(fd);
+	fixture_close_fd(fd);
 	rq.attrs[0].data_s64 = fd;
 	KUNIT_EXPECT_EQ(test, call(t), -EBADF);
 	KUNIT_EXPECT_EQ(test, t->nr_destroyed, 1);
@@ -397,7 +397,7 @@ static void descriptors_by_ioctl(struct kunit *test)
 
 static void commands_of_write(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	const struct uverbs_api *api = t->udev->uapi;
 
 	KUNIT_ASSERT_NOT_NULL(test, uverbs_api_write(api, WRITE_PLAIN, false));
@@ -415,7 +415,7 @@ static void commands_of_write(struct kunit *test)
 
 static int create_and_destroy(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	int ret;
 
 	begin(THING_OBJECT, THING_CREATE);
@@ -427,7 +427,7 @@ static int create_and_destroy(struct kunit *test)
 
 static void calls_survive_each_failed_allocation(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	int i;
 
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, create_and_destroy), 3);
@@ -456,7 +456,7 @@ static struct kunit_case ioctl_cases[] = {
 static struct kunit_suite uverbs_ioctl_suite = {
 	.name = "uverbs_ioctl",
 	.init = ioctl_init,
-	.exit = things_exit,
+	.exit = fixture_exit,
 	.test_cases = ioctl_cases,
 };
 kunit_test_suite(uverbs_ioctl_suite);

@@ -9,7 +9,7 @@
 #include "methods.h"
 #include "queues.h"
 #include "race.h"
-#include "things.h"
+#include "fixture.h"
 
 static void remove_device(struct commands *c)
 {
@@ -139,8 +139,8 @@ static void a_destroy_tells_how_many_events_were_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, commands_write(c, CMD(DESTROY_QP), &qp_cmd, sizeof(qp_cmd),
 					     &qp_resp, sizeof(qp_resp)), 0);
 	KUNIT_EXPECT_EQ(test, qp_resp.events_reported, 1u);
-	things_close_fd(channel);
-	things_close_fd(async);
+	fixture_close_fd(channel);
+	fixture_close_fd(async);
 }
 
 /* Those that nobody destroys go with the file; kmemleak looks for them. */

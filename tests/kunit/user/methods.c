@@ -5,7 +5,7 @@
 #include <rdma/uverbs_named_ioctl.h>
 #include <rdma/uverbs_std_types.h>
 #include "methods.h"
-#include "things.h"
+#include "fixture.h"
 #include "uverbs/uverbs.h"
 
 struct methods_seen methods_seen;
@@ -64,12 +64,12 @@ static int UVERBS_HANDLER(THING_OPEN)(struct uverbs_attr_bundle *attrs)
 static int method_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 			  struct uverbs_attr_bundle *attrs)
 {
-	return things_note(uobj, why);
+	return fixture_note(uobj, why);
 }
 
 static void method_fd_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {
-	things_note(uobj, why);
+	fixture_note(uobj, why);
 }
 
 static const struct file_operations method_fops = {
@@ -118,14 +118,14 @@ DECLARE_UVERBS_NAMED_METHOD(
 	UVERBS_ATTR_FD(OPEN_FD, THING_FD_OBJECT, UVERBS_ACCESS_NEW, UA_MANDATORY));
 
 DECLARE_UVERBS_NAMED_OBJECT(THING_OBJECT,
-			    UVERBS_TYPE_ALLOC_IDR_SZ(sizeof(struct thing),
+			    UVERBS_TYPE_ALLOC_IDR_SZ(sizeof(struct fixture_object),
 						     method_destroy),
 			    &UVERBS_METHOD(THING_CREATE),
 			    &UVERBS_METHOD(THING_QUERY),
 			    &UVERBS_METHOD(THING_DESTROY));
 
 DECLARE_UVERBS_NAMED_OBJECT(THING_FD_OBJECT,
-			    UVERBS_TYPE_ALLOC_FD(sizeof(struct thing),
+			    UVERBS_TYPE_ALLOC_FD(sizeof(struct fixture_object),
 						 method_fd_destroy, &method_fops,
 						 "[method]", O_RDONLY),
 			    &UVERBS_METHOD(THING_OPEN));

@@ -7,7 +7,7 @@
 #include <linux/uaccess.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include "methods.h"
-#include "things.h"
+#include "fixture.h"
 #include "uverbs_test.h"
 
 static struct file *filp;
@@ -24,7 +24,7 @@ static bool resetting;
 static const struct file_operations no_fops = {};
 
 /* Opens the node, as a process would. */
-static int node_open(struct things *t)
+static int node_open(struct fixture *t)
 {
 	struct inode inode = { .i_cdev = &t->udev->cdev };
 	int ret;
@@ -57,7 +57,7 @@ static void own_close(struct vm_area_struct *vma)
 
 static const struct vm_operations_struct own_vm_ops = { .close = own_close };
 
-static int things_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
+static int fixture_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 {
 	switch (mmap_kind) {
 	case MAP_RAW:
@@ -79,22 +79,22 @@ static int things_mmap(struct ib_ucontext *context, struct vm_area_struct *vma)
 	}
 }
 
-static const struct ib_device_ops mmap_ops = { .mmap = things_mmap };
+static const struct ib_device_ops mmap_ops = { .mmap = fixture_mmap };
 
 static int node_init(struct kunit *test)
 {
-	struct things *t;
+	struct fixture *t;
 	int ret;
 
 	filp = NULL;
 	closed = 0;
 	mmap_kind = MAP_REFUSED;
 	memset(&methods_seen, 0, sizeof(methods_seen));
-	ret = things_init(test);
+	ret = fixture_init(test);
 	if (ret)
 		return ret;
 	t = test->priv;
-	/* The one that things_init() opened has a context, this has not. */
+	/* The one that fixture_init() opened has a context, this has not. */
 	ret = node_open(t);
 	if (ret)
 		return ret;
@@ -105,18 +105,18 @@ static int node_init(struct kunit *test)
 static void node_exit(struct kunit *test)
 {
 	node_close();
-	things_exit(test);
+	fixture_exit(test);
 	free_page((unsigned long)memory);
 	memory = NULL;
 }
 
-static void unplug(struct things *t)
+static void unplug(struct fixture *t)
 {
 	fake_hca_destroy(t->hca);
 	t->hca = NULL;
 }
 
-static void give_context(struct kunit *test, struct things *t)
+static void give_context(struct kunit *test, struct fixture *t)
 {
 	struct ib_uverbs_file *file = filp->private_data;
 	int idx = uverbs_section_begin(file);
@@ -133,7 +133,7 @@ static ssize_t write_node(struct kunit *test, unsigned long at, size_t count)
 	return filp->f_op->write(filp, (const char __user *)at, count, NULL);
 }
 
-static ssize_t show(struct things *t, const char *name, char *page)
+static ssize_t show(struct fixture *t, const char *name, char *page)
 {
 	struct attribute **attr = t->udev->dev.class->dev_groups[0]->attrs;
 	struct device_attribute *dev_attr;
@@ -146,7 +146,7 @@ static ssize_t show(struct things *t, const char *name, char *page)
 
 static void a_node_is_named_and_open_to_all(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	struct device *dev = &t->udev->dev;
 	umode_t mode = 0;
 	char *node = dev->class->devnode(dev, &mode);
@@ -214,7 +214,7 @@ static unsigned long try_map(struct kunit *test)
 
 static void a_mapping_needs_a_context_and_a_driver(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	user_pages(test, 1, TEST_RW);
 	KUNIT_EXPECT_EQ(test, (long)try_map(test), -EINVAL);
@@ -226,7 +226,7 @@ static void a_mapping_needs_a_context_and_a_driver(struct kunit *test)
 
 static void what_the_driver_mapped_of_the_device_is_zapped(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	unsigned long at;
 
 	give_context(test, t);
@@ -243,7 +243,7 @@ static void what_the_driver_mapped_of_the_device_is_zapped(struct kunit *test)
 
 static void a_driver_may_end_its_mapping_after_its_device(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	struct ib_uverbs_file *file = filp->private_data;
 	unsigned long at;
 
@@ -275,7 +275,7 @@ static int live;
 
 static void reset_in_thread(struct kunit *test, void *arg)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	struct ib_uverbs_file *file = filp->private_data;
 
 	WRITE_ONCE(resetting, true);
@@ -285,7 +285,7 @@ static void reset_in_thread(struct kunit *test, void *arg)
 
 static void a_mapping_in_the_making_is_revoked_too(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	unsigned long at = 0;
 	struct user_thread maps = { .fn = map_in_thread, .test = test, .arg = &at };
 	struct user_thread resets = { .fn = reset_in_thread, .test = test };
@@ -315,7 +315,7 @@ static void a_mapping_in_the_making_is_revoked_too(struct kunit *test)
 
 static void nothing_is_asked_of_a_device_that_is_gone(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	unsigned long at = user_pages(test, 1, TEST_RW);
 
 	give_context(test, t);

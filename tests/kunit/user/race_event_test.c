@@ -16,7 +16,7 @@ static struct {
 	unsigned int comp, async;
 } seen[ROUNDS];
 
-static unsigned int strangers, put_back;
+static unsigned int others, put_back;
 
 /* ---- readers ---- */
 
@@ -27,7 +27,7 @@ static void note_comp(const void *event)
 	if (name < ROUNDS)
 		seen[name].comp++;
 	else
-		strangers++;
+		others++;
 }
 
 static void note_async(const void *event)
@@ -39,7 +39,7 @@ static void note_async(const void *event)
 	if (desc->element < ROUNDS && desc->event_type == IB_EVENT_CQ_ERR)
 		seen[desc->element].async++;
 	else
-		strangers++;
+		others++;
 }
 
 static ssize_t read_some(struct racer *r, void *got, size_t size)
@@ -152,7 +152,7 @@ static void what_destroy_reports_is_what_all_readers_read(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, d);
 	memset(seen, 0, sizeof(seen));
-	strangers = 0;
+	others = 0;
 	put_back = 0;
 	race_shuffle(c, 4711);
 	go_read(test, &racers[0], channel, read_comp);
@@ -178,7 +178,7 @@ static void what_destroy_reports_is_what_all_readers_read(struct kunit *test)
 	kunit_info(test, "%u completions read, %u put back, %u too late", comp, put_back,
 		   bad);
 	KUNIT_EXPECT_EQ(test, wrong, 0u);
-	KUNIT_EXPECT_EQ(test, strangers, 0u);
+	KUNIT_EXPECT_EQ(test, others, 0u);
 	KUNIT_EXPECT_LE(test, bad, put_back);
 	KUNIT_EXPECT_GT(test, comp, ROUNDS / 4u);
 	KUNIT_EXPECT_GT(test, put_back, ROUNDS / 20u);
@@ -198,7 +198,7 @@ static void no_event_is_lost_or_read_twice(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, d);
 	memset(seen, 0, sizeof(seen));
-	strangers = 0;
+	others = 0;
 	race_shuffle(c, 815);
 	for (i = 0; i < 2; i++) {
 		go_read(test, &racers[i], channel, read_comp);
@@ -213,7 +213,7 @@ static void no_event_is_lost_or_read_twice(struct kunit *test)
 		wrong += seen[i].comp != d[i].comp_events_reported ||
 			 seen[i].async != d[i].async_events_reported;
 	KUNIT_EXPECT_EQ(test, wrong, 0u);
-	KUNIT_EXPECT_EQ(test, strangers, 0u);
+	KUNIT_EXPECT_EQ(test, others, 0u);
 	close_fd(channel);
 	close_fd(async);
 	flush_delayed_fput();

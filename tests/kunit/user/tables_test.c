@@ -10,7 +10,7 @@
 #include "queues.h"
 #include "race.h"
 #include "tables.h"
-#include "things.h"
+#include "fixture.h"
 
 #define MADE		64
 #define NO_HANDLE	(-1)
@@ -298,7 +298,7 @@ static void end_all(struct customer *p)
 {
 	while (p->nr_made--) {
 		if (p->made[p->nr_made].is_fd)
-			things_close_fd(p->made[p->nr_made].handle);
+			fixture_close_fd(p->made[p->nr_made].handle);
 		else
 			KUNIT_EXPECT_EQ_MSG(p->c->test,
 					    end_object(p, p->made[p->nr_made].type,
@@ -432,7 +432,7 @@ static void what_is_not_destroyed_ends_with_the_file(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, seen.alive, 0);
 		while (p->nr_made--)
 			if (p->made[p->nr_made].is_fd)
-				things_close_fd(p->made[p->nr_made].handle);
+				fixture_close_fd(p->made[p->nr_made].handle);
 		end(test);
 	}
 }

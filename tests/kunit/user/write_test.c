@@ -5,7 +5,7 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include "faults.h"
 #include "methods.h"
-#include "things.h"
+#include "fixture.h"
 #include "uverbs_test.h"
 
 #define EX IB_USER_VERBS_CMD_FLAG_EXTENDED
@@ -63,7 +63,7 @@ static size_t length(void)
 	return rq.hdr.in_words * 4;
 }
 
-static int send(struct things *t, size_t count)
+static int send(struct fixture *t, size_t count)
 {
 	u8 fill[64];
 	int idx, ret;
@@ -89,7 +89,7 @@ static u32 answer(struct kunit *test, unsigned int word)
 	return value;
 }
 
-static int nr_objects(struct things *t)
+static int nr_objects(struct fixture *t)
 {
 	return list_count_nodes(&t->file->objects);
 }
@@ -99,7 +99,7 @@ static int write_init(struct kunit *test)
 	int ret;
 
 	memset(&methods_seen, 0, sizeof(methods_seen));
-	ret = things_init(test);
+	ret = fixture_init(test);
 	if (ret)
 		return ret;
 	at = user_pages(test, 2, TEST_RW);
@@ -108,7 +108,7 @@ static int write_init(struct kunit *test)
 
 static void a_command_is_split_where_its_parts_end(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	plain(WRITE_ANSWER, sizeof(rq.req) + 8, sizeof(rq.req) + 12);
 	rq.req.n = 77;
@@ -130,7 +130,7 @@ static void a_command_is_split_where_its_parts_end(struct kunit *test)
 
 static void an_extended_command_says_where_its_parts_end(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	extended(WRITE_ANSWER, sizeof(rq.ex_req), 24, 16, 8);
 	rq.ex_req.n = 78;
@@ -147,7 +147,7 @@ static void an_extended_command_says_where_its_parts_end(struct kunit *test)
 
 static void an_extended_request_may_be_longer_if_that_is_zero(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	extended(WRITE_ANSWER, sizeof(rq.ex_req) + 16, 16, 0, 0);
 	KUNIT_EXPECT_EQ(test, send(t, length()), 0);
@@ -157,7 +157,7 @@ static void an_extended_request_may_be_longer_if_that_is_zero(struct kunit *test
 
 static void what_is_no_proper_command(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	plain(WRITE_ANSWER, sizeof(rq.req), sizeof(rq.req));
 	KUNIT_EXPECT_EQ(test, send(t, 0), -EINVAL);
@@ -181,7 +181,7 @@ static void what_is_no_proper_command(struct kunit *test)
 
 static void what_is_no_proper_extended_command(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	size_t len;
 
 	extended(WRITE_ANSWER, 16, 16, 0, 0);
@@ -208,7 +208,7 @@ static void what_is_no_proper_extended_command(struct kunit *test)
 
 static void memory_that_is_not_there(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	int idx = uverbs_section_begin(t->file);
 
 	KUNIT_ASSERT_GE(test, idx, 0);
@@ -225,7 +225,7 @@ static void memory_that_is_not_there(struct kunit *test)
 
 static void an_object_stays_if_its_command_succeeds(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	plain(WRITE_ANSWER, sizeof(rq.req), sizeof(rq.req));
 	rq.req.make = 1;
@@ -239,7 +239,7 @@ static void an_object_stays_if_its_command_succeeds(struct kunit *test)
 
 static void what_follows_a_request_is_read_in_bounds(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	plain(WRITE_SUM, sizeof(rq.req) + 12, 0);
 	rq.req.n = 3;
@@ -262,7 +262,7 @@ static void what_follows_a_request_is_read_in_bounds(struct kunit *test)
 
 static struct ib_uverbs_attr attrs[8];
 
-static int invoke(struct things *t, u64 command, size_t in, size_t out, size_t uhw)
+static int invoke(struct fixture *t, u64 command, size_t in, size_t out, size_t uhw)
 {
 	struct ib_uverbs_ioctl_hdr hdr = {
 		.object_id = UVERBS_OBJECT_DEVICE,
@@ -298,7 +298,7 @@ static int invoke(struct things *t, u64 command, size_t in, size_t out, size_t u
 
 static void an_ioctl_brings_a_command(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	memset(&rq, 0, sizeof(rq));
 	rq.req.n = 79;
@@ -321,7 +321,7 @@ static void an_ioctl_brings_a_command(struct kunit *test)
 
 static void an_ioctl_brings_a_command_inline(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	KUNIT_EXPECT_EQ(test, invoke(t, WRITE_PLAIN, 4, 0, 32), 0);
 	KUNIT_EXPECT_EQ(test, invoke(t, WRITE_PLAIN | EX, 8, 0, 32), 0);
@@ -330,7 +330,7 @@ static void an_ioctl_brings_a_command_inline(struct kunit *test)
 
 static void an_ioctl_brings_no_proper_command(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	size_t size = sizeof(rq.req);
 
 	memset(&rq, 0, sizeof(rq));
@@ -345,7 +345,7 @@ static void an_ioctl_brings_no_proper_command(struct kunit *test)
 
 static int make_by_ioctl(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 	int before = nr_objects(t), ret;
 
 	memset(&rq, 0, sizeof(rq));
@@ -379,7 +379,7 @@ static struct kunit_case write_cases[] = {
 static struct kunit_suite uverbs_write_suite = {
 	.name = "ib_uverbs_write",
 	.init = write_init,
-	.exit = things_exit,
+	.exit = fixture_exit,
 	.test_cases = write_cases,
 };
 kunit_test_suite(uverbs_write_suite);

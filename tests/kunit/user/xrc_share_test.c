@@ -7,7 +7,7 @@
 #include "events.h"
 #include "queues.h"
 #include "race.h"
-#include "things.h"
+#include "fixture.h"
 
 #define PROCESSES	3
 #define RACES		300
@@ -142,7 +142,7 @@ static void leave(struct commands *c, struct process *p, enum leave how, u32 rea
 	u32 events;
 
 	if (how == LEAVE_KEEP_FD)
-		things_close_fd(p->async);
+		fixture_close_fd(p->async);
 	if (how == LEAVE_IN_ORDER) {
 		c->file = p->file;
 		KUNIT_EXPECT_EQ(c->test, close_domain(c, p->xrcd), -EBUSY);
@@ -154,7 +154,7 @@ static void leave(struct commands *c, struct process *p, enum leave how, u32 rea
 	uverbs_file_close(p->file);
 	p->file = NULL;
 	if (how != LEAVE_KEEP_FD)
-		things_close_fd(p->async);
+		fixture_close_fd(p->async);
 }
 
 static void check_order(struct kunit *test, const u8 *order, enum leave how)

@@ -9,14 +9,14 @@
 #include <linux/uaccess.h>
 #include "umad_test.h"
 
-struct umad_pair desk;
-unsigned long desk_mem;
-struct umad_mad *desk_mad;
+struct umad_pair ends;
+unsigned long fixture_mem;
+struct umad_mad *fixture_mad;
 
 /* ---- memory ---- */
 
-unsigned long desk_mmap(struct kunit *test, struct file *file, unsigned long size,
-			unsigned long prot)
+unsigned long fixture_mmap(struct kunit *test, struct file *file, unsigned long size,
+			   unsigned long prot)
 {
 	bool had_mm = current->mm;
 	unsigned long addr;
@@ -31,9 +31,9 @@ unsigned long desk_mmap(struct kunit *test, struct file *file, unsigned long siz
 	return addr;
 }
 
-static vm_fault_t desk_page_fault(struct vm_fault *vmf)
+static vm_fault_t fixture_page_fault(struct vm_fault *vmf)
 {
-	struct desk_page *page = vmf->vma->vm_file->private_data;
+	struct fixture_page *page = vmf->vma->vm_file->private_data;
 
 	if (vmf->pgoff && !page->fn)
 		return VM_FAULT_SIGBUS;
@@ -48,23 +48,23 @@ static vm_fault_t desk_page_fault(struct vm_fault *vmf)
 	return 0;
 }
 
-static const struct vm_operations_struct desk_page_vm_ops = {
-	.fault = desk_page_fault,
+static const struct vm_operations_struct fixture_page_vm_ops = {
+	.fault = fixture_page_fault,
 };
 
-static int desk_page_mmap(struct file *file, struct vm_area_struct *vma)
+static int fixture_page_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	vma->vm_ops = &desk_page_vm_ops;
+	vma->vm_ops = &fixture_page_vm_ops;
 	return 0;
 }
 
-static const struct file_operations desk_page_fops = {
+static const struct file_operations fixture_page_fops = {
 	.owner = THIS_MODULE,
-	.mmap = desk_page_mmap,
+	.mmap = fixture_page_mmap,
 };
 
 /* Valid until the case ends: the process goes later than it, but touches no more. */
-void desk_page_map(struct kunit *test, struct desk_page *page, unsigned long prot)
+void fixture_page_map(struct kunit *test, struct fixture_page *page, unsigned long prot)
 {
 	struct file *file;
 	int i;
@@ -74,13 +74,13 @@ void desk_page_map(struct kunit *test, struct desk_page *page, unsigned long pro
 		KUNIT_ASSERT_NOT_NULL(test, page->page[i]);
 	}
 	page->data = page_address(page->page[0]);
-	file = anon_inode_getfile("[desk_page]", &desk_page_fops, page, O_RDWR);
+	file = anon_inode_getfile("[fixture_page]", &fixture_page_fops, page, O_RDWR);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(file));
-	page->addr = desk_mmap(test, file, 2 * PAGE_SIZE, prot);
+	page->addr = fixture_mmap(test, file, 2 * PAGE_SIZE, prot);
 	fput(file);
 }
 
-void desk_page_free(struct desk_page *page)
+void fixture_page_free(struct fixture_page *page)
 {
 	put_page(page->page[0]);
 	put_page(page->page[1]);
@@ -88,9 +88,9 @@ void desk_page_free(struct desk_page *page)
 
 /* ---- other processes ---- */
 
-static int desk_waiter_fn(void *arg)
+static int fixture_waiter_fn(void *arg)
 {
-	struct desk_waiter *waiter = arg;
+	struct fixture_waiter *waiter = arg;
 
 	waiter->result = waiter->fn(waiter);
 	WRITE_ONCE(waiter->done, true);
@@ -99,16 +99,16 @@ static int desk_waiter_fn(void *arg)
 	return 0;
 }
 
-void desk_waiter_start(struct kunit *test, struct desk_waiter *waiter)
+void fixture_waiter_start(struct kunit *test, struct fixture_waiter *waiter)
 {
 	waiter->test = test;
 	waiter->done = false;
-	waiter->task = kthread_run(desk_waiter_fn, waiter, "desk_waiter");
+	waiter->task = kthread_run(fixture_waiter_fn, waiter, "fixture_waiter");
 	KUNIT_ASSERT_FALSE(test, IS_ERR(waiter->task));
 	msleep(20);
 }
 
-bool desk_waiter_join(struct desk_waiter *waiter)
+bool fixture_waiter_join(struct fixture_waiter *waiter)
 {
 	if (!wait_within(READ_ONCE(waiter->done), 60 * 1000))
 		return false;
@@ -118,7 +118,7 @@ bool desk_waiter_join(struct desk_waiter *waiter)
 
 /* ---- files ---- */
 
-struct file *desk_open_node(const char *name, int flags)
+struct file *fixture_open_node(const char *name, int flags)
 {
 	char path[40];
 
@@ -126,9 +126,9 @@ struct file *desk_open_node(const char *name, int flags)
 	return filp_open(path, O_RDWR | flags, 0);
 }
 
-int desk_open(struct umad_end *end, int flags)
+int fixture_open(struct umad_end *end, int flags)
 {
-	struct file *filp = desk_open_node(dev_name(&end->port->umad.dev), flags);
+	struct file *filp = fixture_open_node(dev_name(&end->port->umad.dev), flags);
 
 	if (IS_ERR(filp))
 		return PTR_ERR(filp);
@@ -137,34 +137,34 @@ int desk_open(struct umad_end *end, int flags)
 	return 0;
 }
 
-void desk_close_file(struct file *filp)
+void fixture_close_file(struct file *filp)
 {
 	filp_close(filp, NULL);
 	flush_delayed_fput();
 }
 
-void desk_close(struct umad_end *end)
+void fixture_close(struct umad_end *end)
 {
 	if (end->filp)
-		desk_close_file(end->filp);
+		fixture_close_file(end->filp);
 	end->filp = NULL;
 	end->file = NULL;
 }
 
-long desk_ioctl(struct umad_end *end, unsigned int cmd, void *arg, size_t size)
+long fixture_ioctl(struct umad_end *end, unsigned int cmd, void *arg, size_t size)
 {
 	long ret;
 
-	if (size && copy_to_user((void __user *)desk_mem, arg, size))
+	if (size && copy_to_user((void __user *)fixture_mem, arg, size))
 		return -EFAULT;
-	ret = end->filp->f_op->unlocked_ioctl(end->filp, cmd, desk_mem);
-	if (size && copy_from_user(arg, (void __user *)desk_mem, size))
+	ret = end->filp->f_op->unlocked_ioctl(end->filp, cmd, fixture_mem);
+	if (size && copy_from_user(arg, (void __user *)fixture_mem, size))
 		return -EFAULT;
 	return ret;
 }
 
 /* The OUI is that of OpenIB. */
-int desk_register(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp, u32 flags)
+int fixture_register(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp, u32 flags)
 {
 	struct ib_user_mad_reg_req2 req = {
 		.id = ~0,
@@ -179,11 +179,11 @@ int desk_register(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp, u32 f
 
 	if (method)
 		req.method_mask[method / 64] = BIT_ULL(method % 64);
-	ret = desk_ioctl(end, IB_USER_MAD_REGISTER_AGENT2, &req, sizeof(req));
+	ret = fixture_ioctl(end, IB_USER_MAD_REGISTER_AGENT2, &req, sizeof(req));
 	return ret ?: req.id;
 }
 
-int desk_register_old(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp)
+int fixture_register_old(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp)
 {
 	struct ib_user_mad_reg_req req = {
 		.id = ~0,
@@ -197,16 +197,16 @@ int desk_register_old(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp)
 
 	if (method)
 		req.method_mask[method / BITS_PER_LONG] = BIT(method % BITS_PER_LONG);
-	ret = desk_ioctl(end, IB_USER_MAD_REGISTER_AGENT, &req, sizeof(req));
+	ret = fixture_ioctl(end, IB_USER_MAD_REGISTER_AGENT, &req, sizeof(req));
 	return ret ?: req.id;
 }
 
-int desk_unregister(struct umad_end *end, u32 id)
+int fixture_unregister(struct umad_end *end, u32 id)
 {
-	return desk_ioctl(end, IB_USER_MAD_UNREGISTER_AGENT, &id, sizeof(id));
+	return fixture_ioctl(end, IB_USER_MAD_UNREGISTER_AGENT, &id, sizeof(id));
 }
 
-unsigned int desk_agents(struct umad_end *end)
+unsigned int fixture_agents(struct umad_end *end)
 {
 	unsigned int i, n = 0;
 
@@ -215,17 +215,17 @@ unsigned int desk_agents(struct umad_end *end)
 	return n;
 }
 
-int desk_sends(struct umad_end *end)
+int fixture_sends(struct umad_end *end)
 {
 	return atomic_read(&end->hca->alive[FAKE_AH]) - end->other_ahs;
 }
 
 /* ---- MADs ---- */
 
-struct umad_mad *desk_request(int id, struct umad_end *to, u8 method, u64 tid,
-			      u32 timeout_ms)
+struct umad_mad *fixture_request(int id, struct umad_end *to, u8 method, u64 tid,
+				 u32 timeout_ms)
 {
-	struct umad_mad *mad = desk_mad;
+	struct umad_mad *mad = fixture_mad;
 
 	memset(mad, 0, sizeof(mad->hdr) + IB_MGMT_MAD_SIZE);
 	mad->hdr.id = id;
@@ -240,9 +240,9 @@ struct umad_mad *desk_request(int id, struct umad_end *to, u8 method, u64 tid,
 	return mad;
 }
 
-size_t desk_transfer(int id, struct umad_end *to, u8 method, u64 tid, size_t len)
+size_t fixture_transfer(int id, struct umad_end *to, u8 method, u64 tid, size_t len)
 {
-	struct umad_mad *mad = desk_request(id, to, method, tid, 1000);
+	struct umad_mad *mad = fixture_request(id, to, method, tid, 1000);
 	size_t i;
 
 	mad->mad.mgmt_class = TEST_RMPP_CLASS;
@@ -256,101 +256,101 @@ size_t desk_transfer(int id, struct umad_end *to, u8 method, u64 tid, size_t len
 	return IB_MGMT_VENDOR_HDR + len;
 }
 
-ssize_t desk_write(struct umad_end *end, size_t len)
+ssize_t fixture_write(struct umad_end *end, size_t len)
 {
 	size_t head = umad_hdr_size(end->file);
-	void __user *at = (void __user *)desk_mem;
+	void __user *at = (void __user *)fixture_mem;
 
-	if (copy_to_user(at, &desk_mad->hdr, head) ||
-	    copy_to_user(at + head, desk_mad->data, len))
+	if (copy_to_user(at, &fixture_mad->hdr, head) ||
+	    copy_to_user(at + head, fixture_mad->data, len))
 		return -EFAULT;
 	return end->filp->f_op->write(end->filp, at, head + len, &end->filp->f_pos);
 }
 
-ssize_t desk_read(struct umad_end *end, size_t len)
+ssize_t fixture_read(struct umad_end *end, size_t len)
 {
 	size_t head = umad_hdr_size(end->file);
-	void __user *at = (void __user *)desk_mem;
+	void __user *at = (void __user *)fixture_mem;
 	ssize_t ret;
 
 	if (clear_user(at, head + len))
 		return -EFAULT;
 	ret = end->filp->f_op->read(end->filp, at, head + len, &end->filp->f_pos);
-	memset(desk_mad, 0, sizeof(*desk_mad));
-	if (copy_from_user(&desk_mad->hdr, at, head) ||
-	    copy_from_user(desk_mad->data, at + head, len))
+	memset(fixture_mad, 0, sizeof(*fixture_mad));
+	if (copy_from_user(&fixture_mad->hdr, at, head) ||
+	    copy_from_user(fixture_mad->data, at + head, len))
 		return -EFAULT;
 	return ret;
 }
 
-bool desk_readable(struct umad_end *end)
+bool fixture_readable(struct umad_end *end)
 {
 	return vfs_poll(end->filp, NULL) & EPOLLIN;
 }
 
-bool desk_wait(struct umad_end *end)
+bool fixture_wait(struct umad_end *end)
 {
-	return wait_within(desk_readable(end), 60 * 1000);
+	return wait_within(fixture_readable(end), 60 * 1000);
 }
 
-void desk_settle(void)
+void fixture_settle(void)
 {
 	int i;
 
 	for (i = 0; i < 5; i++) {
-		fake_hca_flush(desk.a.hca);
-		fake_hca_flush(desk.b.hca);
+		fake_hca_flush(ends.a.hca);
+		fake_hca_flush(ends.b.hca);
 		msleep(20);
 	}
 }
 
 /* ---- set up ---- */
 
-int desk_end_init(struct umad_end *end, const struct fake_hca_params *params)
+int fixture_end_init(struct umad_end *end, const struct fake_hca_params *params)
 {
 	end->hca = fake_hca_create(params);
 	if (!end->hca)
 		return -ENOMEM;
 	end->port = umad_find_port(&end->hca->ibdev, 1);
-	return end->port ? desk_open(end, O_NONBLOCK) : -ENODEV;
+	return end->port ? fixture_open(end, O_NONBLOCK) : -ENODEV;
 }
 
-void desk_end_exit(struct umad_end *end)
+void fixture_end_exit(struct umad_end *end)
 {
-	desk_close(end);
+	fixture_close(end);
 	if (end->hca)
 		fake_hca_destroy(end->hca);
 	memset(end, 0, sizeof(*end));
 }
 
-int desk_init(struct kunit *test)
+int fixture_init(struct kunit *test)
 {
 	static const struct fake_hca_params params = {
 		.link_layer = IB_LINK_LAYER_INFINIBAND,
 	};
 	int ret;
 
-	memset(&desk, 0, sizeof(desk));
-	desk_mad = kvzalloc(sizeof(*desk_mad), GFP_KERNEL);
-	desk_mem = desk_mmap(test, NULL, TEST_MEM, PROT_READ | PROT_WRITE);
-	ret = desk_end_init(&desk.a, &params);
+	memset(&ends, 0, sizeof(ends));
+	fixture_mad = kvzalloc(sizeof(*fixture_mad), GFP_KERNEL);
+	fixture_mem = fixture_mmap(test, NULL, TEST_MEM, PROT_READ | PROT_WRITE);
+	ret = fixture_end_init(&ends.a, &params);
 	if (!ret)
-		ret = desk_end_init(&desk.b, &params);
+		ret = fixture_end_init(&ends.b, &params);
 	if (ret)
 		return ret;
-	desk.ida = desk_register(&desk.a, TEST_CLASS, 0, 0, 0);
-	desk.idb = desk_register(&desk.b, TEST_CLASS, IB_MGMT_METHOD_GET, 0, 0);
+	ends.ida = fixture_register(&ends.a, TEST_CLASS, 0, 0, 0);
+	ends.idb = fixture_register(&ends.b, TEST_CLASS, IB_MGMT_METHOD_GET, 0, 0);
 	/* The SA client's, of the SM, come by themselves. */
 	msleep(100);
-	desk.a.other_ahs = atomic_read(&desk.a.hca->alive[FAKE_AH]);
-	desk.b.other_ahs = atomic_read(&desk.b.hca->alive[FAKE_AH]);
-	return desk_mad && !desk.ida && !desk.idb ? 0 : -EINVAL;
+	ends.a.other_ahs = atomic_read(&ends.a.hca->alive[FAKE_AH]);
+	ends.b.other_ahs = atomic_read(&ends.b.hca->alive[FAKE_AH]);
+	return fixture_mad && !ends.ida && !ends.idb ? 0 : -EINVAL;
 }
 
-void desk_exit(struct kunit *test)
+void fixture_exit(struct kunit *test)
 {
-	desk_end_exit(&desk.a);
-	desk_end_exit(&desk.b);
-	kvfree(desk_mad);
-	desk_mad = NULL;
+	fixture_end_exit(&ends.a);
+	fixture_end_exit(&ends.b);
+	kvfree(fixture_mad);
+	fixture_mad = NULL;
 }

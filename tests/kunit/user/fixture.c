@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* See things.h. */
+/* See fixture.h. */
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include "methods.h"
-#include "things.h"
+#include "fixture.h"
 
 /* Drivers get nothing but the object, so the test at work is kept here. */
-static struct things *now;
+static struct fixture *now;
 
 static char letter_of(const struct ib_uobject *uobj)
 {
-	return container_of(uobj, struct thing, uobj)->letter;
+	return container_of(uobj, struct fixture_object, uobj)->letter;
 }
 
 static bool is_there(char letter)
@@ -24,7 +24,7 @@ static bool is_there(char letter)
 	return false;
 }
 
-int things_note(struct ib_uobject *uobj, enum rdma_remove_reason why)
+int fixture_note(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {
 	char letter = letter_of(uobj);
 
@@ -46,12 +46,12 @@ int things_note(struct ib_uobject *uobj, enum rdma_remove_reason why)
 static int thing_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 			 struct uverbs_attr_bundle *attrs)
 {
-	return things_note(uobj, why);
+	return fixture_note(uobj, why);
 }
 
 static void thing_fd_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {
-	things_note(uobj, why);
+	fixture_note(uobj, why);
 }
 
 static const struct file_operations thing_fops = {
@@ -60,27 +60,27 @@ static const struct file_operations thing_fops = {
 };
 
 static const struct uverbs_obj_idr_type thing_idr = {
-	.type = { .type_class = &uverbs_idr_class, .obj_size = sizeof(struct thing) },
+	.type = { .type_class = &uverbs_idr_class, .obj_size = sizeof(struct fixture_object) },
 	.destroy_object = thing_destroy,
 };
 
 static const struct uverbs_obj_fd_type thing_fd = {
-	.type = { .type_class = &uverbs_fd_class, .obj_size = sizeof(struct thing) },
+	.type = { .type_class = &uverbs_fd_class, .obj_size = sizeof(struct fixture_object) },
 	.destroy_object = thing_fd_destroy,
 	.fops = &thing_fops,
-	.name = "[thing]",
+	.name = "[fixture]",
 	.flags = O_RDONLY,
 };
 
-const struct uverbs_api_object things_type = {
+const struct uverbs_api_object fixture_type = {
 	.type_attrs = &thing_idr.type, .type_class = &uverbs_idr_class, .id = 1,
 };
 
-const struct uverbs_api_object things_other = {
+const struct uverbs_api_object fixture_other = {
 	.type_attrs = &thing_idr.type, .type_class = &uverbs_idr_class, .id = 2,
 };
 
-const struct uverbs_api_object things_fd = {
+const struct uverbs_api_object fixture_fd = {
 	.type_attrs = &thing_fd.type, .type_class = &uverbs_fd_class, .id = 3,
 };
 
@@ -104,13 +104,13 @@ static const struct ib_device_ops thing_ops = {
 	.size_ib_ucontext = sizeof(struct ib_ucontext),
 };
 
-void things_call(struct things *t)
+void fixture_call(struct fixture *t)
 {
 	t->call = uverbs_call_init(t->buf, sizeof(t->buf), 0, t->file);
 	t->attrs = &t->call->bundle;
 }
 
-int things_open(struct things *t)
+int fixture_open(struct fixture *t)
 {
 	static const struct fake_hca_params params = {
 		.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -134,20 +134,20 @@ int things_open(struct things *t)
 	t->file = uverbs_file_create(t->udev);
 	if (IS_ERR(t->file))
 		return PTR_ERR(t->file);
-	things_call(t);
+	fixture_call(t);
 	return 0;
 }
 
-void things_close(struct things *t)
+void fixture_close(struct fixture *t)
 {
 	if (t->file)
 		uverbs_file_close(t->file);
 	t->file = NULL;
 }
 
-int things_init(struct kunit *test)
+int fixture_init(struct kunit *test)
 {
-	struct things *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct fixture *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 	int ret;
 
 	if (!t)
@@ -155,24 +155,24 @@ int things_init(struct kunit *test)
 	t->test = test;
 	test->priv = t;
 	now = t;
-	ret = things_open(t);
+	ret = fixture_open(t);
 	if (ret)
 		return ret;
 	ret = uverbs_context_begin(t->attrs);
 	if (ret)
 		return ret;
 	uverbs_context_commit(t->attrs);
-	things_call(t);
+	fixture_call(t);
 	return 0;
 }
 
-void things_exit(struct kunit *test)
+void fixture_exit(struct kunit *test)
 {
-	struct things *t = test->priv;
+	struct fixture *t = test->priv;
 
 	if (!t)
 		return;
-	things_close(t);
+	fixture_close(t);
 	if (t->udev)
 		uverbs_device_put(t->udev);
 	if (t->hca)
@@ -180,30 +180,30 @@ void things_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->contexts, 0);
 }
 
-int things_make(struct things *t, const struct uverbs_api_object *type,
-		char letter)
+int fixture_make(struct fixture *t, const struct uverbs_api_object *type,
+		 char letter)
 {
 	struct ib_uobject *uobj = rdma_alloc_begin_uobject(type, t->attrs);
 	int id;
 
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
-	container_of(uobj, struct thing, uobj)->letter = letter;
-	if (type != &things_fd)
+	container_of(uobj, struct fixture_object, uobj)->letter = letter;
+	if (type != &fixture_fd)
 		uobj->object = t;
 	id = uobj->id;
 	rdma_alloc_commit_uobject(uobj, t->attrs);
 	return id;
 }
 
-int things_lookup(struct things *t, const struct uverbs_api_object *type, int id,
-		  enum rdma_lookup_mode mode, struct ib_uobject **uobj)
+int fixture_lookup(struct fixture *t, const struct uverbs_api_object *type, int id,
+		   enum rdma_lookup_mode mode, struct ib_uobject **uobj)
 {
 	*uobj = rdma_lookup_get_uobject(type, t->file, id, mode, t->attrs);
 	return PTR_ERR_OR_ZERO(*uobj);
 }
 
-void things_close_fd(int fd)
+void fixture_close_fd(int fd)
 {
 	close_fd(fd);
 	/* A kernel thread's last fput() is done by a work item. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#ifndef IBEX_USER_THINGS_H
-#define IBEX_USER_THINGS_H
+#ifndef IBEX_USER_FIXTURE_H
+#define IBEX_USER_FIXTURE_H
 
 /*
  * A device that serves processes, an open file on it with a context, and two types of
@@ -11,12 +11,12 @@
 #include "fake_hca.h"
 #include "uverbs/uverbs.h"
 
-struct thing {
+struct fixture_object {
 	struct ib_uobject uobj;
 	char letter;
 };
 
-struct things {
+struct fixture {
 	struct kunit *test;
 	struct fake_hca *hca;
 	struct uverbs_device *udev;
@@ -38,25 +38,25 @@ struct things {
 	bool refuse_last;		/* even at RDMA_REMOVE_DRIVER_FAILURE */
 };
 
-extern const struct uverbs_api_object things_type;	/* with a handle */
-extern const struct uverbs_api_object things_other;	/* another */
-extern const struct uverbs_api_object things_fd;	/* with a descriptor */
+extern const struct uverbs_api_object fixture_type;	/* with a handle */
+extern const struct uverbs_api_object fixture_other;	/* another */
+extern const struct uverbs_api_object fixture_fd;	/* with a descriptor */
 
-int things_init(struct kunit *test);
-void things_exit(struct kunit *test);
+int fixture_init(struct kunit *test);
+void fixture_exit(struct kunit *test);
 /* Registers the device and opens a file, without a context. */
-int things_open(struct things *t);
-void things_close(struct things *t);
+int fixture_open(struct fixture *t);
+void fixture_close(struct fixture *t);
 /* A new call, as of another method. */
-void things_call(struct things *t);
+void fixture_call(struct fixture *t);
 /* An object named @letter; its handle or descriptor, or an error. */
-int things_make(struct things *t, const struct uverbs_api_object *type,
-		char letter);
-int things_lookup(struct things *t, const struct uverbs_api_object *type, int id,
-		  enum rdma_lookup_mode mode, struct ib_uobject **uobj);
+int fixture_make(struct fixture *t, const struct uverbs_api_object *type,
+		 char letter);
+int fixture_lookup(struct fixture *t, const struct uverbs_api_object *type, int id,
+		   enum rdma_lookup_mode mode, struct ib_uobject **uobj);
 /* What a driver's destroy does with an object: refuses or notes it. */
-int things_note(struct ib_uobject *uobj, enum rdma_remove_reason why);
+int fixture_note(struct ib_uobject *uobj, enum rdma_remove_reason why);
 /* Closes a descriptor and waits for its release. */
-void things_close_fd(int fd);
+void fixture_close_fd(int fd);
 
 #endif
