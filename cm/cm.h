@@ -17,14 +17,14 @@
  * second, and anybody can send what has none.  So requests that have no consumer
  * yet, and messages for no id, begin on a queue of their port's own, each with a
  * work item: they hold up neither connections nor another port's, and one another
- * only when IBCM_MAX_SETTLING look for theirs.  Senders are not told apart there:
+ * only when IBCM_MAX_RESOLVING look for theirs.  Senders are not told apart there:
  * whoever floods a port can give each message another source.
  *
  * Lock order, outermost first:
  *	ibcm_listen_mutex (ibcm/listen.c)	shared listeners; never on a connection
  *	ibcore_qp_watch.lock		core's: tells of data on an id's QP
  *	path->making (ibcm/path.c)	the making of one path's address handle
- *	  listener->lock		REQs of one that have not begun to settle
+ *	  listener->lock		REQs of one that wait to be resolved
  *	  id->lock			one id; taken in hard interrupt context
  *	  port->ah_lock (ibcm/path.c)	users of a port's handles, a few instructions
  *	    bucket locks of the hash tables, ibcm_ids' lock, timer base, workqueue
@@ -60,7 +60,7 @@
 #define IBCM_MAX_RXQ		16	/* messages waiting for one id */
 #define IBCM_MAX_LEFT_DREQS 1024 /* a port's DREQs whose ids have gone */
 #define IBCM_MAX_ORPHANS	256	/* messages waiting for a port's answer */
-#define IBCM_MAX_SETTLING	512	/* of a port: those that settle or are answered */
+#define IBCM_MAX_RESOLVING	512	/* of a port: being resolved or answered */
 #define IBCM_MAX_UNDELIVERED	8192	/* of a port: REQs waiting for one listener */
 
 struct ibcm_id;
@@ -372,7 +372,7 @@ struct ibcm_id {
 	u8 rxq_len;			/* protected by lock */
 	u8 pending;			/* BIT(enum ibcm_pending); protected by lock */
 	bool dying;			/* nothing more is queued; protected by lock */
-	bool settling;			/* a request's: its work waits; protected by lock */
+	bool resolving;			/* a request's: its work waits; protected by lock */
 	bool released;			/* the DREP came while dying; protected by lock */
 	struct task_struct *runner;	/* the work item's task, in the work */
 
@@ -431,7 +431,7 @@ void ibcm_ids_exit(void);
 struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
 			      void *context, bool request);
 /* The way back to who sent the request @rx is known: the id's work has it now. */
-void ibcm_id_settled(struct ibcm_id *id, struct ibcm_rx *rx);
+void ibcm_id_resolved(struct ibcm_id *id, struct ibcm_rx *rx);
 /* Frees an id that nobody was told of. */
 void ibcm_id_abandon(struct ibcm_id *id);
 void ibcm_id_destroy(struct ibcm_id *id);
@@ -596,7 +596,7 @@ struct ibcm_rx {
 	struct work_struct work;	/* on port->stray_wq */
 	struct ib_mad_recv_wc *wc;	/* owned */
 	struct ibcm_port *port;
-	struct ibcm_id *id;		/* that a request made, until it has settled */
+	struct ibcm_id *id;		/* that a request made, until it is resolved */
 	bool purged;			/* the list's end has it; protected by its lock */
 	u8 kind;			/* enum ibcm_kind */
 	u8 reason;			/* orphan REQ: enum ib_cm_rej_reason */
@@ -611,7 +611,7 @@ void ibcm_mad_received(struct ib_mad_agent *agent,
 /* Runs the message's handler in the id's work; the consumer's answer. */
 int ibcm_rx_process(struct ibcm_id *id, struct ibcm_rx *rx);
 /* Has @id, which the request @rx made, find its way back; false: for nobody. */
-bool ibcm_rx_settle(struct ibcm_id *id, struct ibcm_rx *rx);
+bool ibcm_rx_resolve(struct ibcm_id *id, struct ibcm_rx *rx);
 /* Answers @rx, whose listener goes, as one that has none. */
 void ibcm_rx_refuse(struct ibcm_rx *rx);
 u16 ibcm_rx_bth_pkey(const struct ibcm_rx *rx);
@@ -644,7 +644,7 @@ struct ibcm_listener {
 	unsigned int shares;		/* protected by ibcm_listen_mutex */
 	bool shared;			/* made by ib_cm_insert_listen; fixed */
 	spinlock_t lock;		/* irq safe */
-	struct list_head waiting;	/* of ibcm_rx, not begun to settle; lock */
+	struct list_head waiting;	/* of ibcm_rx, to be resolved; lock */
 	struct completion released;
 	struct rcu_head rcu;
 	u32 nr_ports;
@@ -660,7 +660,7 @@ void ibcm_listener_put(struct ibcm_listener *listener);
 bool ibcm_listener_room(struct ibcm_listener *listener, struct ibcm_port *port);
 /* A REQ of this listener's, which came by @port, was delivered or dropped. */
 void ibcm_listener_done(struct ibcm_listener *listener, struct ibcm_port *port);
-/* Queues @rx to settle; false: the listener is going, @rx is as it was. */
+/* Queues @rx to be resolved; false: the listener is going, @rx is as it was. */
 bool ibcm_listener_queue(struct ibcm_listener *listener, struct ibcm_rx *rx);
 /* In the work of @rx; false: it is not the work's any more. */
 bool ibcm_listener_begin(struct ibcm_listener *listener, struct ibcm_rx *rx);
@@ -676,7 +676,7 @@ void ibcm_listener_stop(struct ibcm_id *id);
 
 /* ---- messages/: req, req_rx, rep, rtu, rej, dreq, mra, lap ---- */
 void ibcm_req_arrived(struct ibcm_rx *rx);	/* consumes @rx */
-int ibcm_req_settle(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_req_resolve(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_req(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_rep(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_rtu(struct ibcm_id *id, struct ibcm_rx *rx);
@@ -685,7 +685,7 @@ int ibcm_rx_dreq(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_drep(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_lap(struct ibcm_id *id, struct ibcm_rx *rx);
-int ibcm_sidr_settle(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_sidr_resolve(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_sidr_req(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_sidr_rep(struct ibcm_id *id, struct ibcm_rx *rx);
 void ibcm_sidr_req_arrived(struct ibcm_rx *rx);	/* consumes @rx */

@@ -61,7 +61,7 @@ static void ibcm_id_work(struct work_struct *work);
 
 /*
  * The caller owns the reference.  @request: it is for one that has just come, so
- * this may not sleep, and the id's work takes nothing until ibcm_id_settled().
+ * this may not sleep, and the id's work takes nothing until ibcm_id_resolved().
  */
 struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
 			      void *context, bool request)
@@ -80,7 +80,7 @@ struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
 	id->id.remote_cm_qpn = 1;
 	spin_lock_init(&id->lock);
 	refcount_set(&id->ref, 1);
-	id->settling = request;
+	id->resolving = request;
 	INIT_WORK(&id->work, ibcm_id_work);
 	INIT_LIST_HEAD(&id->rxq);
 
@@ -143,7 +143,7 @@ struct ibcm_id *ibcm_id_find_pair(__be32 local_id, __be32 remote_id)
 static void ibcm_id_queue_work(struct ibcm_id *id)
 {
 	lockdep_assert_held(&id->lock);
-	if (id->settling)
+	if (id->resolving)
 		return;
 	ibcm_id_get(id);
 	if (!queue_work(ibcm_wq, &id->work))
@@ -178,10 +178,10 @@ bool ibcm_id_queue(struct ibcm_id *id, struct ibcm_rx *rx)
 }
 
 /* It goes first: what came meanwhile, a copy of it maybe, came after it. */
-void ibcm_id_settled(struct ibcm_id *id, struct ibcm_rx *rx)
+void ibcm_id_resolved(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	spin_lock_irq(&id->lock);
-	id->settling = false;
+	id->resolving = false;
 	list_add(&rx->node, &id->rxq);
 	id->rxq_len++;
 	ibcm_id_queue_work(id);
@@ -461,7 +461,7 @@ void ibcm_id_destroy(struct ibcm_id *id)
 	ibcm_id_put(id);
 }
 
-/* A request's id that never settled; somebody may have guessed its number. */
+/* A request's id that never resolved; somebody may have guessed its number. */
 void ibcm_id_abandon(struct ibcm_id *id)
 {
 	unsigned long flags;

@@ -200,7 +200,7 @@ static int ibcm_listener_start(struct ibcm_id *id, __be64 service_id,
  *     that come too late find its reference count at zero or take one of (2).
  * (2) Each REQ not yet delivered holds a reference until the consumer's handler
  *     for it has returned, or the REQ is refused because the id is dying.  Those
- *     that have not begun to settle are refused here, however many are before them;
+ *     that are not being resolved yet are refused here, however many are before them;
  *     the others look for it between any two steps that may take long, in works
  *     that run without waiting for this one.
  * (3) kfree_rcu() waits for the lookups.

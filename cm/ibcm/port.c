@@ -47,7 +47,7 @@ static int ibcm_port_start(struct ibcm_port *port)
 	int ret;
 
 	port->stray_wq = alloc_workqueue("ib_cm_strays", WQ_UNBOUND,
-					 IBCM_MAX_SETTLING);
+					 IBCM_MAX_RESOLVING);
 	if (!port->stray_wq)
 		return -ENOMEM;
 	ret = ibcm_counters_register(port);
@@ -109,7 +109,7 @@ static void ibcm_port_end(struct ibcm_port *port)
  *     paths are waited for at (5).  Nothing is received afterwards.
  * (3) The works that answer orphans are cancelled or have ended.
  * (4) Consumers registered after us and have destroyed their ids, so no work
- *     of one runs, and their listeners, so no REQ settles or waits to be
+ *     of one runs, and their listeners, so no REQ resolves or waits to be
  *     delivered; destroy_workqueue() waits for what is left of a work that has
  *     told its listener so.
  * (5) What is left of an id, or was left behind, loses its source GIDs and its

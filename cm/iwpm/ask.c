@@ -42,7 +42,7 @@ static struct iwpm_question *iwpm_take(u32 seq, u8 op, u32 portid)
 	return question;
 }
 
-static void iwpm_settle(struct iwpm_question *question, int status)
+static void iwpm_complete(struct iwpm_question *question, int status)
 {
 	question->status = status;
 	complete(&question->done);
@@ -173,7 +173,7 @@ int iwpm_answered(const struct iwpm_reply *reply, u8 op, u32 portid)
 		question->map->mapped_local = reply->map.mapped_local;
 		question->map->mapped_remote = reply->map.mapped_remote;
 	}
-	iwpm_settle(question, status);
+	iwpm_complete(question, status);
 	return status == -EPROTO ? status : 0;
 }
 
@@ -183,7 +183,7 @@ void iwpm_refused(const struct iwpm_reply *reply, u32 portid)
 		iwpm_take(reply->seq, IWPM_ANY_OP, portid);
 
 	if (question)
-		iwpm_settle(question, -EREMOTEIO);
+		iwpm_complete(question, -EREMOTEIO);
 }
 
 /* That daemon will not answer. */
@@ -197,7 +197,7 @@ void iwpm_ask_no_more(u32 portid)
 		if (question->portid != portid)
 			continue;
 		__xa_erase(&iwpm_questions, seq);
-		iwpm_settle(question, -ECONNRESET);
+		iwpm_complete(question, -ECONNRESET);
 	}
 	xa_unlock(&iwpm_questions);
 }

@@ -84,7 +84,7 @@ static int ibcm_req_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 		ibcm_id_abandon(id);
 		return ret;
 	}
-	return ibcm_rx_settle(id, rx) ? 0 : -ECONNREFUSED;
+	return ibcm_rx_resolve(id, rx) ? 0 : -ECONNREFUSED;
 }
 
 static void ibcm_req_new(struct ibcm_rx *rx)
@@ -474,7 +474,7 @@ static struct ibcm_req_src ibcm_req_source(const struct ibcm_id *id,
 }
 
 /* Finds out where data and MADs go; both may have to be resolved. */
-int ibcm_req_settle(struct ibcm_id *id, struct ibcm_rx *rx)
+int ibcm_req_resolve(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct cm_req_msg *req = ibcm_rx_mad(rx);
 	struct ibcm_refusal no = {};

@@ -171,10 +171,10 @@ void ibcm_mad_received(struct ib_mad_agent *agent,
 /* ---- requests that have made an id ---- */
 
 /*
- * The id is ours alone until it has settled: its work takes nothing, and the
+ * The id is ours alone until it has resolved: its work takes nothing, and the
  * listener, whose reference it holds, does not go.
  */
-static void ibcm_settle_work(struct work_struct *work)
+static void ibcm_resolve_work(struct work_struct *work)
 {
 	struct ibcm_rx *rx = container_of(work, struct ibcm_rx, work);
 	struct ibcm_id *id = rx->id;
@@ -188,10 +188,10 @@ static void ibcm_settle_work(struct work_struct *work)
 		ibcm_rx_refuse(rx);
 		return;
 	}
-	ret = rx->kind == IBCM_REQ ? ibcm_req_settle(id, rx) :
-				     ibcm_sidr_settle(id, rx);
+	ret = rx->kind == IBCM_REQ ? ibcm_req_resolve(id, rx) :
+				     ibcm_sidr_resolve(id, rx);
 	if (!ret) {
-		ibcm_id_settled(id, rx);
+		ibcm_id_resolved(id, rx);
 		return;
 	}
 	ibcm_id_destroy(id);
@@ -200,10 +200,10 @@ static void ibcm_settle_work(struct work_struct *work)
 }
 
 /* Any context.  If it is for nobody, the id is gone when this returns. */
-bool ibcm_rx_settle(struct ibcm_id *id, struct ibcm_rx *rx)
+bool ibcm_rx_resolve(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	rx->id = id;
-	INIT_WORK(&rx->work, ibcm_settle_work);
+	INIT_WORK(&rx->work, ibcm_resolve_work);
 	if (ibcm_listener_queue(id->req_of, rx))
 		return true;
 	ibcm_id_abandon(id);

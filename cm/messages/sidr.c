@@ -231,7 +231,7 @@ static int ibcm_sidr_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 		return IS_ERR(old) ? PTR_ERR(old) : -EEXIST;
 	}
 	id->sidr = sidr;
-	return ibcm_rx_settle(id, rx) ? 0 : -ECONNREFUSED;
+	return ibcm_rx_resolve(id, rx) ? 0 : -ECONNREFUSED;
 }
 
 static bool ibcm_sidr_known(const struct ibcm_rx *rx)
@@ -283,7 +283,7 @@ void ibcm_sidr_req_arrived(struct ibcm_rx *rx)
 }
 
 /* The way back, in use; the id keeps its SGID entry for the consumer. */
-int ibcm_sidr_settle(struct ibcm_id *id, struct ibcm_rx *rx)
+int ibcm_sidr_resolve(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct rdma_ah_attr ah_attr;
 	struct ibcm_path *path = ibcm_path_back(rx, &ah_attr);

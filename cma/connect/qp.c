@@ -38,7 +38,7 @@ static int cma_default_qkey(struct cma_id *idp, u32 *qkey)
 }
 
 /*
- * cma_set_qkey() - settle on the Q_Key of an id's datagrams
+ * cma_set_qkey() - choose the Q_Key of an id's datagrams
  * @qkey: 0: the one it has, else that of its port space
  *
  * Return: 0; -EINVAL if it has another already; an error of the SA.

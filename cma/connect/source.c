@@ -145,7 +145,7 @@ static bool cma_same_addr(const void *one, const void *two)
 	return !memcmp(&a, &b, sizeof(a));
 }
 
-/* The addresses of an id that waits for an answer are settled. */
+/* The addresses of an id that waits for an answer are final. */
 static bool cma_has_addrs(const struct cma_id *idp,
 			  const struct cma_sender *said)
 {

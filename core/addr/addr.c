@@ -4,7 +4,7 @@
  * net_device it leaves by, and the neighbour's hardware address.
  *
  * Each request has its own delayed work, which makes an attempt, calls back when
- * that settles it, and is its timer as well; requests run in parallel.  One that
+ * that completes it, and is its timer as well; requests run in parallel.  One that
  * waits for a neighbour is in next_hop_table, where an update of just that
  * neighbour finds it.  All requests are in req_table, by the rdma_dev_addr they
  * fill, where rdma_addr_cancel finds them.
@@ -449,7 +449,7 @@ static void addr_req_remove(struct addr_req *req)
 }
 
 /*
- * No reference remains on a request that its work has settled:
+ * No reference remains on a request that its work has completed:
  * (1) next_hop_table's: addr_unwait ended it, so that no update queues the work
  *     again, and one that did before is taken back;
  * (2) ls's: its question is ended, and no answer queues the work again either;
@@ -457,7 +457,7 @@ static void addr_req_remove(struct addr_req *req)
  * (3) req_table's: put last.  Until then a canceller finds the request and waits
  *     for the callback; a canceller holds one of its own.
  */
-static void addr_settle(struct addr_req *req)
+static void addr_complete(struct addr_req *req)
 {
 	addr_unwait(req);
 	ibcore_addr_ls_close(&req->ls);
@@ -489,7 +489,7 @@ static void addr_work(struct work_struct *work)
 		if (req->status == -ENODATA)
 			req->status = -ETIMEDOUT;
 	}
-	addr_settle(req);
+	addr_complete(req);
 }
 
 /**

@@ -57,7 +57,7 @@ static struct ibcore_ls_question *ls_take(u32 seq, u8 op)
 }
 
 /* By who took @question out; it may be gone on return. */
-static void ls_settle(struct ibcore_ls_question *question, int status)
+static void ls_complete(struct ibcore_ls_question *question, int status)
 {
 	question->status = status;
 	queue_work(question->wq, &question->work);
@@ -78,7 +78,7 @@ static void ls_timeout(struct timer_list *timer)
 	struct ibcore_ls_question *question = from_timer(question, timer, timer);
 
 	if (ls_claim(question))
-		ls_settle(question, -ETIMEDOUT);
+		ls_complete(question, -ETIMEDOUT);
 }
 
 /**
@@ -180,7 +180,7 @@ int ibcore_ls_ask(struct ibcore_ls_question *question, struct sk_buff *skb,
 	if (ret) {
 		question = ls_take(seq, op);
 		if (question)
-			ls_settle(question, ret);
+			ls_complete(question, ret);
 	}
 	return 0;
 }
@@ -198,7 +198,7 @@ bool ibcore_ls_cancel(struct ibcore_ls_question *question)
 {
 	if (!ls_claim(question))
 		return false;
-	ls_settle(question, -ECANCELED);
+	ls_complete(question, -ECANCELED);
 	return true;
 }
 EXPORT_SYMBOL(ibcore_ls_cancel);
@@ -249,11 +249,11 @@ static int ls_answer(struct sk_buff *skb, struct nlmsghdr *nlh,
 	if (!question)
 		return 0;
 	if (nlh->nlmsg_flags & RDMA_NL_LS_F_ERR) {
-		ls_settle(question, -ENOENT);
+		ls_complete(question, -ENOENT);
 		return 0;
 	}
 	ret = question->ops->answered(question, nlh);
-	ls_settle(question, ret);
+	ls_complete(question, ret);
 	return ret;
 }
 

@@ -144,7 +144,7 @@ static struct ib_qp *qp_watch_hold_qp(struct ibcore_qp_watch *watch)
 {
 	struct ib_qp *qp = NULL;
 
-	/* Unsettled: ibcore_qp_watch_gone() has not been, so the QP is there. */
+	/* Armed: ibcore_qp_watch_gone() has not been, so the QP is there. */
 	spin_lock_irq(&watch->lock);
 	if (watch->arrival && watch->can_probe && rdma_restrack_get(&watch->qp->real_qp->res))
 		qp = watch->qp->real_qp;

@@ -10,11 +10,11 @@
  * the completions of a process, the QP's expected PSN shows (qp_probe.c).
  *
  * Why no reference remains:
- *  (1) ibcore_qp_unwatch() settles the watch under its lock, which a call of
+ *  (1) ibcore_qp_unwatch() disarms the watch under its lock, which a call of
  *	arrival() holds, and takes it out of the table and its CQs' lists; the
  *	memory goes when who holds it has put it and no reader of the table is
  *	left.
- *  (2) A QP that is destroyed first takes its watch out of the table and settles
+ *  (2) A QP that is destroyed first takes its watch out of the table and disarms
  *	it while its CQs are still there; what remains is its owner's memory.
  *  (3) A probe holds the QP's entry of resource tracking, which destruction
  *	waits for before the provider's QP goes.  One without an entry is not
@@ -36,7 +36,7 @@ static struct rhashtable qp_watches;
 static atomic_t nr_qp_watches;	/* those in the table, or on their way there */
 
 /* Nothing more is to be heard. */
-static void qp_watch_settle(struct ibcore_qp_watch *watch)
+static void qp_watch_disarm(struct ibcore_qp_watch *watch)
 {
 	lockdep_assert_held(&watch->lock);
 	if (watch->awaited)
@@ -54,7 +54,7 @@ static void qp_watch_end(struct ibcore_qp_watch *watch)
 	unsigned long flags;
 
 	spin_lock_irqsave(&watch->lock, flags);
-	qp_watch_settle(watch);
+	qp_watch_disarm(watch);
 	ibcore_cq_unhook(watch);
 	spin_unlock_irqrestore(&watch->lock, flags);
 	/* Pairs with qp_watch_find(). */
@@ -70,7 +70,7 @@ void ibcore_qp_watch_tell(struct ibcore_qp_watch *watch,
 
 	spin_lock_irqsave(&watch->lock, flags);
 	if (watch->arrival && watch->arrival(watch->context, proof))
-		qp_watch_settle(watch);
+		qp_watch_disarm(watch);
 	spin_unlock_irqrestore(&watch->lock, flags);
 }
 
@@ -205,7 +205,7 @@ struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 	watch->can_probe = qp_can_be_probed(qp);
 	if (qp->recv_cq)
 		watch->awaited = ibcore_cq_awaited(qp->recv_cq);
-	/* First: once it is hooked or in the table it may be settled. */
+	/* First: once it is hooked or in the table it may be disarmed. */
 	if (watch->awaited)
 		atomic_inc(watch->awaited);
 	ret = watch->can_probe ? ibcore_cq_hook(watch) : 0;

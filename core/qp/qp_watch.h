@@ -26,7 +26,7 @@ struct ibcore_qp_watch {
 	struct ib_qp *qp;		/* the key; fixed, and maybe gone */
 	refcount_t ref;			/* the owner's, and those of probes */
 	spinlock_t lock;		/* taken in hard interrupt context */
-	ibcore_qp_arrival arrival;	/* lock; NULL: settled */
+	ibcore_qp_arrival arrival;	/* lock; NULL: disarmed */
 	void *context;
 	atomic_t *awaited;		/* of the CQ; lock; NULL: not polled here */
 	struct cq_hook_link links[2];	/* of CQs that core does not poll */

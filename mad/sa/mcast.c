@@ -302,7 +302,7 @@ static void group_leave(struct sa_group *group, u8 states)
 }
 
 /* Moves a pending member on; answers what to tell it. */
-static int member_settle(struct sa_group *group, struct sa_member *m)
+static int member_decide(struct sa_group *group, struct sa_member *m)
 {
 	int status = m->answered ? m->result : 0;
 	u8 states = m->mc.rec.join_state & SA_MCAST_STATES;
@@ -349,7 +349,7 @@ static void group_work(struct work_struct *work)
 			group_join(group, m);
 			goto out;
 		}
-		status = member_settle(group, m);
+		status = member_decide(group, m);
 tell:
 		refcount_inc(&m->ref);
 		spin_unlock_irq(&group->lock);

@@ -89,8 +89,8 @@ static int umad_mad_register(struct umad_agent *agent, struct umad_registration 
 	return 0;
 }
 
-/* The first registration settles what the headers of the file look like. */
-static void umad_settle_layout(struct ib_umad_file *file, bool pkey)
+/* The first registration decides what the headers of the file look like. */
+static void umad_set_layout(struct ib_umad_file *file, bool pkey)
 {
 	lockdep_assert_held(&file->lock);
 	if (file->used)
@@ -129,7 +129,7 @@ static int umad_register_locked(struct ib_umad_file *file,
 	*id = agent->id;
 	*serial = agent->serial;
 	rcu_assign_pointer(file->agents[agent->id], agent);
-	umad_settle_layout(file, reg->pkey);
+	umad_set_layout(file, reg->pkey);
 	return 0;
 }
 

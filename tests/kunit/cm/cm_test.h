@@ -100,7 +100,7 @@ int cm_resolve(struct cm_pair *pair);
 int cm_sidr_reply(struct cm_side *server);
 /* Waits until the side's events are @events exactly; a minute of virtual time. */
 bool cm_wait(struct cm_side *side, const char *events);
-void cm_settle(struct cm_pair *pair);
+void cm_quiesce(struct cm_pair *pair);
 int cm_go_to(struct cm_pair *pair, enum cm_stage stage);
 char cm_letter(enum ib_cm_event_type event);
 /* A connection, with cm_listen() before; events are forgotten after. */

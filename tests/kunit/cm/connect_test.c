@@ -345,7 +345,7 @@ static void both_release_at_once(struct kunit *test)
 	pair.server.hold = BIT(IBCM_DREQ);
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.server.id, NULL, 0), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	pair.client.hold = 0;
 	pair.server.hold = 0;
 	fake_hca_release_held(pair.client.hca);

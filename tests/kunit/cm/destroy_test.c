@@ -187,7 +187,7 @@ static void an_id_goes_with_messages_waiting(struct kunit *test)
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
 	cm_mad(&pair.client, &pair.server, IBCM_DREQ, mad);
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	cm_drop_id(&pair.server);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(pair.server.in_handler));
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "L");

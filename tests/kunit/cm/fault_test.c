@@ -36,7 +36,7 @@ static void clean_up(struct kunit *test)
 	pair.client.hold = 0;
 	pair.server.hold = 0;
 	cm_drop_id(&pair.client);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	cm_drop_id(&pair.server);
 	msleep(2000);
 	cm_drop_id(&pair.server);
@@ -119,7 +119,7 @@ static int go_before(struct kunit *test)
 	pair.server.on_req = CM_WAIT;
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 	KUNIT_ASSERT_EQ(test, cm_resolve(&pair), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	return 0;
 }
 
@@ -185,7 +185,7 @@ static void send(enum ibcm_kind kind, u32 to_id)
 	if (to_id)
 		IBA_SET(CM_RTU_REMOTE_COMM_ID, (struct cm_rtu_msg *)mad, to_id);
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 }
 
 /* From the REQ to the end of timewait, with a LAP and a migration between. */
@@ -262,7 +262,7 @@ static void a_timewait_is_left_to_the_module(struct kunit *test)
 	id = pair.server.id;
 	to_ibcm(id)->av.ack_timeout = 31;
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, id->state, IB_CM_TIMEWAIT);
 	msleep(2 * TIMEWAIT_MS);
 	KUNIT_EXPECT_EQ(test, id->state, IB_CM_TIMEWAIT);

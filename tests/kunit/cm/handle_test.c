@@ -183,7 +183,7 @@ static void requests_outnumber_handles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
 	KUNIT_EXPECT_EQ(test, ids[0][out]->state, IB_CM_IDLE);
 	ib_destroy_cm_id(xchg(&ids[0][0], NULL));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, ib_send_cm_req(ids[0][out], &req), 0);
 }
 
@@ -281,7 +281,7 @@ static void an_adapter_goes_with_its_handles(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ib_send_cm_req(ids[0][i], &req), 0);
 	}
 	ib_destroy_cm_id(xchg(&ids[0][0], NULL));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.client), 4);
 	start = jiffies;
 	ib_unregister_device(&pair.client.hca->ibdev);

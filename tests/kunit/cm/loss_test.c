@@ -346,7 +346,7 @@ static void sends_fail(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "q"));
 	pair.client.hca->send_status = IB_WC_SUCCESS;
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	cm_drop_id(&pair.server);
 	cm_drop_id(&pair.client);
 }

@@ -65,7 +65,7 @@ static void one_byte_of_each_message(struct kunit *test)
 		for (at = sizeof(struct ib_mad_hdr); at < 120; at++) {
 			if (!pair.client.id) {
 				KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
-				cm_settle(&pair);
+				cm_quiesce(&pair);
 			}
 			cm_mad(&pair.client, &pair.server, kind, mad);
 			mad[at] ^= 0xff;
@@ -243,7 +243,7 @@ static void a_rep_to_another(struct kunit *test)
 	IBA_SET(CM_REP_REMOTE_COMM_ID, rep, 0x1234567);
 	pair.server.hold = 0;
 	fake_hca_release_held(pair.server.hca);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_REJ]), 1);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "P"));
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
@@ -260,11 +260,11 @@ static void a_rep_from_another(struct kunit *test)
 	cm_mad(&pair.server, &pair.client, IBCM_REP, mad);
 	IBA_SET(CM_REP_LOCAL_COMM_ID, (struct cm_rep_msg *)mad, 0x1234567);
 	cm_inject(&pair.server, &pair.client, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_RTU]), rtus);
 	cm_mad(&pair.server, &pair.client, IBCM_REP, mad);
 	cm_inject(&pair.server, &pair.client, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_RTU]), rtus + 1);
 }
 
@@ -353,11 +353,11 @@ static void a_req_of_a_connection_in_timewait(struct kunit *test)
 	cm_connect(test, &pair);
 	memcpy(mad, pair.client.mad[IBCM_REQ], sizeof(mad));
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_ASSERT_EQ(test, pair.server.id->state, IB_CM_TIMEWAIT);
 	cm_drop_id(&pair.server);
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_REJ]), 1);
 	KUNIT_EXPECT_EQ(test, IBA_GET(CM_REJ_REASON, rej), IB_CM_REJ_STALE_CONN);
 	/* Afterwards its names are free again. */
@@ -381,7 +381,7 @@ static void send_rej(u32 local, u32 remote, u16 reason, const void *ari, u8 ari_
 	if (ari)
 		IBA_SET_MEM(CM_REJ_ARI, rej, ari, min(ari_len, 8));
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 }
 
 /* A client that gave up knows the server's id by its own id and GUID alone. */

@@ -90,7 +90,7 @@ static int go_without_a_connection(enum ib_cm_state state)
 		ret = cm_listen(&pair.server);
 		if (!ret)
 			ret = cm_resolve(&pair);
-		cm_settle(&pair);
+		cm_quiesce(&pair);
 		return ret;
 	}
 }
@@ -288,7 +288,7 @@ static void messages_with_the_wrong_ids(struct kunit *test)
 		cm_mad(&pair.client, &pair.server, kinds[i], mad);
 		IBA_SET(CM_RTU_REMOTE_COMM_ID, any, 0x1234567);
 		cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-		cm_settle(&pair);
+		cm_quiesce(&pair);
 		KUNIT_EXPECT_EQ_MSG(test, pair.server.id->state, IB_CM_ESTABLISHED,
 				    "kind %d", kinds[i]);
 		KUNIT_EXPECT_STREQ_MSG(test, pair.server.events, "", "kind %d", kinds[i]);
@@ -300,7 +300,7 @@ static void messages_with_the_wrong_ids(struct kunit *test)
 	cm_mad(&pair.client, &pair.server, IBCM_LAP, mad);
 	IBA_SET(CM_LAP_REMOTE_QPN_EECN, (struct cm_lap_msg *)mad, 0x333);
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_ESTABLISHED);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 }

@@ -419,7 +419,7 @@ bool cm_wait(struct cm_side *side, const char *events)
 }
 
 /* Takes less than a try of the client's, so that nothing is sent again meanwhile. */
-void cm_settle(struct cm_pair *pair)
+void cm_quiesce(struct cm_pair *pair)
 {
 	int i;
 
@@ -490,10 +490,10 @@ int cm_go_to(struct cm_pair *pair, enum cm_stage stage)
 	ret = cm_listen(&pair->server);
 	if (!ret)
 		ret = cm_request(pair);
-	cm_settle(pair);
+	cm_quiesce(pair);
 	if (!ret && stage >= DREQ_HELD) {
 		ret = ib_send_cm_dreq(pair->client.id, NULL, 0);
-		cm_settle(pair);
+		cm_quiesce(pair);
 	}
 	return ret;
 }

@@ -187,7 +187,7 @@ static void migration(struct kunit *test)
 	connect_with_alternate(test);
 	KUNIT_EXPECT_EQ(test, pair.client.wire_port, 1u);
 	KUNIT_ASSERT_EQ(test, ib_cm_notify(pair.client.id, IB_EVENT_PATH_MIG), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	/* The path that was the primary is armed as the alternate. */
 	KUNIT_ASSERT_EQ(test, ib_cm_init_qp_attr(pair.client.id, &attr, &mask), 0);
 	KUNIT_EXPECT_EQ(test, mask, IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE);
@@ -219,7 +219,7 @@ static void migration_without_a_handle(struct kunit *test)
 	msleep(500);
 	atomic_set(&pair.client.hca->fail_create[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.client.id, IB_EVENT_PATH_MIG), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.hca->fail_create[FAKE_AH]), 0);
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
@@ -233,7 +233,7 @@ static void send_lap(void)
 	cm_mad(&pair.client, &pair.server, IBCM_LAP, mad);
 	strscpy(IBA_GET_MEM_PTR(CM_LAP_PRIVATE_DATA, (struct cm_lap_msg *)mad), "lap", 4);
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 }
 
 static void an_alternate_path_is_offered(struct kunit *test)
@@ -305,13 +305,13 @@ static void a_lap_after_migration(struct kunit *test)
 {
 	connect_with_alternate(test);
 	KUNIT_ASSERT_EQ(test, ib_cm_notify(pair.server.id, IB_EVENT_PATH_MIG), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, pair.server.id->lap_state, IB_CM_LAP_IDLE);
 	send_lap();
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "L");
 	KUNIT_EXPECT_EQ(test, pair.server.id->lap_state, IB_CM_LAP_IDLE);
 	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.server.id, IB_EVENT_PATH_MIG), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 }
 
 static void routed(struct cm_pair *pair, struct ib_cm_req_param *req)

@@ -126,7 +126,7 @@ static void debugfs_tells_how_connections_came(struct kunit *test)
 	((struct ib_mad_hdr *)mad)->attr_id =
 		cpu_to_be16(be16_to_cpu(CM_REQ_ATTR_ID) + IBCM_KINDS);
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_cm/%s-1",
 		 dev_name(&pair.server.hca->ibdev.dev));
 	KUNIT_ASSERT_EQ(test, read_seq_file(path, text, 1024), 0);

@@ -258,7 +258,7 @@ static void an_xrc_target(struct kunit *test)
 	by_the_first_look(test, IB_QPT_XRC_INI);
 	/* It stays, as with an RTU. */
 	cm_drop_id(&pair.server);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_DREQ), 0);
 	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_REJ), 0);
 }
@@ -330,7 +330,7 @@ static void the_rtu_comes_after_that(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QE"));
 	pair.client.hold = 0;
 	fake_hca_release_held(pair.client.hca);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");
 	KUNIT_EXPECT_EQ(test, stat(IBCM_STAT_RTU_LATE), 1);
 	KUNIT_EXPECT_EQ(test, port()->rtu_usecs, 0);

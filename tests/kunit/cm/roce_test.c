@@ -102,13 +102,13 @@ static void resolutions_are_told_apart_by_gid(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 	cm_mad(&pair.client, &pair.server, IBCM_SIDR_REQ, mad);
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "S");
 	/* The same request id from another: refused by a handler that has one. */
 	cm_inject(&pair.server, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "SS");
 }
 
@@ -119,7 +119,7 @@ static void a_lap_over_ethernet(struct kunit *test)
 	cm_connect(test, &pair);
 	cm_mad(&pair.client, &pair.server, IBCM_LAP, mad);
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "L");
 	KUNIT_EXPECT_EQ(test, pair.server.path[1].rec_type, SA_PATH_REC_TYPE_ROCE_V2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_APR]), 1);
@@ -140,7 +140,7 @@ static void messages_without_a_network_header(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		cm_mad(&pair.client, &pair.server, kinds[i], mad);
 		fake_hca_inject(pair.server.hca, 1, &like, mad, sizeof(mad));
-		cm_settle(&pair);
+		cm_quiesce(&pair);
 	}
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 	KUNIT_EXPECT_NULL(test, pair.server.id);
@@ -280,7 +280,7 @@ static void a_path_to_be_resolved(struct kunit *test)
 	ipv6_addr_set_v4mapped(htonl(OTHER_IP), &ip);
 	memcpy(IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, req), &ip, sizeof(ip));
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	/* It is heard, or comes again. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_REJ]), 0);
 }
@@ -288,7 +288,7 @@ static void a_path_to_be_resolved(struct kunit *test)
 static void forget_the_request(struct kunit *test)
 {
 	cm_drop_id(&pair.server);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	atomic_set(&pair.server.wire[IBCM_REJ], 0);
 }
 

@@ -164,7 +164,7 @@ static void askers_behind_a_router(struct kunit *test)
 		cm_gid(&pair.client, 1, &like.sgid);
 		like.sgid.raw[15] += i / 2;
 		fake_hca_inject(pair.server.hca, 1, &like, mad, sizeof(mad));
-		cm_settle(&pair);
+		cm_quiesce(&pair);
 	}
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "SS");
 }
@@ -175,7 +175,7 @@ static void no_way_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 	atomic_set(&pair.server.hca->fail_create[FAKE_AH], 1);
 	KUNIT_ASSERT_EQ(test, cm_resolve(&pair), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "I"));
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "S");
@@ -194,7 +194,7 @@ static void the_listener_goes(struct kunit *test, int (*ask)(struct cm_pair *pai
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 	pair.server.hca->on_create_ah = sleep_in_create_ah;
 	KUNIT_ASSERT_EQ(test, ask(&pair), 0);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	ib_destroy_cm_id(pair.server.listener);
 	pair.server.listener = NULL;
 	KUNIT_EXPECT_NULL(test, pair.server.hca->on_create_ah);

@@ -7,7 +7,7 @@
 #include "cm_test.h"
 #include "wait.h"
 
-#define CROWD	(IBCM_MAX_SETTLING + 20)
+#define CROWD	(IBCM_MAX_RESOLVING + 20)
 
 static struct cm_pair pair;
 
@@ -83,8 +83,8 @@ static void crowd(struct kunit *test)
 		if (i % 16 == 0)
 			usleep_range(1000, 1100);
 	}
-	cm_settle(&pair);
-	KUNIT_EXPECT_EQ(test, atomic_read(&waiting), IBCM_MAX_SETTLING);
+	cm_quiesce(&pair);
+	KUNIT_EXPECT_EQ(test, atomic_read(&waiting), IBCM_MAX_RESOLVING);
 }
 
 static void nobody_waits_for_another(struct kunit *test)
@@ -95,12 +95,12 @@ static void nobody_waits_for_another(struct kunit *test)
 	cm_mad(&pair.client, &pair.server, IBCM_DREQ, mad);
 	IBA_SET(CM_DREQ_REMOTE_COMM_ID, (struct cm_dreq_msg *)mad, 0x7654321);
 	inject_from(1, mad);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_ASSERT_EQ(test, atomic_read(&waiting), 1);
 	inject_from(2, mad);
 	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
 	inject_from(3, mad);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, sent(IBCM_DREP), 1);
 	KUNIT_EXPECT_EQ(test, sent(IBCM_REJ), 1);
 	msleep(3000);
@@ -135,7 +135,7 @@ static void what_comes_meanwhile_comes_after(struct kunit *test)
 	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
 	guid = pair.client.hca->ibdev.node_guid;
 	inject_from(1, mad);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_ASSERT_EQ(test, atomic_read(&waiting), 1);
 	inject_from(1, mad);
 	cm_mad(&pair.client, &pair.server, IBCM_REJ, mad);
@@ -144,7 +144,7 @@ static void what_comes_meanwhile_comes_after(struct kunit *test)
 	IBA_SET(CM_REJ_REJECTED_INFO_LENGTH, rej, sizeof(guid));
 	memcpy(IBA_GET_MEM_PTR(CM_REJ_ARI, rej), &guid, sizeof(guid));
 	inject_from(1, mad);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QJ"));
 }
@@ -168,7 +168,7 @@ static void ports_do_not_wait_for_one_another(struct kunit *test)
 	atomic_set(&slow, 0);
 	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
 	inject_at(2, CROWD, mad);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");
 }
 
@@ -183,10 +183,10 @@ static void ports_do_not_share_what_may_wait(struct kunit *test)
 	atomic_add(IBCM_MAX_UNDELIVERED, &listener->undelivered[0]);
 	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);
 	inject_at(1, 1, mad);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 	inject_at(2, 2, mad);
-	cm_settle(&pair);
+	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");
 	atomic_sub(IBCM_MAX_UNDELIVERED, &listener->undelivered[0]);
 }

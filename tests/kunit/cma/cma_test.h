@@ -131,7 +131,7 @@ void cma_drop_listener(struct cma_side *side);
 /* Waits until the side's events are @events exactly; bounded. */
 bool cma_wait(struct cma_side *side, const char *events);
 void cma_forget(struct cma_side *side);
-void cma_settle(struct cma_pair *pair);
+void cma_quiesce(struct cma_pair *pair);
 /* Objects of a kind beyond those of an idle adapter. */
 int cma_alive(struct cma_side *side, enum fake_hca_object kind);
 /* Under how many entries the adapter has the GID of the side's IP address. */

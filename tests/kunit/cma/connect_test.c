@@ -295,7 +295,7 @@ static void both_disconnect_at_once(struct kunit *test)
 	pair.server.hold = BIT(IBCM_DREQ);
 	KUNIT_ASSERT_EQ(test, rdma_disconnect(pair.client.id), 0);
 	KUNIT_ASSERT_EQ(test, rdma_disconnect(pair.server.id), 0);
-	cma_settle(&pair);
+	cma_quiesce(&pair);
 	pair.client.hold = 0;
 	pair.server.hold = 0;
 	fake_hca_release_held(pair.client.hca);

@@ -281,7 +281,7 @@ static void requests(struct kunit *test)
 		cma_resolve(test, &pair);
 		pair.server.fail_request = n;
 		KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
-		cma_settle(&pair);
+		cma_quiesce(&pair);
 		msleep(100);
 		pair.server.fail_request = 0;
 		if (!strcmp(pair.server.events, "Q") && pair.server.spared)

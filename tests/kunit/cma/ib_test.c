@@ -399,9 +399,9 @@ static void data_that_look_like_a_header(struct kunit *test)
 				   ip ? 56 : 92);
 		cma_drop_listener(&pair.server);
 		cma_drop_id(&pair.client);
-		cma_settle(&pair);
+		cma_quiesce(&pair);
 		cma_drop_id(&pair.server);
-		cma_settle(&pair);
+		cma_quiesce(&pair);
 		cma_forget(&pair.client);
 		cma_forget(&pair.server);
 	}

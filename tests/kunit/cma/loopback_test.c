@@ -171,7 +171,7 @@ static void call_self(struct kunit *test, enum from from, const struct sockaddr 
 	KUNIT_EXPECT_MEMEQ(test, &sgid, &dgid, 16);
 	cma_drop_listener(&self);
 	cma_drop_id(client);
-	cma_settle(&pair);
+	cma_quiesce(&pair);
 	cma_drop_id(&self);
 	cma_forget(client);
 	cma_forget(&self);

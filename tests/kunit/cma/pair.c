@@ -462,7 +462,7 @@ void cma_forget(struct cma_side *side)
 	atomic_set(&side->nr_events, 0);
 }
 
-void cma_settle(struct cma_pair *pair)
+void cma_quiesce(struct cma_pair *pair)
 {
 	int i;
 

@@ -251,7 +251,7 @@ static void one_race(struct kunit *test)
 		rdma_unlock_handler(pair.server.id);
 	}
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
-	cma_settle(&pair);
+	cma_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");
 	KUNIT_EXPECT_EQ(test, established() - before, 1);
 }
@@ -274,7 +274,7 @@ static void all_proofs_at_once(struct kunit *test)
 		by[3] = stat(IBCM_STAT_EST_BY_PSN);
 		cma_drop_id(&pair.server);
 		cma_drop_id(&pair.client);
-		cma_settle(&pair);
+		cma_quiesce(&pair);
 		cma_forget(&pair.client);
 		cma_forget(&pair.server);
 	}

@@ -196,7 +196,7 @@ static void one_round(struct kunit *test, unsigned int round)
 	msleep(20);
 	data = cma_raised || received;
 	alive = pair.server.id;
-	cma_settle(&pair);
+	cma_quiesce(&pair);
 	check(test, round, data, alive);
 	seen.raised += cma_raised;
 	seen.by_data += data && pair.client.drop[IBCM_RTU] < 0 && times('E');
@@ -207,7 +207,7 @@ static void one_round(struct kunit *test, unsigned int round)
 	memcpy(before, pair.server.events, sizeof(before));
 	cma_drop_id(&pair.client);
 	fake_hca_release_held(pair.client.hca);
-	cma_settle(&pair);
+	cma_quiesce(&pair);
 	KUNIT_EXPECT_STREQ_MSG(test, pair.server.events, before, "round %u", round);
 	cma_forget(&pair.client);
 	cma_forget(&pair.server);

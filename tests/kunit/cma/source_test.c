@@ -96,7 +96,7 @@ static bool passes(struct kunit *test, bool six)
 			     cma_sin(&dst, server->ip4, TEST_PORT));
 	KUNIT_EXPECT_EQ(test, cma_request(client), 0);
 	KUNIT_EXPECT_TRUE_MSG(test, cma_wait(client, "J"), "%s", client->events);
-	cma_settle(&pair);
+	cma_quiesce(&pair);
 	told = !strcmp(server->events, "Q");
 	if (!told) {
 		KUNIT_EXPECT_STREQ(test, server->events, "");
@@ -255,7 +255,7 @@ static void nor_does_one_ask_for_a_service(struct kunit *test)
 			       cma_sin(&addr, server->ip4, TEST_PORT));
 		KUNIT_EXPECT_EQ(test, cma_request(client), 0);
 		KUNIT_EXPECT_TRUE(test, cma_wait(client, "u"));
-		cma_settle(&pair);
+		cma_quiesce(&pair);
 		KUNIT_EXPECT_STREQ(test, server->events, i ? "Q" : "");
 		cma_drop_id(client);
 		cma_drop_id(server);
@@ -292,12 +292,12 @@ static void who_knows_the_addresses_alone(struct kunit *test)
 		cma_resolve_to(test, client, RDMA_PS_TCP,
 			       cma_sin6(&dst, &server->ip6, TEST_PORT));
 		KUNIT_EXPECT_EQ(test, cma_request(client), 0);
-		cma_settle(&pair);
+		cma_quiesce(&pair);
 		msleep(100);
 		KUNIT_EXPECT_STREQ_MSG(test, server->events, i < 4 ? "" : "Q", "%d", i);
 		memset(&forged, 0, sizeof(forged));
 		cma_drop_id(client);
-		cma_settle(&pair);
+		cma_quiesce(&pair);
 		cma_drop_id(server);
 		cma_forget(client);
 		cma_forget(server);
@@ -330,12 +330,12 @@ static void through_an_adapter_that_renames_ids(struct kunit *test)
 		cma_resolve_to(test, client, RDMA_PS_TCP,
 			       cma_sin6(&dst, &server->ip6, TEST_PORT));
 		KUNIT_EXPECT_EQ(test, cma_request(client), 0);
-		cma_settle(&pair);
+		cma_quiesce(&pair);
 		msleep(100);
 		KUNIT_EXPECT_STREQ_MSG(test, server->events, i ? "" : "Q", "%d", i);
 		memset(&forged, 0, sizeof(forged));
 		cma_drop_id(client);
-		cma_settle(&pair);
+		cma_quiesce(&pair);
 		cma_drop_id(server);
 		cma_forget(client);
 		cma_forget(server);

@@ -165,5 +165,5 @@ void cma_leave(struct kunit *test, struct cma_pair *pair)
 	side_leave(&pair->server);
 	fake_hca_release_held(pair->client.hca);
 	fake_hca_release_held(pair->server.hca);
-	cma_settle(pair);
+	cma_quiesce(pair);
 }

@@ -80,14 +80,14 @@ static void the_verb_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)to_iwcm(it.id)->state, (int)IWCM_IDLE);
 	it.answer[FAKE_IW_CONNECT] = 0;
 	KUNIT_EXPECT_EQ(test, iw_connect_id(it.id), 0);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "");
 }
 
 static void reply_and_wait(struct iw_cm_id *cm_id)
 {
 	iw_report(cm_id, IW_CM_EVENT_CONNECT_REPLY, 0, "early");
-	iw_settle();
+	iw_quiesce();
 	/* The verb has not answered: who knows whether it will succeed. */
 	it.seen = atomic_read(&it.nr_events);
 }
@@ -107,7 +107,7 @@ static void reply_and_close(struct iw_cm_id *cm_id)
 	iw_report(cm_id, IW_CM_EVENT_CONNECT_REPLY, 0, "early");
 	iw_report(cm_id, IW_CM_EVENT_DISCONNECT, 0, NULL);
 	iw_report(cm_id, IW_CM_EVENT_CLOSE, 0, NULL);
-	iw_settle();
+	iw_quiesce();
 }
 
 static void all_reports_before_the_verb_returns(struct kunit *test)
@@ -127,13 +127,13 @@ static void a_reply_from_a_verb_that_fails(struct kunit *test)
 	it.id = iw_id();
 	KUNIT_EXPECT_EQ(test, iw_connect_id(it.id), -EIO);
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "");
 
 	it.during[FAKE_IW_CONNECT] = NULL;
 	it.answer[FAKE_IW_CONNECT] = 0;
 	KUNIT_ASSERT_EQ(test, iw_connect_id(it.id), 0);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "");
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CONNECT_REPLY, 0, NULL), 0);
 	KUNIT_ASSERT_TRUE(test, iw_wait("P"));
@@ -156,7 +156,7 @@ static void a_connection_is_closed_in_order(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, iw_wait("C"));
 	/* It has ended: nothing is to be done. */
 	KUNIT_EXPECT_EQ(test, iw_cm_disconnect(it.id, 0), 0);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "C");
 }
 
@@ -188,12 +188,12 @@ static void the_peer_closes(struct kunit *test)
 {
 	iw_be(test, IWCM_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_DISCONNECT, 0, NULL), 0);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "");
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CLOSE, 0, NULL), 0);
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CLOSE, 0, NULL), 0);
 	KUNIT_EXPECT_TRUE(test, iw_wait("C"));
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "C");
 }
 
@@ -205,7 +205,7 @@ static void unknown_reports(struct kunit *test)
 	/* It listens for nothing. */
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CONNECT_REQUEST, 0, NULL),
 			-ECONNREFUSED);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "");
 	KUNIT_EXPECT_EQ(test, (int)to_iwcm(it.id)->state, (int)IWCM_ESTABLISHED);
 }

@@ -38,7 +38,7 @@ static void destroyed_with_work_queued(struct kunit *test, int i, bool close)
 	it.id = NULL;
 	KUNIT_EXPECT_FALSE(test, work_busy(&to_iwcm(it.held)->work));
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.held)->ref), 1u);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ_MSG(test, it.events, "", "report %d", i);
 	if (it.listener)
 		iw_destroy_cm_id(it.listener);
@@ -85,7 +85,7 @@ static void fix_2_work_objects_reused(struct kunit *test)
 			iw_report_in(test, from, it.id, IW_CM_EVENT_CLOSE, 0);
 			KUNIT_EXPECT_TRUE_MSG(test, iw_wait("UC"), "%d, %s", moment,
 					      iw_context_names[from]);
-			iw_settle();
+			iw_quiesce();
 			KUNIT_EXPECT_STREQ(test, it.events, "UC");
 			KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.id)->ref), 2u);
 			iw_exit(test);
@@ -110,7 +110,7 @@ static void fix_2_work_objects_reused_by_the_next_connection(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
 		iw_forget();
 	}
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.id)->ref), 1u);
 }
 
@@ -158,7 +158,7 @@ static void crowd_thins(struct kunit *test, int order)
 		iw_destroy_cm_id(crowd[at]);
 		crowd[at] = NULL;
 	}
-	iw_settle();
+	iw_quiesce();
 	for (i = 0; i < CROWD; i++) {
 		KUNIT_EXPECT_LE_MSG(test, crowd_told[i], 1, "order %d, %d", order, i);
 		if (crowd[i])
@@ -193,10 +193,10 @@ static void fix_3_list_corruption_of_a_listener(struct kunit *test)
 		for (i = 0; i < IW_MANY; i++) {
 			KUNIT_ASSERT_EQ(test, iw_request(i & 1 ? "data" : NULL), 0);
 			if (!(i % 7))
-				iw_settle();
+				iw_quiesce();
 		}
 		if (order & 1)
-			iw_settle();
+			iw_quiesce();
 		iw_destroy_cm_id(it.listener);
 		it.listener = NULL;
 		for (i = 0; i < it.nr_requests; i++)

@@ -60,7 +60,7 @@ int iw_request(const char *data);
 void iw_let_go(void);		/* the provider's reference */
 bool iw_wait(const char *events);
 void iw_forget(void);
-void iw_settle(void);
+void iw_quiesce(void);
 int iw_listen_on(int backlog);
 int iw_calls(enum fake_iw_verb verb);
 enum ib_qp_state iw_qp_state(void);

@@ -173,7 +173,7 @@ static void a_daemon_that_reads_nothing_is_given_up(struct kunit *test)
 	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 1000u);
 	msleep(12 * MSEC_PER_SEC);
 	WRITE_ONCE(pmd.paused, false);
-	iw_settle();
+	iw_quiesce();
 	/* The rest of it was dropped. */
 	KUNIT_EXPECT_GT(test, pmd.holds, 0);
 	pmd.holds = 0;
@@ -298,7 +298,7 @@ static void a_new_daemon_counts_anew(struct kunit *test)
 	restart(test);
 	KUNIT_EXPECT_TRUE(test, pmd_hears("HIN"));
 	iw_destroy_cm_id(second);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, pmd.log, "HIN");
 	iw_destroy_cm_id(it.listener);
 	it.listener = NULL;

@@ -147,7 +147,7 @@ static void an_id_that_connects_anew_is_mapped_anew(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, iw_connect_id(it.id), 0);
 		KUNIT_EXPECT_TRUE(test, it.id->mapped);
 		iw_report(it.id, IW_CM_EVENT_CONNECT_REPLY, -ECONNREFUSED, NULL);
-		iw_settle();
+		iw_quiesce();
 		iw_let_go();
 	}
 	KUNIT_EXPECT_STREQ(test, pmd.log, "RQXQXQ");

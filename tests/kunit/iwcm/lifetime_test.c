@@ -44,7 +44,7 @@ static void reports_after_an_id_is_gone(struct kunit *test)
 							late[i].status, "late"), 0);
 		KUNIT_EXPECT_EQ(test, iw_report(it.held, IW_CM_EVENT_CONNECT_REQUEST, 0,
 						NULL), -ECONNREFUSED);
-		iw_settle();
+		iw_quiesce();
 		KUNIT_EXPECT_STREQ(test, it.events, "");
 		KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.held)->ref), 1u);
 		iw_exit(test);
@@ -151,7 +151,7 @@ static void handlers_that_end_ids(struct kunit *test, bool destroy, bool fail)
 			it.destroy_on = told[i].letter;
 		iw_report(it.id, told[i].type, told[i].status, "x");
 		iw_report(it.held, IW_CM_EVENT_CLOSE, 0, NULL);
-		iw_settle();
+		iw_quiesce();
 		KUNIT_EXPECT_NULL(test, it.id);
 		KUNIT_EXPECT_EQ_MSG(test, it.events[0], told[i].letter, "case %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, it.events[1], 0, "case %d", i);
@@ -184,7 +184,7 @@ static void a_handler_destroys_its_request(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, iw_listen_on(0), 0);
 	KUNIT_ASSERT_EQ(test, iw_request("hi"), 0);
 	KUNIT_EXPECT_TRUE(test, iw_wait("Q"));
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_EQ(test, iw_calls(FAKE_IW_REJECT), 1);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.listener)->untold), 1u);
 }

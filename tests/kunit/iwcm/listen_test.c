@@ -41,7 +41,7 @@ static void establish_and_close(struct iw_cm_id *cm_id)
 {
 	iw_report(cm_id, IW_CM_EVENT_ESTABLISHED, 0, NULL);
 	iw_report(cm_id, IW_CM_EVENT_CLOSE, 0, NULL);
-	iw_settle();
+	iw_quiesce();
 	it.seen = atomic_read(&it.nr_events);
 }
 
@@ -60,7 +60,7 @@ static void establish_and_outlast_the_handler(struct iw_cm_id *cm_id)
 	iw_report(cm_id, IW_CM_EVENT_ESTABLISHED, 0, NULL);
 	while (READ_ONCE(it.in_handler))
 		msleep(20);
-	iw_settle();
+	iw_quiesce();
 	it.seen = atomic_read(&it.nr_events);
 }
 
@@ -76,7 +76,7 @@ static void an_accept_beside_the_requests_handler(struct kunit *test)
 	it.answer[FAKE_IW_ACCEPT] = -EIO;
 	KUNIT_EXPECT_EQ(test, iw_accept_id(it.requests[0]), -EIO);
 	KUNIT_EXPECT_EQ(test, it.seen, 1);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "Q");
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
 }
@@ -88,7 +88,7 @@ static void the_accept_fails(struct kunit *test)
 	iw_be(test, IWCM_CONN_RECV);
 	KUNIT_EXPECT_EQ(test, iw_accept_id(it.id), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "");
 	/* The provider has done away with the request. */
 	KUNIT_EXPECT_EQ(test, iw_accept_id(it.id), -EINVAL);
@@ -160,7 +160,7 @@ static void the_handler_refuses(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, iw_request("one"), 0);
 	KUNIT_ASSERT_EQ(test, iw_request(NULL), 0);
 	KUNIT_EXPECT_TRUE(test, iw_wait("QQ"));
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_EQ(test, iw_calls(FAKE_IW_REJECT), 2);
 	it.id = NULL;
 }
@@ -175,10 +175,10 @@ static void the_backlog_is_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_request("3"), 0);
 	KUNIT_EXPECT_EQ(test, iw_request("4"), -ENOBUFS);
 	KUNIT_EXPECT_TRUE(test, iw_wait("QQQ"));
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_EQ(test, iw_request("5"), 0);
 	KUNIT_EXPECT_TRUE(test, iw_wait("QQQQ"));
-	iw_settle();
+	iw_quiesce();
 	it.id = NULL;
 	KUNIT_EXPECT_EQ(test, iw_calls(FAKE_IW_REJECT), 4);
 }
@@ -260,7 +260,7 @@ static void a_listener_goes_with_requests_waiting(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, it.events, "");
 	/* All by now: the adapter may go with its listener. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&rejected), 30);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "");
 }
 
@@ -305,7 +305,7 @@ static int request_once(struct kunit *test)
 
 	current->fail_nth = 0;
 	KUNIT_EXPECT_TRUE(test, iw_wait(ret ? "" : "Q"));
-	iw_settle();
+	iw_quiesce();
 	if (!ret)
 		KUNIT_EXPECT_STREQ(test, (char *)it.private_data, "request");
 	else

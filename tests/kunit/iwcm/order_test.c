@@ -145,7 +145,7 @@ static void permute(const struct order *order, unsigned int k, enum step *out)
 }
 
 /* All that waits to be told is; who has no provider yet was told before. */
-static void settle(void)
+static void quiesce(void)
 {
 	if (it.held)
 		flush_work(&to_iwcm(it.held)->work);
@@ -188,9 +188,9 @@ static void one_order(struct kunit *test, const struct order *order, unsigned in
 				    "%s: %s, %s", order->name, letters,
 				    iw_context_names[from]);
 		if (at_once)
-			settle();
+			quiesce();
 	}
-	settle();
+	quiesce();
 	/* Reports that its destruction overtook are not told. */
 	if (at_once || !rules.gone)
 		KUNIT_EXPECT_STREQ_MSG(test, it.events, rules.told, "%s: %s, %s",

@@ -153,7 +153,7 @@ static void events_of_one_id_are_told_one_by_one(struct kunit *test)
 	party_start(test, other, true);
 	KUNIT_EXPECT_TRUE(test, wait_within(READ_ONCE(other->in_handler), 1000));
 	iw_report(other->cm_id, IW_CM_EVENT_CLOSE, 0, NULL);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_EQ(test, other->told, 0);
 	complete(&other->go_on);
 	KUNIT_EXPECT_TRUE(test, wait_within(READ_ONCE(other->told) == 1, 1000));

@@ -237,7 +237,7 @@ bool iw_wait(const char *events)
 }
 
 /* Long enough for whatever is queued to run. */
-void iw_settle(void)
+void iw_quiesce(void)
 {
 	msleep(300);
 }

@@ -161,7 +161,7 @@ static void one_provider_event(struct kunit *test, enum iwcm_state state,
 	KUNIT_EXPECT_EQ_MSG(test, iw_qp_refs(),
 			    cell(expected_qp, state, pe->event) == '.' ? refs : refs - 1,
 			    "%c, event %d", state_letters[state], pe->event);
-	iw_settle();
+	iw_quiesce();
 	KUNIT_EXPECT_STREQ_MSG(test, it.events, told, "%c, event %d",
 			       state_letters[state], pe->event);
 }
@@ -194,7 +194,7 @@ static void a_request_in_every_state(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, iw_report(it.id ?: it.listener,
 						    IW_CM_EVENT_CONNECT_REQUEST, 0, NULL),
 				    listens ? 0 : -ECONNREFUSED, "%c", state_letters[s]);
-		iw_settle();
+		iw_quiesce();
 		KUNIT_EXPECT_STREQ_MSG(test, it.events, listens ? "Q" : "", "%c",
 				       state_letters[s]);
 		KUNIT_EXPECT_EQ_MSG(test, to_iwcm(listens ? it.listener : it.id)->state, s,

@@ -55,7 +55,7 @@ struct fake_hca *fake_sa_client(struct fake_sa *sa, u32 ports);
 void fake_sa_move(struct fake_hca *hca, struct fake_sa *sa,
 		  enum ib_event_type event);
 /* Waits until @hca has told its clients of all events, and they have acted. */
-void fake_sa_settle(struct fake_hca *hca);
+void fake_sa_quiesce(struct fake_hca *hca);
 /* Every query of @client, the only user of port 1's agent, was given back. */
 void fake_sa_expect_idle(struct kunit *test, struct fake_hca *hca,
 			 const struct ib_sa_client *client);

@@ -45,7 +45,7 @@ static void references_of_a_held_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_refs(), 4u);
 	KUNIT_EXPECT_EQ(test, send_refs(held), 2u);
 	fake_hca_release_completions(flow.pair.asker.hca);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, flow_refs(), 3u);
 	/* The first one's is gone, the second one has a work request now. */
 	flow.pair.asker.hca->hold_send_completions = true;
@@ -54,7 +54,7 @@ static void references_of_a_held_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_refs(), 3u);
 	KUNIT_EXPECT_EQ(test, send_refs(held), 1u);
 	fake_hca_release_completions(flow.pair.asker.hca);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, to_send(held)->state, IBMAD_WAITING);
 	KUNIT_EXPECT_EQ(test, flow_refs(), 2u);
 	KUNIT_EXPECT_EQ(test, send_refs(held), 2u);
@@ -68,7 +68,7 @@ static void deregister_with_thousands_held(struct kunit *test)
 {
 	flow.pair.drop_requests = -1;
 	flow_post_many(test, 5000, LONG_MS, 3);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 4998);
 	flow_unregister();
 	KUNIT_EXPECT_EQ(test, atomic_read(&flow.pair.asker.sent), 5000);
@@ -104,7 +104,7 @@ static void a_reset_goes_on_with_those_held(struct kunit *test)
 	flow.pair.drop_requests = -1;
 	flow_post_many(test, 20, 2000, 1);
 	fake_hca_qp_event(asker_qp()->qp, IB_EVENT_QP_FATAL);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_GE(test, atomic_read(&asker->errors), 2);
 	KUNIT_EXPECT_LE(test, atomic_read(&asker->errors), 4);
 	KUNIT_EXPECT_EQ(test, asker->status, IB_WC_WR_FLUSH_ERR);
@@ -149,7 +149,7 @@ static void a_lost_qp_under_two_flows(struct kunit *test)
 	first = flow_post(test, LONG_MS, 0);
 	flow_post_many(test, 3, LONG_MS, 0);
 	flow_post_to(test, other, LONG_MS, 0);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, flow_known(), 2);
 	mad_refuse_init(flow.pair.asker.hca);
 	fake_hca_qp_event(asker_qp()->qp, IB_EVENT_QP_FATAL);
@@ -171,10 +171,10 @@ static void a_start_that_fails_lets_the_next_one_go(struct kunit *test)
 	flow.pair.drop_requests = -1;
 	first = flow_post(test, LONG_MS, 0);
 	flow_post_many(test, 4, LONG_MS, 0);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	atomic_set(&flow.pair.asker.hca->fail_post_send, 1);
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(first, 0), 0);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_STREQ(test, flow.done, "ab");
 	KUNIT_EXPECT_EQ(test, flow.pair.asker.status, IB_WC_LOC_QP_OP_ERR);
 	KUNIT_EXPECT_STREQ(test, flow.wire, "ac");
@@ -219,7 +219,7 @@ static void a_failed_send_gives_its_credit_back(struct kunit *test)
 	first = flow_post(test, 2000, 0);
 	flow_post(test, 2000, 0);
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(first, 0), 0);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_CANCELLED), 1);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 1);
 	fake_hca_release_completions(flow.pair.asker.hca);
@@ -244,7 +244,7 @@ static void without_memory_it_goes_without_credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_known(), 0);
 	/* Two with credit are out besides. */
 	flow_post_many(test, 3, 2000, 0);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_WAITING), 3);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 1);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&flow.pair.asker.sent, 4));

@@ -18,7 +18,7 @@ static void flow_test_exit(struct kunit *test)
 static void cancel(struct kunit *test, struct ib_mad_send_buf *buf)
 {
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), 0);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 }
 
 static void the_window_bounds_what_is_out(struct kunit *test)
@@ -28,7 +28,7 @@ static void the_window_bounds_what_is_out(struct kunit *test)
 	flow.pair.drop_requests = -1;
 	first = flow_post(test, LONG_MS, 0);
 	flow_post_many(test, 9, LONG_MS, 0);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_STREQ(test, flow.wire, "abcd");
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_WAITING), 4);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 6);
@@ -110,7 +110,7 @@ static void handles_to_one_destination_share_its_window(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, IS_ERR(ah[i]));
 		flow_post_to(test, ah[i], LONG_MS, 0);
 	}
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_STREQ(test, flow.wire, "abcd");
 	KUNIT_EXPECT_EQ(test, flow_known(), 1);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), ARRAY_SIZE(ah) - 4);
@@ -132,7 +132,7 @@ static void cancel_what_is_held(struct kunit *test)
 	flow.pair.drop_requests = -1;
 	for (i = 0; i < 4; i++)
 		buf[i] = flow_post(test, LONG_MS, 3);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	cancel(test, buf[1]);
 	KUNIT_EXPECT_STREQ(test, flow.done, "b");
 	KUNIT_EXPECT_EQ(test, flow.pair.asker.status, IB_WC_WR_FLUSH_ERR);
@@ -158,7 +158,7 @@ static void modify_what_is_held(struct kunit *test)
 	flow.pair.drop_requests = -1;
 	first = flow_post(test, LONG_MS, 0);
 	held = flow_post(test, LONG_MS, 1);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	start = jiffies;
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(held, 300), 0);
 	KUNIT_EXPECT_EQ(test, held->timeout_ms, 300);
@@ -276,7 +276,7 @@ static void only_requests_are_held(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
 		KUNIT_EXPECT_EQ_MSG(test, flow_count(IBMAD_HELD_BACK), 1, "send %d", i);
 	}
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&flow.pair.asker.sent), 3);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_WAITING), 7);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 1);
@@ -323,7 +323,7 @@ static void without_a_window_nothing_is_held(struct kunit *test)
 	ibmad_request_window = 0;
 	flow.pair.drop_requests = -1;
 	flow_post_many(test, 20, LONG_MS, 0);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_WAITING), 20);
 	KUNIT_EXPECT_EQ(test, flow_count(IBMAD_HELD_BACK), 0);
 	KUNIT_EXPECT_EQ(test, flow_known(), 0);
@@ -374,7 +374,7 @@ static void a_response_to_what_is_held_is_not_taken(struct kunit *test)
 	((struct ib_mad_hdr *)answer->mad)->method |= IB_MGMT_METHOD_RESP;
 	answer->ah = back;
 	KUNIT_EXPECT_EQ(test, ib_post_send_mad(answer, NULL), 0);
-	mad_settle(&flow.pair);
+	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&flow.pair.asker.received), 0);
 	KUNIT_EXPECT_EQ(test, flow_count(IBMAD_RECV_UNMATCHED), 1);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 1);

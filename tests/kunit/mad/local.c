@@ -230,7 +230,7 @@ void local_from_wire(const void *smp, u32 qpn, u32 port)
 	fake_hca_inject(local.hca, qpn, &like, smp, IB_MGMT_MAD_SIZE);
 }
 
-void local_settle(void)
+void local_quiesce(void)
 {
 	int i;
 

@@ -63,7 +63,7 @@ struct ib_mad_send_buf *local_smp(const struct ib_smp *smp, u32 timeout_ms);
 int local_post(const struct ib_smp *smp, u32 timeout_ms);
 /* Puts @smp on the node's QP as if its neighbour had sent it. */
 void local_from_wire(const void *smp, u32 qpn, u32 port);
-void local_settle(void);
+void local_quiesce(void);
 u64 local_counter(enum ibmad_counter c);
 
 #endif

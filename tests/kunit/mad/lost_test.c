@@ -56,7 +56,7 @@ static void lose_one(struct kunit *test, bool amid_errors)
 	turn_slots(test, 1);
 	pair.asker.hca->hold_send_completions = true;
 	post(test, 1);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_TRUE(test, fake_hca_lose_held(qp1()));
 	pair.asker.hca->hold_send_completions = false;
 	since = jiffies;
@@ -97,7 +97,7 @@ static void slow_is_not_stalled(struct kunit *test)
 		msleep(IBMAD_STALL_MS - 1000);
 		KUNIT_EXPECT_TRUE(test, fake_hca_complete_held(qp1(), IB_WC_SUCCESS));
 	}
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, resets(), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), 0);
 	expect_well(test);
@@ -115,7 +115,7 @@ static void an_event_that_is_lost(struct kunit *test)
 
 	cq->comp_handler = no_event;
 	post(test, 1);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	cq->comp_handler = usual;
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 0);
 	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&pair.asker.sent),
@@ -131,7 +131,7 @@ static void an_event_that_is_lost(struct kunit *test)
 static void removal_with_all_completions_lost(struct kunit *test)
 {
 	post(test, 10);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	pair.asker.hca->lose_completions = true;
 	post(test, SEND_DEPTH + 10);
 	expect_removal(test, SEND_DEPTH + 20);
@@ -147,7 +147,7 @@ static void completions_of_nothing(struct kunit *test)
 		wc.wr_cqe = &mqp()->send_slots[i].cqe;
 		fake_hca_complete(mqp()->cq, &wc);
 	}
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), SEND_DEPTH);
 	expect_well(test);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), SEND_DEPTH);
@@ -162,9 +162,9 @@ static void receives_in_error_are_posted_again(struct kunit *test)
 	for (i = 0; i < RECV_DEPTH + 10; i++) {
 		receive_in_error();
 		if (i % 50 == 0)
-			mad_settle(&pair);
+			mad_quiesce(&pair);
 	}
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, resets(), 0);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECEIVED), 0);
 	expect_well(test);
@@ -237,7 +237,7 @@ static void receives_that_were_refused_before_a_recovery(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - 1);
 	fake_hca_qp_error(qp1(), IB_QPS_ERR);
 	KUNIT_EXPECT_TRUE(test, wait_within(resets() == 1, 5000));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	receive_one(test);
 	expect_well(test);
 }
@@ -247,7 +247,7 @@ static void receives_that_are_refused_in_recovery(struct kunit *test)
 {
 	atomic_set(&pair.asker.hca->fail_post_recv, 1);
 	receive_in_error();
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - 1);
 	receive_one(test);
 	KUNIT_EXPECT_EQ(test, resets(), 0);
@@ -276,7 +276,7 @@ static void a_receive_that_is_always_refused(struct kunit *test)
 			fake_hca_qp_error(qp1(), IB_QPS_ERR);
 		else
 			receive_in_error();
-		mad_settle(&pair);
+		mad_quiesce(&pair);
 		KUNIT_EXPECT_EQ(test, resets(), i);
 		KUNIT_ASSERT_NOT_NULL(test, qp1());
 		KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - 1);
@@ -298,7 +298,7 @@ static void receives_that_are_all_refused(struct kunit *test)
 	hca->refuses_recv = refuse_all_slots;
 	fake_hca_qp_error(qp1(), IB_QPS_ERR);
 	KUNIT_EXPECT_TRUE(test, wait_within(mqp()->state == IBMAD_QP_DEAD, BOUND_MS));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 2), -ENODEV);
 	KUNIT_EXPECT_EQ(test, mqp()->recv_posted, 0u);
 	hca->refuses_recv = NULL;

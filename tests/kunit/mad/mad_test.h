@@ -53,7 +53,7 @@ int mad_post_buf(struct ib_mad_send_buf *buf);
 int mad_post(struct mad_side *side, u32 timeout_ms, int retries);
 bool mad_wait(atomic_t *counter, int n);
 /* Lets all queues run dry. */
-void mad_settle(struct mad_pair *pair);
+void mad_quiesce(struct mad_pair *pair);
 u64 mad_counter(struct ib_mad_agent *agent, enum ibmad_counter counter);
 /* No QP of @hca leaves RESET any more: what is to be recovered is lost. */
 void mad_refuse_init(struct fake_hca *hca);

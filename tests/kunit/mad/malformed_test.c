@@ -22,7 +22,7 @@ static void expect(struct kunit *test, const union outcome_mad *mad, u32 qpn, u3
 	bool well = fate != IBMAD_RECV_MALFORMED;
 
 	outcome_inject(mad, qpn, qpn, len);
-	KUNIT_ASSERT_TRUE(test, outcome_settle());
+	KUNIT_ASSERT_TRUE(test, outcome_quiesce());
 	KUNIT_EXPECT_EQ_MSG(test, outcome_counter(fate), before + 1,
 			    "class %#x, %u bytes, method %#x", mad->hdr.mgmt_class,
 			    len, mad->hdr.method);
@@ -127,7 +127,7 @@ static void the_wrong_qp(struct kunit *test)
 	/* and only QP0s send them */
 	outcome_request(&mad, SMP);
 	outcome_inject(&mad, 0, 1, IB_MGMT_MAD_SIZE);
-	KUNIT_EXPECT_TRUE(test, outcome_settle());
+	KUNIT_EXPECT_TRUE(test, outcome_quiesce());
 	KUNIT_EXPECT_EQ(test, outcome_counter(IBMAD_RECV_MALFORMED), 256 + 1);
 }
 
@@ -244,7 +244,7 @@ static void unknown_senders(struct kunit *test)
 	mad.hdr.class_version = 2;
 	for (i = 0; i < IBMAD_MAX_REPLIES + 6; i++)
 		outcome_inject(&mad, 1, 1, IB_MGMT_MAD_SIZE);
-	KUNIT_EXPECT_TRUE(test, outcome_settle());
+	KUNIT_EXPECT_TRUE(test, outcome_quiesce());
 	outcome_request(&mad, PLAIN);
 	expect(test, &mad, 1, IB_MGMT_MAD_SIZE, IBMAD_RECV_DELIVERED);
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + HZ));
@@ -254,7 +254,7 @@ static void unknown_senders(struct kunit *test)
 	/* The adapter may go while it looks for another. */
 	mad.hdr.class_version = 2;
 	outcome_inject(&mad, 1, 1, IB_MGMT_MAD_SIZE);
-	KUNIT_EXPECT_TRUE(test, outcome_settle());
+	KUNIT_EXPECT_TRUE(test, outcome_quiesce());
 }
 
 static struct kunit_case malformed_cases[] = {

@@ -40,7 +40,7 @@ static void answer_at(struct mad_side *at, u16 slid, const union ib_gid *gid,
 	if (gid)
 		like.sgid = *gid;
 	fake_hca_inject(at->hca, 1, &like, data, sizeof(data));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 }
 
 static void answer_from(u16 slid, const union ib_gid *gid, u8 mgmt_class, __be64 tid)
@@ -58,7 +58,7 @@ static __be64 ask(struct kunit *test, struct ib_ah *ah)
 	buf->ah = ah;
 	tid = ((struct ib_mad_hdr *)buf->mad)->tid;
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	return tid;
 }
 

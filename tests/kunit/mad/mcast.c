@@ -111,7 +111,7 @@ void mcast_expect_left(struct kunit *test)
 	struct ib_sa_mcmember_rec rec;
 
 	mcast_wait_left();
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_TRUE(test, list_empty(&port->groups));
 	KUNIT_EXPECT_TRUE(test, hash_empty(port->by_mgid));
 	KUNIT_EXPECT_EQ(test, refcount_read(&port->users), 1u);

@@ -37,7 +37,7 @@ static void events_reset_memberships(struct kunit *test)
 	/* IPoIB does not join again for that; who takes over asks all to, if at all. */
 	fake_sa_move(mcast_hca, mcast_sa, IB_EVENT_SM_CHANGE);
 	fake_hca_port_event(mcast_hca, 2, IB_EVENT_CLIENT_REREGISTER);
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one.resets), i);
 	KUNIT_EXPECT_EQ(test, mcast_joined(&rec), 0);
 }
@@ -76,7 +76,7 @@ static void joined_again_after_a_reset(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&two.joined, 1));
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->sets), 2);
 	mcast_leave(&one);
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, mcast_joined(&rec), 0);
 	KUNIT_EXPECT_EQ(test, fake_sa_states(mcast_sa, &mcast_mgid), 1);
 	mcast_leave(&two);
@@ -163,7 +163,7 @@ static void resets_against_joins_and_leaves(struct kunit *test)
 		fake_hca_port_event(mcast_hca, 1, IB_EVENT_LID_CHANGE);
 		mcast_leave(&two);
 	}
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	fake_sa_forget(mcast_sa);
 	mcast_expect_left(test);
 }
@@ -259,7 +259,7 @@ static void requests_survive_failed_allocations(struct kunit *test)
 		mcast_leave(&one);
 		mcast_leave(&two);
 		mcast_wait_left();
-		fake_sa_settle(mcast_hca);
+		fake_sa_quiesce(mcast_hca);
 	}
 	KUNIT_EXPECT_GE(test, failed, 3);
 	KUNIT_EXPECT_LT(test, failed, 9);
@@ -277,7 +277,7 @@ static void leaves_survive_failed_allocations(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
 		KUNIT_ASSERT_TRUE(test, mad_wait(&one.joined, n));
 		mcast_wait_left();
-		fake_sa_settle(mcast_hca);
+		fake_sa_quiesce(mcast_hca);
 		fake_sa_forget(mcast_sa);
 	}
 	KUNIT_EXPECT_GE(test, atomic_read(&mcast_sa->deletes), 1);

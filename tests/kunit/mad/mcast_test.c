@@ -78,7 +78,7 @@ static void members_of_a_port_share_the_join(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->sets), 1);
 	/* The first to go is not the last. */
 	mcast_leave(&one);
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->deletes), 0);
 	KUNIT_EXPECT_EQ(test, mcast_joined(&rec), 0);
 	mcast_leave(&two);
@@ -94,7 +94,7 @@ static void joins_while_one_is_on_its_way(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&mcast_sa->requests, 1));
 	KUNIT_ASSERT_EQ(test, mcast_join(&two, BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_EQ(test, mcast_join(&three, BIT(FULLMEMBER_JOIN)), 0);
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->requests), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two.calls), 0);
 	fake_sa_release(mcast_sa);
@@ -122,7 +122,7 @@ static void each_join_state_is_its_own(struct kunit *test)
 
 	mcast_leave(&one);
 	mcast_leave(&two);
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->deletes), 0);
 	KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&one.joined, 2));
@@ -304,7 +304,7 @@ static void a_group_that_the_sa_names(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&two.joined, 1));
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->sets), 1);
 	mcast_leave(&one);
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, fake_sa_states(mcast_sa, &given), 1);
 	mcast_leave(&two);
 	mcast_expect_left(test);
@@ -334,7 +334,7 @@ static void leave_with_another_waiting(struct kunit *test)
 	mcast_leave(&one);
 	fake_sa_release(mcast_sa);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&two.joined, 1));
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->requests), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one.calls), 0);
 }
@@ -348,7 +348,7 @@ static void join_behind_a_leave(struct kunit *test)
 	mcast_leave(&one);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&mcast_sa->deletes, 1));
 	KUNIT_ASSERT_EQ(test, mcast_join(&two, BIT(FULLMEMBER_JOIN)), 0);
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->sets), 1);
 	fake_sa_release(mcast_sa);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&two.joined, 1));
@@ -376,7 +376,7 @@ static void free_waits_for_the_callback(struct kunit *test)
 	one.sleep_ms = 500;
 	KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&mcast_sa->sets, 1));
-	fake_sa_settle(mcast_hca);
+	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one.calls), 0);
 	mcast_leave(&one);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one.calls), 1);

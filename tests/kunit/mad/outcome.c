@@ -167,7 +167,7 @@ void outcome_print(struct kunit *test)
 		kunit_info(test, "counter %d: %llu", outcomes[i], outcome_counter(outcomes[i]));
 }
 
-bool outcome_settle(void)
+bool outcome_quiesce(void)
 {
 	u64 delivered = atomic_read(&outcome_hca->delivered);
 	int i;

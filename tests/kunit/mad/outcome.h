@@ -47,7 +47,7 @@ u64 outcome_counter(enum ibmad_counter which);
 u64 outcome_sum(void);
 void outcome_print(struct kunit *test);
 /* Waits until all that the adapter has delivered has been dealt with. */
-bool outcome_settle(void);
+bool outcome_quiesce(void);
 bool outcome_is_smp(u8 mgmt_class);
 u32 outcome_qpn(unsigned int agent);
 /* A request for that agent; a segment of a transfer to it. */

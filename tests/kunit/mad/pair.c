@@ -289,7 +289,7 @@ static void finish_recovery(const struct mad_side *side)
 		flush_work(&to_agent(side->agent)->mqp->recover_work);
 }
 
-void mad_settle(struct mad_pair *pair)
+void mad_quiesce(struct mad_pair *pair)
 {
 	int i;
 

@@ -141,9 +141,9 @@ static void a_reset_that_keeps_sends(struct kunit *test)
 	fake_hca_qp_event(pair.asker.hca->special[1][1], IB_EVENT_QP_FATAL);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 1));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	fake_hca_release_completions(pair.asker.hca);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), 0);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 1);
 	/* Its clients do not see that it is another. */
@@ -164,7 +164,7 @@ static void a_reset_that_keeps_receives(struct kunit *test)
 	pair_up(test, &quirks);
 	hca = pair.asker.hca;
 	fake_hca_qp_event(hca->special[1][1], IB_EVENT_QP_FATAL);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 1);
 	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(hca->special[1][1]),
 			to_agent(pair.asker.agent)->mqp->recv_posted);
@@ -201,7 +201,7 @@ static void break_and_mend(struct kunit *test, int n)
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
 	fake_hca_qp_event(pair.asker.hca->special[1][1], IB_EVENT_QP_FATAL);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, n));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	pair.asker.hca->hold_send_completions = false;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 2), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, sent + 2));
@@ -243,7 +243,7 @@ static void lose_qp(struct kunit *test, atomic_t *countdown)
 	atomic_set(countdown, 1);
 	fake_hca_qp_event(pair.asker.hca->special[1][1], IB_EVENT_QP_FATAL);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 1));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(countdown), 0);
 	KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 0), -ENODEV);
 	pair.asker.hca->hold_send_completions = false;
@@ -323,7 +323,7 @@ static void receives_of_a_qp_that_stays(struct kunit *test)
 	/* The first two: when it could not be reset, and when it is given up. */
 	hca->on_verb = refuse_to_destroy;
 	fake_hca_qp_event(hca->special[1][1], IB_EVENT_QP_FATAL);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	msleep(2 * IBMAD_FLUSH_MS);
 	KUNIT_EXPECT_EQ(test, mad_post(&pair.asker, 1000, 0), -ENODEV);
 	KUNIT_EXPECT_EQ(test, mqp()->recv_posted, 512u);
@@ -461,7 +461,7 @@ static void inject_hdr(struct kunit *test, const struct ib_mad_hdr *hdr, u32 len
 	memset(data, 0xaa, sizeof(data));
 	memcpy(data, hdr, sizeof(*hdr));
 	KUNIT_ASSERT_EQ(test, fake_hca_inject(pair.server.hca, 1, &like, data, len), 0);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 }
 
 static void inject(struct kunit *test, u32 len)

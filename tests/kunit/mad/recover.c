@@ -102,13 +102,13 @@ void expect_well(struct kunit *test)
 
 	pair.asker.hca->lose_completions = false;
 	fake_hca_release_completions(pair.asker.hca);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	sent = atomic_read(&pair.asker.sent);
 	pair.drop_requests = 0;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 2), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, sent + 1));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(pair.asker.agent)->refs), 1u);
 	KUNIT_EXPECT_EQ(test, mqp()->inflight, 0u);
 	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH);
@@ -122,7 +122,7 @@ void turn_slots(struct kunit *test, int n)
 
 	post(test, n);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, sent + n));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	wire.n = 0;
 	told.n = 0;
 	atomic_set(&pair.asker.sent, 0);

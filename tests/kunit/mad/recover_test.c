@@ -7,7 +7,7 @@
 
 static void expect_redone(struct kunit *test, int n)
 {
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, wire.n, n);
 	expect_in_order(test, &wire, n);
 	KUNIT_EXPECT_EQ(test, mqp()->inflight, (unsigned int)n);
@@ -18,7 +18,7 @@ static void one_of_twenty_fails(struct kunit *test, enum ib_qp_state state)
 	turn_slots(test, SEND_DEPTH - 10);
 	pair.asker.hca->hold_send_completions = true;
 	post(test, 20);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	wire.n = 0;
 	KUNIT_EXPECT_TRUE(test, fake_hca_complete_held(qp1(), IB_WC_LOC_QP_OP_ERR));
 	fake_hca_qp_error(qp1(), state);
@@ -64,7 +64,7 @@ static void what_a_reset_takes_back_is_redone_in_order(struct kunit *test)
 	turn_slots(test, SEND_DEPTH - 10);
 	pair.asker.hca->lose_completions = true;
 	post(test, 20);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	wire.n = 0;
 	pair.asker.hca->lose_completions = false;
 	pair.asker.hca->hold_send_completions = true;
@@ -85,7 +85,7 @@ static void what_is_always_flushed_is_given_up(struct kunit *test)
 	for (i = 0; i <= IBMAD_MAX_REDO; i++) {
 		KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 0);
 		fake_hca_qp_error(qp1(), IB_QPS_SQE);
-		mad_settle(&pair);
+		mad_quiesce(&pair);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 2);
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
@@ -142,7 +142,7 @@ static void a_fatal_event_hands_all_back(struct kunit *test)
 	}
 	/* Not every event is one. */
 	fake_hca_qp_event(qp1(), IB_EVENT_SQ_DRAINED);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, resets(), i);
 }
 
@@ -177,7 +177,7 @@ static void a_recovery_ends_with_its_flush(struct kunit *test)
 							in_vain * IBMAD_FLUSH_MS),
 				      "%d sends", sends);
 		KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), sends);
-		mad_settle(&pair);
+		mad_quiesce(&pair);
 	}
 	expect_well(test);
 }
@@ -271,7 +271,7 @@ static bool refuses_the_last(const struct failure *f)
 static void expect_lost(struct kunit *test, int i)
 {
 	KUNIT_EXPECT_TRUE_MSG(test, handed_back(5), "failure %d", i);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ_MSG(test, mad_post(&pair.asker, 1000, 2), -ENODEV,
 			    "failure %d", i);
 	KUNIT_EXPECT_EQ_MSG(test, refcount_read(&to_agent(pair.asker.agent)->refs), 1u,
@@ -293,7 +293,7 @@ static void a_recovery_that_fails_at_each_step(struct kunit *test)
 		f = &failures[i];
 		pair.asker.hca->hold_send_completions = true;
 		post(test, 5);
-		mad_settle(&pair);
+		mad_quiesce(&pair);
 		refuse_at = f->at;
 		pair.asker.hca->on_modify_qp = f->always ? refuse_always :
 					       f->query ? NULL : refuse_once;
@@ -305,7 +305,7 @@ static void a_recovery_that_fails_at_each_step(struct kunit *test)
 		if (f->always || refuses_the_last(f)) {
 			expect_lost(test, i);
 		} else {
-			mad_settle(&pair);
+			mad_quiesce(&pair);
 			/* RESET is not tried where nothing was flushed. */
 			pair.asker.hca->on_modify_qp = NULL;
 			KUNIT_EXPECT_EQ_MSG(test, atomic_read(&pair.asker.errors),
@@ -322,7 +322,7 @@ static void sqe_that_cannot_be_left(struct kunit *test)
 {
 	pair.asker.hca->hold_send_completions = true;
 	post(test, 5);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	wire.n = 0;
 	atomic_set(&pair.asker.hca->fail_modify_qp, 1);
 	fake_hca_qp_error(qp1(), IB_QPS_SQE);
@@ -335,7 +335,7 @@ static void sqe_that_cannot_be_left(struct kunit *test)
 static void a_retry_on_a_lost_qp(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 2 * IBMAD_FLUSH_MS, 5), 0);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	refuse_at = IB_QPS_INIT;
 	pair.asker.hca->on_modify_qp = refuse_always;
 	fake_hca_qp_event(qp1(), IB_EVENT_QP_FATAL);

@@ -54,7 +54,7 @@ static void malformed_mads_are_dropped(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, inject(&hdr, i), 0);
 		msleep(20);
 	}
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), well);
 	malformed = mad_counter(pair.server.agent, IBMAD_RECV_MALFORMED);
 	/* Those that are too long are completed with an error. */
@@ -71,7 +71,7 @@ static void malformed_mads_are_dropped(struct kunit *test)
 	inject(&hdr, IB_MGMT_MAD_SIZE);
 	hdr.mgmt_class = IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;
 	inject(&hdr, IB_MGMT_MAD_SIZE);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_MALFORMED),
 			malformed + 4);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), well);
@@ -94,7 +94,7 @@ static void nobody_wants_them(struct kunit *test)
 	hdr = request();
 	hdr.mgmt_class = TEST_CLASS + 1;
 	inject(&hdr, IB_MGMT_MAD_SIZE);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_NO_AGENT), 3);
 	/* Responses to nothing: a wrong, and an agent's, high TID. */
 	hdr = request();
@@ -103,7 +103,7 @@ static void nobody_wants_them(struct kunit *test)
 	inject(&hdr, IB_MGMT_MAD_SIZE);
 	hdr.tid = cpu_to_be64((u64)pair.server.agent->hi_tid << 32 | 0xdead);
 	inject(&hdr, IB_MGMT_MAD_SIZE);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_UNMATCHED), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), 0);
 }
@@ -122,7 +122,7 @@ static void a_flood(struct kunit *test)
 			usleep_range(100, 200);
 	}
 	pair.server.sleep_ms = 0;
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	received = atomic_read(&pair.server.received);
 	KUNIT_EXPECT_GT(test, received, 0);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECEIVED),
@@ -149,7 +149,7 @@ static void deregister_in_a_flood(struct kunit *test)
 	received = atomic_read(&pair.server.received);
 	for (i = 0; i < 100; i++)
 		inject(&hdr, IB_MGMT_MAD_SIZE);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), received);
 }
 
@@ -215,7 +215,7 @@ static void buffers_are_used_again(struct kunit *test)
 		inject(&hdr, IB_MGMT_MAD_SIZE);
 		KUNIT_ASSERT_TRUE(test, mad_wait(&pair.server.received, i));
 	}
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, pool_length(pool), 1u);
 	KUNIT_EXPECT_EQ(test, pool->nr_free, 1u);
 }

@@ -216,7 +216,7 @@ static void expect_step(struct kunit *test, const struct refs_step *step, int n)
 			    others_on_qp + (place == ON_QP), "step %d", n);
 }
 
-static void settle(void)
+static void quiesce(void)
 {
 	int i;
 
@@ -235,7 +235,7 @@ void refs_run(struct kunit *test, const struct refs_step *steps)
 
 	for (i = 0; steps[i].act; i++) {
 		steps[i].act(test);
-		settle();
+		quiesce();
 		expect_step(test, &steps[i], i);
 	}
 }

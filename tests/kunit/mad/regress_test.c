@@ -146,7 +146,7 @@ static void agent_destroyed_under_a_callback(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&slow.calls), 2);
 	KUNIT_EXPECT_EQ(test, slow.post_error, -ESHUTDOWN);
 	inject(&pair.server, IB_MGMT_METHOD_SET);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&slow.calls), 2);
 }
 
@@ -237,10 +237,10 @@ static void receives_posted_beyond_the_free_slots(struct kunit *test)
 				   IB_MGMT_MAD_SIZE + (k & 1 ? 8 : 0));
 		fake_hca_qp_error(qp, states[i & 1]);
 		if (i & 2)
-			mad_settle(&pair);
+			mad_quiesce(&pair);
 		KUNIT_EXPECT_LE(test, fake_hca_posted_recvs(qp), RECV_DEPTH);
 	}
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp), RECV_DEPTH);
 	KUNIT_EXPECT_EQ(test, mqp->recv_posted, RECV_DEPTH);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.hca->recv_overruns), 0);
@@ -256,9 +256,9 @@ static void unbounded_receive_list(struct kunit *test)
 	for (i = 0; i < INBOX + 500; i++) {
 		inject(&pair.server, IB_MGMT_METHOD_SET);
 		if (i % 256 == 0)
-			mad_settle(&pair);
+			mad_quiesce(&pair);
 	}
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&to_agent(agent)->inbox_recvs), INBOX);
 	KUNIT_EXPECT_GE(test, mad_counter(pair.server.agent, IBMAD_RECV_OVERFLOW), 500);
 	/* Its own answers get through, and others are not concerned. */
@@ -317,7 +317,7 @@ static void quick_ready(struct sock *sk)
 	else if (quick.daemon == QUICK_REFUSES)
 		lsd_refuse(&quick.lsd);
 	mad_wait(&quick.told, 1);
-	fake_sa_settle(quick.hca);
+	fake_sa_quiesce(quick.hca);
 }
 
 static void quick_begin(struct kunit *test)

@@ -35,7 +35,7 @@ static void an_smp_from_the_wire_is_answered(struct kunit *test)
 	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_CONSUMED |
 			     IB_MAD_RESULT_REPLY;
 	local_from_wire(&smp, 0, 1);
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.agent.calls), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.seen.requests), 0);
@@ -45,7 +45,7 @@ static void an_smp_from_the_wire_is_answered(struct kunit *test)
 	local_from_wire(&smp, 0, 1);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&local.seen.requests, 1));
 	/* The reply's address handle, and the software agent's own, are gone. */
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.hca->alive[FAKE_AH]), 2);
 }
 
@@ -60,7 +60,7 @@ static void an_smp_that_is_not_for_this_node(struct kunit *test)
 	smp = local_route(1, 2);
 	smp.status = IB_SMP_DIRECTION;
 	local_from_wire(&smp, 0, 1);
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_SMI_DROPPED), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.agent.calls), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
@@ -93,7 +93,7 @@ static void requests_nobody_takes(struct kunit *test)
 	ack.rmpp_hdr.rmpp_type = IB_MGMT_RMPP_TYPE_ACK;
 	ib_set_rmpp_flags(&ack.rmpp_hdr, IB_MGMT_RMPP_FLAG_ACTIVE);
 	local_from_wire(&ack, 1, 1);
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 2);
 	/* What asks for no answer gets none; nor does an answer. */
 	for (i = 0; i < 256; i++) {
@@ -101,9 +101,9 @@ static void requests_nobody_takes(struct kunit *test)
 		if (i != IB_MGMT_METHOD_GET && i != IB_MGMT_METHOD_SET)
 			local_from_wire(&smp, 1, 1);
 		if (i % 16 == 0)
-			local_settle();
+			local_quiesce();
 	}
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 2);
 }
 
@@ -116,18 +116,18 @@ static void replies_survive_failures(struct kunit *test)
 	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
 	atomic_set(&local.hca->fail_create[FAKE_AH], 1);
 	local_from_wire(&smp, 0, 1);
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
 	atomic_set(&local.hca->fail_post_send, 1);
 	local_from_wire(&smp, 0, 1);
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_PROVIDER), 2);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED), 0);
 	for (n = 1; n < 8; n++) {
 		local.agent.fail_nth = n;
 		local_from_wire(&smp, 0, 1);
-		local_settle();
+		local_quiesce();
 	}
 	packets = atomic_read(&local.wire.packets);
 	KUNIT_EXPECT_GE(test, packets, 1);
@@ -137,7 +137,7 @@ static void replies_survive_failures(struct kunit *test)
 	for (n = 1; n < 8; n++) {
 		local.agent.fail_nth = n;
 		local_from_wire(&smp, 0, 1);
-		local_settle();
+		local_quiesce();
 	}
 	KUNIT_EXPECT_GT(test, atomic_read(&local.wire.packets), packets);
 	KUNIT_EXPECT_LE(test, atomic_read(&local.wire.packets), packets + 4);
@@ -145,7 +145,7 @@ static void replies_survive_failures(struct kunit *test)
 	packets = atomic_read(&local.wire.packets);
 	local_from_wire(&smp, 0, 1);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&local.wire.packets, packets + 1));
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.hca->alive[FAKE_AH]), 2);
 }
 
@@ -182,7 +182,7 @@ static void a_switch_forwards(struct kunit *test)
 	atomic_set(&local.hca->fail_create[FAKE_AH], 1);
 	smp = local_route(3, 1);
 	local_from_wire(&smp, 0, 1);
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 3);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_SMI_DROPPED), 1);
 }
@@ -216,7 +216,7 @@ static void a_reply_of_an_impossible_length(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		local.agent.len = lens[i];
 		local_from_wire(&smp, 0, 1);
-		local_settle();
+		local_quiesce();
 		KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_PROVIDER), i + 1);
 	}
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED), 0);
@@ -242,15 +242,15 @@ static void bound_replies(struct kunit *test)
 		local_from_wire(&smp, 1, 1);
 		/* No more at once than are looked for. */
 		if (i % (IBMAD_MAX_REPLIES / 2) == 0)
-			local_settle();
+			local_quiesce();
 	}
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, qp1->backlog, most);
 	KUNIT_EXPECT_LE(test, atomic_read(&local.hca->alive[FAKE_AH]),
 			SEND_DEPTH + handles / 4 + 2);
 	fake_hca_release_completions(local.hca);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&local.wire.packets, SEND_DEPTH + most));
-	local_settle();
+	local_quiesce();
 	KUNIT_EXPECT_EQ(test, qp1->answers, 0u);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED), SEND_DEPTH + most);
 }

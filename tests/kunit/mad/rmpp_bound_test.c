@@ -33,7 +33,7 @@ static void push(u32 tid, u32 seg, u8 flags)
 static void send(u32 tid, u32 seg, u8 flags)
 {
 	push(tid, seg, flags);
-	peer_settle();
+	peer_quiesce();
 }
 
 static u64 unasked_tid(u32 tid)
@@ -97,7 +97,7 @@ static void a_flood_leaves_room_for_answers(struct kunit *test)
 	int tid;
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	answer.whole_tid = peer_seen.tid;
 	for (tid = 1; tid <= 100; tid++)
 		send(tid, 1, FIRST);
@@ -119,7 +119,7 @@ static void answers_without_end(struct kunit *test)
 	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP };
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	answer.whole_tid = peer_seen.tid;
 	for (answer.seg = 1; answer.seg <= 70; answer.seg++) {
 		answer.flags = answer.seg == 1 ? FIRST : 0;
@@ -136,7 +136,7 @@ static void begin_from(u16 slid, u32 tid)
 	peer_push(&(struct peer_mad){ .slid = slid, .tid = tid, .seg = 1,
 				      .flags = FIRST });
 	if (tid % 64 == 0)
-		peer_settle();
+		peer_quiesce();
 }
 
 /* One who begins without end leaves room for others, and has it back when he ends. */
@@ -147,7 +147,7 @@ static void a_source_has_its_share(struct kunit *test)
 	ibmad_rmpp_max_bytes = usual_limit;
 	for (tid = 1; tid <= HELD; tid++)
 		begin_from(OTHERS, tid);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), SHARE);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), HELD - SHARE);
 	send(1, 1, FIRST | LAST);
@@ -158,7 +158,7 @@ static void a_source_has_its_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 3);
 	for (tid = HELD + 1; tid <= HELD + 3; tid++)
 		begin_from(OTHERS, tid);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), SHARE + 3);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), HELD - SHARE + 1);
 }
@@ -172,11 +172,11 @@ static void transfers_begun_are_bounded(struct kunit *test)
 
 	ibmad_rmpp_max_bytes = usual_limit;
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	answer.whole_tid = peer_seen.tid;
 	for (tid = 1; tid <= HELD / 2 + 10; tid++)
 		begin_from(OTHERS + tid % 8, tid);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), HELD / 2u);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), 10);
 	peer_send(&answer);
@@ -193,9 +193,9 @@ static void finished_transfers_give_way(struct kunit *test)
 	for (tid = 1; tid <= HELD + 100; tid++) {
 		push(tid, 1, FIRST | LAST);
 		if (tid % 64 == 0)
-			peer_settle();
+			peer_quiesce();
 	}
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), HELD + 100);
 	KUNIT_EXPECT_LE(test, peer_reassemblies(), HELD);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), 0);
@@ -213,11 +213,11 @@ static void deregister_with_much_unread(struct kunit *test)
 	peer_client.sleep_ms = 100;
 	for (tid = 1; tid <= 20; tid++) {
 		push(tid, 1, FIRST);
-		peer_settle();
+		peer_quiesce();
 		if (tid & 1)
 			push(tid, 2, LAST);
 	}
-	peer_settle();
+	peer_quiesce();
 	fake_hca_flush(peer_hca);
 	peer_hca->verdict = NULL;
 	ib_unregister_mad_agent(agent);
@@ -264,7 +264,7 @@ static void a_flood_of_responses_costs_nothing(struct kunit *test)
 					      .flags = FIRST,
 					      .method = IB_MGMT_METHOD_GET_RESP });
 		if (i % 50 == 0)
-			peer_settle();
+			peer_quiesce();
 	}
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
 	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
@@ -284,7 +284,7 @@ static void acknowledge_for_ever(struct kunit *test, u32 seg, unsigned int ms,
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_SEND, 1, 10 * PEER_SEG_BYTES, 0,
 					0), 0);
-	peer_settle();
+	peer_quiesce();
 	ack.whole_tid = peer_seen.tid;
 	peer_send(&ack);
 	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 10u);
@@ -318,10 +318,10 @@ static void a_transfer_without_timeout(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 1);
 	msleep(3000);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
 	peer_send(&(struct peer_mad){
 		.whole_tid = peer_seen.tid, .type = IB_MGMT_RMPP_TYPE_ACK, .seg = 1,

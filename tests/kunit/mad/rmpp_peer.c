@@ -175,7 +175,7 @@ void peer_push(const struct peer_mad *m)
 	fake_hca_inject(peer_hca, 1, &like, &mad, sizeof(mad));
 }
 
-void peer_settle(void)
+void peer_quiesce(void)
 {
 	int i;
 
@@ -188,7 +188,7 @@ void peer_settle(void)
 void peer_send(const struct peer_mad *m)
 {
 	peer_push(m);
-	peer_settle();
+	peer_quiesce();
 }
 
 struct ib_mad_send_buf *peer_request(u8 method, int rmpp, int len, u32 timeout_ms,

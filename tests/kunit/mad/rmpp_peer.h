@@ -65,7 +65,7 @@ int peer_init(u8 mgmt_class);
 void peer_send(const struct peer_mad *mad);
 /* Likewise, but does not wait. */
 void peer_push(const struct peer_mad *mad);
-void peer_settle(void);
+void peer_quiesce(void);
 struct ib_mad_send_buf *peer_request(u8 method, int rmpp, int len, u32 timeout_ms,
 				     int retries);
 int peer_post(u8 method, int rmpp, int len, u32 timeout_ms, int retries);

@@ -20,7 +20,7 @@ static void segments(u32 tid, u32 from, u32 to, u32 last)
 
 static void expect_empty(struct kunit *test)
 {
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u);
 }
@@ -268,9 +268,9 @@ static void more_segments_than_32768(struct kunit *test)
 					      .paylen_newwin = seg == n ? FULL : 0 });
 		/* The first grants a window, and each window is worth two rounds. */
 		if (seg == 1 || seg % 32 == 0)
-			peer_settle();
+			peer_quiesce();
 	}
-	peer_settle();
+	peer_quiesce();
 	ibmad_rmpp_max_bytes = usual;
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.stops), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
@@ -353,7 +353,7 @@ static void answer(struct kunit *test, u32 tid)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	((struct ib_mad_hdr *)buf->mad)->tid = cpu_to_be64(tid);
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	peer_settle();
+	peer_quiesce();
 }
 
 static void ack_answer(u32 tid, u32 seg)
@@ -423,7 +423,7 @@ static void response(u32 seg, u8 flags, u32 paylen)
 static void a_response_in_segments(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 500, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	response(1, FIRST, 0);
 	/* Each segment prolongs the wait for the next. */
 	msleep(350);
@@ -452,7 +452,7 @@ static void a_response_nobody_asked_for(struct kunit *test)
 static void a_response_that_stops_coming(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 500, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	response(1, FIRST, 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&peer_client.sent, 1));
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_RESP_TIMEOUT_ERR);
@@ -470,7 +470,7 @@ static void a_response_that_repeats_itself(struct kunit *test)
 	unsigned long since = jiffies;
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 1000, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	response(1, FIRST, 0);
 	response(3, 0, 0);
 	while (!atomic_read(&peer_client.sent) &&
@@ -486,7 +486,7 @@ static void a_response_that_repeats_itself(struct kunit *test)
 static void a_response_that_is_aborted(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 50000, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	response(1, FIRST, 0);
 	peer_send(&(struct peer_mad){ .whole_tid = asked_tid(),
 				      .method = IB_MGMT_METHOD_GET_RESP,
@@ -506,7 +506,7 @@ static void a_response_that_is_aborted_at_once(struct kunit *test)
 
 	peer_hca->hold_send_completions = true;
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 50000, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	peer_send(&(struct peer_mad){ .whole_tid = asked_tid(),
 				      .method = IB_MGMT_METHOD_GET_RESP,
 				      .type = IB_MGMT_RMPP_TYPE_ABORT,
@@ -529,7 +529,7 @@ static void a_tid_that_is_used_again(struct kunit *test)
 	int i;
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 5000, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	tid = asked_tid();
 	for (i = 1; i <= 3; i++) {
 		response(1, FIRST, 0);
@@ -544,7 +544,7 @@ static void a_tid_that_is_used_again(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 		((struct ib_mad_hdr *)buf->mad)->tid = cpu_to_be64(tid);
 		KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-		peer_settle();
+		peer_quiesce();
 	}
 }
 

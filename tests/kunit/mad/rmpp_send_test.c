@@ -29,7 +29,7 @@ static void start(struct kunit *test, int segments, u32 timeout_ms, int retries)
 	atomic_set(&peer_seen.again, 0);
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_SEND, 1,
 					segments * PEER_SEG_BYTES, timeout_ms, retries), 0);
-	peer_settle();
+	peer_quiesce();
 }
 
 static void expect_end(struct kunit *test, int n, enum ib_wc_status status)
@@ -70,7 +70,7 @@ static void a_huge_window_does_not_flood_the_port(struct kunit *test)
 	ack(1, 0xffffffff);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 1 + INFLIGHT);
 	fake_hca_release_completions(peer_hca);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 40u);
 	ack(40, 40);
 	expect_end(test, 1, IB_WC_SUCCESS);
@@ -179,7 +179,7 @@ static void acks_faster_than_the_port(struct kunit *test)
 		ack(seg, 60);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 16);
 	fake_hca_release_completions(peer_hca);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
 	ack(60, 60);
 	expect_end(test, 1, IB_WC_SUCCESS);
@@ -194,7 +194,7 @@ static void silence_sends_all_again(struct kunit *test)
 	ack(4, 10);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 10);
 	msleep(400);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 6);
 	/* Progress gives all tries back. */
 	ack(6, 10);
@@ -213,7 +213,7 @@ static void a_long_wait_has_many_tries(struct kunit *test)
 
 	start(test, 3, 5 * ACK_MS, 1);
 	msleep(ACK_MS + 400);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
 	expect_end(test, 1, IB_WC_RESP_TIMEOUT_ERR);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 9);
@@ -318,7 +318,7 @@ static void a_timer_that_fires_late(struct kunit *test)
 	ack(1, 5);
 	msleep(ACK_MS + 100);
 	mad_fire_late(send);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
 	fake_hca_release_completions(peer_hca);
 	ack(5, 5);
@@ -360,7 +360,7 @@ static void segments_outlive_no_transfer(struct kunit *test)
 		buf = peer_request(IB_MGMT_METHOD_SEND, 1, PEER_SEG_BYTES, 0, 3);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 		KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-		peer_settle();
+		peer_quiesce();
 		if (ends[i])
 			control(ends[i], 0, 1, 1);
 		else
@@ -380,7 +380,7 @@ static void cancel_a_transfer(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	peer_settle();
+	peer_quiesce();
 	ack(1, 4);
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), 0);
 	expect_end(test, 1, IB_WC_WR_FLUSH_ERR);
@@ -397,7 +397,7 @@ static void a_segment_that_fails(struct kunit *test)
 	ack(1, 10);
 	expect_end(test, 1, IB_WC_LOC_QP_OP_ERR);
 	peer_hca->send_status = IB_WC_SUCCESS;
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 1);
 	start(test, 2, 0, 3);
 	ack(1, 2);
@@ -413,7 +413,7 @@ static void a_segment_that_is_refused(struct kunit *test)
 	ack(1, 3);
 	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 1u);
 	msleep(ACK_MS + 400);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 3u);
 	ack(3, 3);
 	expect_end(test, 1, IB_WC_SUCCESS);
@@ -428,7 +428,7 @@ static void a_request_in_segments(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 1, 2 * PEER_SEG_BYTES, 1000,
 					0), 0);
-	peer_settle();
+	peer_quiesce();
 	answer.whole_tid = peer_seen.tid;
 	peer_send(&(struct peer_mad){
 		.whole_tid = peer_seen.tid, .type = IB_MGMT_RMPP_TYPE_ACK,
@@ -456,13 +456,13 @@ static void a_request_in_segments_that_is_repeated(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 1, 3 * PEER_SEG_BYTES, 1000,
 					1), 0);
-	peer_settle();
+	peer_quiesce();
 	mad.whole_tid = peer_seen.tid;
 	for (mad.seg = 1; mad.seg <= 3; mad.seg += 2)
 		peer_send(&mad);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 0);
 	msleep(1200);
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
 	mad.seg = 3;
 	peer_send(&mad);
@@ -486,7 +486,7 @@ static void a_double_sided_transfer(struct kunit *test)
 	peer_test_exit(test);
 	KUNIT_ASSERT_EQ(test, peer_init(IB_MGMT_CLASS_SUBN_ADM), 0);
 	KUNIT_ASSERT_EQ(test, peer_post(IB_SA_METHOD_GET_MULTI, 1, 300, 1000, 2), 0);
-	peer_settle();
+	peer_quiesce();
 	mad.whole_tid = peer_seen.tid;
 	mad.seg = 1;
 	mad.paylen_newwin = 2;
@@ -555,7 +555,7 @@ static void one_answer_at_a_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post_answer(same, IB_MGMT_METHOD_REPORT_RESP, ANSWER_TID), 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u + 4 * 3);
 
-	peer_settle();
+	peer_quiesce();
 	for (mad.seg = 1; mad.seg <= 2; mad.seg++)
 		peer_send(&mad);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
@@ -577,10 +577,10 @@ static int transfer_once(struct kunit *test)
 	if (ret)
 		return ret;
 	current->fail_nth = 0;	/* the rest is the test's own */
-	peer_settle();
+	peer_quiesce();
 	/* Its first segment may have had to wait for the timer. */
 	msleep(ACK_MS + 400);
-	peer_settle();
+	peer_quiesce();
 	ack(1, 1);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, sent + 1));
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);

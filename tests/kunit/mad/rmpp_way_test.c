@@ -41,7 +41,7 @@ static void an_unknown_peer_begins(struct kunit *test)
 static void he_is_found(void)
 {
 	msleep(SLOW_MS + 500);
-	peer_settle();
+	peer_quiesce();
 }
 
 static void expect_over(struct kunit *test)
@@ -118,7 +118,7 @@ static void a_transfer_that_ends_meanwhile(struct kunit *test)
 static void a_request_that_ends_meanwhile(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, SLOW_MS / 2, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	peer_hca->on_create_ah = slowly_once;
 	peer_send(&(struct peer_mad){ .whole_tid = peer_seen.tid, .seg = 1, .flags = FIRST,
 				      .method = IB_MGMT_METHOD_GET_RESP });
@@ -157,7 +157,7 @@ static void the_agent_goes_meanwhile(struct kunit *test)
 static void false_ack(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_SEND, 1, 3 * PEER_SEG_BYTES, 0, 3), 0);
-	peer_settle();
+	peer_quiesce();
 	peer_send(&(struct peer_mad){
 		.whole_tid = peer_seen.tid, .type = IB_MGMT_RMPP_TYPE_ACK, .seg = 9,
 		.method = IB_MGMT_METHOD_SEND | IB_MGMT_METHOD_RESP, .paylen_newwin = 9,
@@ -208,13 +208,13 @@ static void many_unknown_peers(struct kunit *test)
 	u32 tid;
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	answer.whole_tid = peer_seen.tid;
 	peer_hca->on_create_ah = slowly;
 	for (tid = 1; tid <= LOOKUPS; tid++)
 		peer_push(&(struct peer_mad){ .slid = UNKNOWN_LID, .tid = tid, .seg = 1,
 					      .flags = FIRST });
-	peer_settle();
+	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), LOOKUPS / 2u);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), LOOKUPS / 2);
 	peer_send(&answer);
@@ -276,7 +276,7 @@ static void handles_are_left_for_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 11u);
 
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 100000, 0), 0);
-	peer_settle();
+	peer_quiesce();
 	answer.whole_tid = peer_seen.tid;
 	peer_send(&answer);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 12u);

@@ -229,7 +229,7 @@ struct fake_hca *fake_sa_client(struct fake_sa *sa, u32 ports)
 	return NULL;
 }
 
-void fake_sa_settle(struct fake_hca *hca)
+void fake_sa_quiesce(struct fake_hca *hca)
 {
 	int i;
 
@@ -244,7 +244,7 @@ void fake_sa_expect_idle(struct kunit *test, struct fake_hca *hca,
 {
 	struct sa_port *port = ibmad_sa_port(&hca->ibdev, 1);
 
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&client->users), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&port->asked), 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(port->agent)->refs), 1u);
@@ -266,7 +266,7 @@ int fake_sa_begin(struct fake_sa **sa, struct fake_hca **hca,
 void fake_sa_end(struct fake_sa **sa, struct fake_hca **hca)
 {
 	if (*hca) {
-		fake_sa_settle(*hca);
+		fake_sa_quiesce(*hca);
 		fake_hca_destroy(*hca);
 	}
 	fake_sa_destroy(*sa);
@@ -279,5 +279,5 @@ void fake_sa_move(struct fake_hca *hca, struct fake_sa *sa,
 {
 	hca->port[1].sm_lid = sa ? fake_sa_lid(sa) : 0;
 	fake_hca_port_event(hca, 1, event);
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 }

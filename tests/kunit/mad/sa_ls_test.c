@@ -309,7 +309,7 @@ static void refused_the_query_is_sent(struct kunit *test)
 
 	KUNIT_ASSERT_GT(test, ask(&query), 0);
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 0);
 	KUNIT_EXPECT_EQ(test, lsd_refuse(&lsd), LSD_NO_ACK);
 	expect_by_mad(test, 1);

@@ -176,7 +176,7 @@ static void the_first_is_cancelled(struct kunit *test)
 	expect_all(test, 0, 1, -EINTR);
 	/* The second is sent, the others ride with it. */
 	KUNIT_ASSERT_TRUE(test, mad_wait(&sa->requests, 2));
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&told), 1);
 	fake_sa_release(sa);
@@ -193,7 +193,7 @@ static void one_that_rides_is_cancelled(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&told, 1));
 	expect_all(test, 3, 4, -EINTR);
 	ib_sa_cancel_query(asked[3].id, asked[3].query);
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&told), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 1);
 	fake_sa_release(sa);
@@ -226,7 +226,7 @@ static void those_in_time_together_end_together(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&told, ASKED));
 	expect_all(test, 0, ASKED, -ETIMEDOUT);
 	KUNIT_EXPECT_LE(test, jiffies_to_msecs(asked[ASKED - 1].when - start), 11700);
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 10);
 	expect_idle(test);
 }
@@ -250,7 +250,7 @@ static void one_that_came_later_has_its_time(struct kunit *test)
 	expect_all(test, 2, 4, -ETIMEDOUT);
 	KUNIT_EXPECT_GE(test, jiffies_to_msecs(asked[2].when - start), 9000u);
 	KUNIT_EXPECT_LE(test, jiffies_to_msecs(asked[2].when - start), 11700u);
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 20);
 	expect_idle(test);
 }
@@ -388,7 +388,7 @@ static void cancelled_against_answered(struct kunit *test)
 		fake_sa_release(sa);
 		KUNIT_ASSERT_TRUE(test, mad_wait(&told, CROWD));
 		kthread_stop_put(task);
-		fake_sa_settle(hca);
+		fake_sa_quiesce(hca);
 		for (i = 0; i < CROWD; i++)
 			KUNIT_EXPECT_EQ(test, asked[i].calls, 1u);
 		expect_idle(test);

@@ -219,7 +219,7 @@ static void an_sa_that_does_not_answer(struct kunit *test)
 		took = jiffies_to_msecs(got.when - start);
 		KUNIT_EXPECT_GE(test, took, times[i]);
 		KUNIT_EXPECT_LE(test, took, times[i] + times[i] / 7 + 250);
-		fake_sa_settle(hca);
+		fake_sa_quiesce(hca);
 		KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 10);
 	}
 	expect_idle(test);
@@ -266,7 +266,7 @@ static void queries_are_told_apart(struct kunit *test)
 	ib_sa_cancel_query(id[0], NULL);
 	ib_sa_cancel_query(0x7ffffff0, NULL);
 	ib_sa_cancel_query(-1, ERR_PTR(-EAGAIN));
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&got.calls), 0);
 
 	ib_sa_cancel_query(id[1], two);
@@ -378,7 +378,7 @@ static void the_subnet_manager_goes_while_it_is_looked_for(struct kunit *test)
 	hca->on_create_ah = manager_goes;
 	fake_hca_port_event(hca, 1, IB_EVENT_SM_CHANGE);
 	KUNIT_EXPECT_TRUE(test, wait_within(!hca->on_create_ah, 1000));
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, ask(1000, &query), -EAGAIN);
 	fake_sa_move(hca, sa, IB_EVENT_SM_CHANGE);
 	KUNIT_ASSERT_GT(test, ask(1000, &query), 0);
@@ -432,7 +432,7 @@ static void the_manager_moves_under_a_query(struct kunit *test)
 	fake_sa_release(sa);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, 1));
 	KUNIT_EXPECT_EQ(test, got.status, 0);
-	fake_sa_settle(hca);
+	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_AH]), 2);
 	fake_sa_destroy(other);
 }

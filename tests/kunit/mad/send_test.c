@@ -87,7 +87,7 @@ static void posting_holds_the_agent(struct kunit *test)
 	/* The registration, the response, the post. */
 	KUNIT_EXPECT_EQ(test, refs_seen, 3u);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(pair.asker.agent)->refs), 1u);
 }
 
@@ -105,7 +105,7 @@ static void a_response_then_the_completion(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, pair.asker.matched);
 	KUNIT_EXPECT_STREQ(test, pair.server.order, "RRR");
 	KUNIT_EXPECT_NULL(test, pair.server.matched);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
 	KUNIT_EXPECT_FALSE(test, asker_has_sends());
 	/* Responses take no room from what comes unasked. */
@@ -126,7 +126,7 @@ static void without_a_timeout_nothing_is_awaited(struct kunit *test)
 	pair.server.answers = true;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.server.received, 2));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECV_UNMATCHED), 1);
 }
@@ -191,7 +191,7 @@ static void a_late_response_is_dropped(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_RESP_TIMEOUT_ERR);
 	fake_hca_release_held(pair.server.hca);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 0);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECV_UNMATCHED), 2);
 }
@@ -201,7 +201,7 @@ static void a_duplicate_response_is_dropped(struct kunit *test)
 	pair.duplicate = true;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 0), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	/* Two requests, two responses each. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.received), 1);
@@ -269,7 +269,7 @@ static void cancel_a_waiting_send(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	pair.drop_requests = -1;
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	pair.asker.keep_sends = true;
 	ib_cancel_mad(buf);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
@@ -311,7 +311,7 @@ static void modify_what_is_waited_for(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	pair.drop_requests = -1;
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	start = jiffies;
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 300), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
@@ -339,9 +339,9 @@ static void a_timer_that_fires_late(struct kunit *test)
 	mad_fire_late(to_send(buf));
 	pair.drop_requests = -1;
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	mad_fire_late(to_send(buf));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, to_send(buf)->state, IBMAD_WAITING);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 1);
 	/* Its own comes in time. */
@@ -356,7 +356,7 @@ static void a_send_error_reaches_its_sender(struct kunit *test)
 	pair.asker.hca->send_status = IB_WC_LOC_QP_OP_ERR;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 3), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 1);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
 	/* The port goes on. */
@@ -446,7 +446,7 @@ static void deregister_with_waiting_sends(struct kunit *test)
 	pair.drop_requests = -1;
 	for (i = 0; i < 20; i++)
 		KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 100000, 5), 0);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	start = jiffies;
 	unregister_asker();
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 20);

@@ -56,13 +56,13 @@ static void responses_go_first_in_bursts(struct kunit *test)
 
 	pair.asker.hca->hold_send_completions = true;
 	post(test, SEND_DEPTH, IB_MGMT_METHOD_GET);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	memset(wire, 0, sizeof(wire));
 	post(test, 4, IB_MGMT_METHOD_GET);
 	post(test, responses, IB_MGMT_METHOD_GET_RESP);
 	fake_hca_release_completions(pair.asker.hca);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&pair.asker.sent, SEND_DEPTH + 4 + responses));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	at = put(at, IBMAD_RESPONSE_BURST, 'r');
 	at = put(at, 1, 'q');
 	at = put(at, IBMAD_RESPONSE_BURST, 'r');

@@ -122,7 +122,7 @@ static void each_class_has_its_counter(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, send_class(test, smp ? sm : pair.asker.agent, i), 0);
 	}
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, U8_MAX + 1));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	for (i = 0; i < ARRAY_SIZE(classes); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, shown(&pair.asker, "mad_sent", classes[i].name),
 				    classes[i].count, "%s", classes[i].name);
@@ -141,7 +141,7 @@ static void work_requests_are_counted_once(struct kunit *test)
 	pair.server.answers = true;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 100, 3), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, shown(&pair.asker, "mad_sent", "vendor"), 3);
 	KUNIT_EXPECT_EQ(test, shown(&pair.server, "mad_received", "vendor"), 1);
 	KUNIT_EXPECT_EQ(test, shown(&pair.server, "mad_sent", "vendor"), 1);
@@ -164,7 +164,7 @@ static void malformed_mads_have_no_class(struct kunit *test)
 	mad.mad_hdr.base_version = 7;
 	KUNIT_ASSERT_EQ(test, fake_hca_inject(pair.server.hca, 1, &like, &mad,
 					      sizeof(mad)), 0);
-	mad_settle(&pair);
+	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, shown(&pair.server, "mad", "recv_malformed"), 1);
 	KUNIT_EXPECT_EQ(test, shown(&pair.server, "mad_received", "vendor"), 0);
 	expect_sums(test);

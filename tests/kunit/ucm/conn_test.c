@@ -151,7 +151,7 @@ static void data_establishes_the_programs_connection(struct kunit *test)
 					    RDMA_CM_EVENT_ESTABLISHED, NULL));
 	/* The RTU itself, then, is nothing new. */
 	KUNIT_EXPECT_EQ(test, chan_confirm(&host->client, host->id), 0);
-	cma_settle(&host->pair);
+	cma_quiesce(&host->pair);
 	KUNIT_EXPECT_TRUE(test, chan_is_empty(&host->server));
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->server, host->child, NULL), 0);
 	ib_destroy_qp(qp);
@@ -169,7 +169,7 @@ static void data_of_another_program_establishes_nothing(struct kunit *test)
 	request_up(test);
 	KUNIT_ASSERT_EQ(test, chan_accept(&host->server, host->child, 'S'), 0);
 	fake_hca_qp_event(others_qp, IB_EVENT_COMM_EST);
-	cma_settle(&host->pair);
+	cma_quiesce(&host->pair);
 	KUNIT_EXPECT_TRUE(test, chan_is_empty(&host->server));
 	ib_destroy_qp(others_qp);
 }

@@ -293,7 +293,7 @@ bool fixture_wait(struct umad_end *end)
 	return wait_within(fixture_readable(end), 60 * 1000);
 }
 
-void fixture_settle(void)
+void fixture_quiesce(void)
 {
 	int i;
 

@@ -285,7 +285,7 @@ static void a_grh_is_told(struct kunit *test)
 	/* A response to it gets there. */
 	fixture_mad->mad.method = IB_MGMT_METHOD_GET_RESP;
 	KUNIT_EXPECT_EQ(test, fixture_write(&ends.b, IB_MGMT_MAD_SIZE), 320);
-	fixture_settle();
+	fixture_quiesce();
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(ends.b.hca), fake_hca_objects(ends.a.hca));
 }
 

@@ -78,7 +78,7 @@ static void what_was_not_read_is_freed(struct kunit *test)
 		fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET, i, 0);
 		KUNIT_ASSERT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 320);
 	}
-	fixture_settle();
+	fixture_quiesce();
 	KUNIT_EXPECT_EQ(test, list_count_nodes(&ends.b.file->packets), 29u);
 	remove_b();
 	KUNIT_EXPECT_TRUE(test, list_empty(&ends.b.file->packets));

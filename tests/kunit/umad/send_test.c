@@ -104,7 +104,7 @@ static void unregistering_cancels(struct kunit *test)
 		fixture_request(ends.ida, &ends.b, SILENT, i, i & 1 ? 60000 : ~0u);
 		KUNIT_ASSERT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 64 + 256);
 	}
-	fixture_settle();
+	fixture_quiesce();
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 300);
 	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.a, ends.ida), 0);
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
@@ -157,7 +157,7 @@ static void bad_writes_are_refused(struct kunit *test)
 				      (bad->grh_present && ret < 0),
 				      "case %d: %zd", i, ret);
 	}
-	fixture_settle();
+	fixture_quiesce();
 	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.b));
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 	/* The shortest there is, filled up with zeroes. */
@@ -195,7 +195,7 @@ static void bad_memory_sends_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, write_at(&ends.a, page.addr + at, 64 + 256),
 				-EFAULT);
 	}
-	fixture_settle();
+	fixture_quiesce();
 	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.b));
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 	fixture_page_free(&page);
@@ -268,7 +268,7 @@ static void sends_alike_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, resp, 9), -EINVAL);
 	KUNIT_EXPECT_EQ(test, again(&ends.a, TEST_CLASS, resp, 9), 320);
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, resp, 9 | 5ULL << 32), 320);
-	fixture_settle();
+	fixture_quiesce();
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 6);
 	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.a, ends.ida), 0);
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
@@ -298,7 +298,7 @@ static void what_expects_nothing_may_be_repeated(struct kunit *test)
 		fixture_request(ends.ida, &ends.b, SILENT, 9, 0);
 		KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 320);
 	}
-	fixture_settle();
+	fixture_quiesce();
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 }
 
@@ -318,7 +318,7 @@ static void a_failed_send_is_freed(struct kunit *test)
 {
 	ends.a.hca->send_status = IB_WC_REM_OP_ERR;
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 9), 320);
-	fixture_settle();
+	fixture_quiesce();
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.a));
 	ends.a.hca->send_status = IB_WC_SUCCESS;

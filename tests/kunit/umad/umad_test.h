@@ -96,7 +96,7 @@ ssize_t fixture_read(struct umad_end *end, size_t len);
 bool fixture_readable(struct umad_end *end);
 /* A minute of virtual time. */
 bool fixture_wait(struct umad_end *end);
-void fixture_settle(void);
+void fixture_quiesce(void);
 unsigned int fixture_agents(struct umad_end *end);
 /* Each outstanding send has an address handle. */
 int fixture_sends(struct umad_end *end);
