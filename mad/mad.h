@@ -99,7 +99,7 @@ extern struct workqueue_struct *ibmad_lookup_wq; /* ways to peers: a second each
 enum ibmad_counter {
 	IBMAD_SENT,		/* work requests completed well */
 	IBMAD_SEND_ERRORS,	/* work requests completed with an error */
-	IBMAD_RETRIES,		/* requests sent again for want of a response */
+	IBMAD_RETRIES,		/* requests sent again without a response */
 	IBMAD_TIMEOUTS,		/* requests given up */
 	IBMAD_CANCELS,		/* sends cancelled by the client */
 	IBMAD_BACKLOGGED,	/* sends that found the send queue full */
@@ -111,7 +111,7 @@ enum ibmad_counter {
 	IBMAD_RECV_DELIVERED,	/* = given to an agent, but for RMPP segments */
 	IBMAD_RECV_UNMATCHED,	/* = responses to no outstanding request */
 	IBMAD_RECV_NO_AGENT,	/* = requests nobody registered for */
-	IBMAD_RECV_NO_BUFFER,	/* dropped for want of memory */
+	IBMAD_RECV_NO_BUFFER,	/* dropped: no memory */
 	IBMAD_RECV_OVERFLOW,	/* = dropped: the agent has too much to read */
 	IBMAD_RECV_SMI_DROPPED,	/* = SMPs the SMI rules discard */
 	IBMAD_RECV_FORWARDED,	/* = SMPs on their way through this switch */
@@ -503,7 +503,7 @@ struct ibmad_qp {
 	spinlock_t recv_lock;		/* see lock order */
 	bool recv_open;			/* protected by recv_lock */
 	unsigned int recv_posted;	/* protected by recv_lock */
-	struct list_head unposted;	/* receive slots, in vain so far; recv_lock */
+	struct list_head unposted;	/* receive slots that could not be; recv_lock */
 	struct ibmad_recv_slot *recv_slots;
 	struct ib_mad *scratch;		/* process_mad's answer; the CQ's work */
 

@@ -71,7 +71,7 @@ DECLARE_EVENT_CLASS(ibmad_send_class,
 /* Handed to the port. */
 DEFINE_EVENT(ibmad_send_class, ib_mad_ib_send_mad,
 	TP_PROTO(struct ibmad_send *send), TP_ARGS(send));
-/* Sent again for want of a response. */
+/* Sent again: no response came. */
 DEFINE_EVENT(ibmad_send_class, ib_mad_send_done_resend,
 	TP_PROTO(struct ibmad_send *send), TP_ARGS(send));
 /* Its work request failed. */

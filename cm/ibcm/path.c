@@ -148,7 +148,7 @@ struct ibcm_path *ibcm_path_get(struct ibcm_port *port,
 
 /*
  * The path back to who sent @rx, with a reference and its handle in use: what could
- * not be answered now for want of one is as if it had been lost.  May sleep, on
+ * not be answered now because there is none is as if it had been lost.  May sleep, on
  * RoCE until the sender's address is resolved.  @ah_attr is the caller's to destroy.
  */
 struct ibcm_path *ibcm_path_back(const struct ibcm_rx *rx,

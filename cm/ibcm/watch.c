@@ -2,7 +2,7 @@
 /*
  * Established without the RTU (IBA vol. 1, 12.9.7.2): what the peer has sent on
  * the passive side's QP proves that it has the REP.  An id that accepts watches
- * its QP (core/qp/qp_watch.c) from before the REP leaves until its consumer has heard
+ * its QP (core/qp/qp_watch.c) from before the REP leaves until its consumer was told
  * of an outcome, or it is destroyed.
  *
  * Much of the proof is brought: the provider's COMM_EST, a receive on a CQ that

@@ -115,7 +115,7 @@ struct iwpm_port *iwpm_port_get(const struct ib_device *device, u8 op,
 }
 
 /*
- * For want of memory, or of room in the queue, the daemon may not hear of it; it
+ * Without memory, or room in the queue, the daemon may not be told of it; it
  * then holds the port until it is told the ports anew.
  */
 void iwpm_port_put(struct iwpm_port *port)

@@ -118,7 +118,7 @@ void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason)
 
 /*
  * Nothing is received any more.  Who finds an orphan purged leaves it to this: a
- * work that has not begun never does, one that runs ends, for want of an agent to
+ * work that has not begun never does, one that runs ends, without an agent to
  * send by or with the search for the sender.
  */
 void ibcm_orphans_purge(struct ibcm_port *port)

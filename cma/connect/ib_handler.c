@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the IB CM tells of a connection, and what the consumer hears of it.
+ * Events of the IB CM, and what the consumer is told of them.
  *
  *	IB CM				consumer
  *	REQ_ERROR, REP_ERROR		UNREACHABLE, -ETIMEDOUT

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the iWARP CM tells, and what the consumer hears of it.
+ * Events of the iWARP CM, and what the consumer is told of them.
  *
  *	iWARP CM		consumer
  *	CONNECT_REQUEST		CONNECT_REQUEST, on a new id

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Clients: the modules that want to hear of every device.
+ * Clients: the modules that are told of every device.
  *
  * A client is attached to a device from the success of its add() until its
  * remove() is called.  Both run under the device's client_lock and no other lock
@@ -240,7 +240,7 @@ static int insert_client(struct ib_client *client)
 }
 
 /**
- * ib_register_client - Hear of devices
+ * ib_register_client - subscribe to devices
  * @client: name and callbacks, valid until ib_unregister_client() returns
  *
  * add() has been called for every registered device when this returns, and will
@@ -268,7 +268,7 @@ int ib_register_client(struct ib_client *client)
 EXPORT_SYMBOL(ib_register_client);
 
 /**
- * ib_unregister_client - Hear of devices no more
+ * ib_unregister_client - unsubscribe from devices
  * @client: registered
  *
  * remove() has returned for every device, whoever removed it, when this returns,

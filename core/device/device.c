@@ -161,7 +161,7 @@ static int groups_up(struct ib_device *dev)
 	return ibcore_hw_stats_setup_device(dev);
 }
 
-/* udev hears of the device when it is complete, in ib_register_device(). */
+/* udev is told of the device when it is complete, in ib_register_device(). */
 static int sysfs_up(struct ib_device *dev)
 {
 	dev_set_uevent_suppress(&dev->dev, true);
@@ -254,7 +254,7 @@ static void device_release(struct device *device)
 	kfree_rcu(priv, rcu);
 }
 
-/* Under compat_devs_mutex: a rename would free the name in the midst of it. */
+/* Under compat_devs_mutex: a rename would free the name meanwhile. */
 static void tell_udev(struct ib_device *dev, enum kobject_action action)
 {
 	mutex_lock(&dev->compat_devs_mutex);

@@ -128,7 +128,7 @@ void ib_dispatch_event(const struct ib_event *event)
 	ev = kmalloc(sizeof(*ev), GFP_ATOMIC);
 	if (!ev) {
 		dev_err_ratelimited(&event->device->dev,
-				    "event lost for want of memory: %s\n",
+				    "event lost, no memory: %s\n",
 				    ib_event_msg(event->event));
 		return;
 	}
@@ -141,7 +141,7 @@ EXPORT_SYMBOL(ib_dispatch_event);
 /* ---- handlers ---- */
 
 /**
- * ib_register_event_handler - Hear of the asynchronous events of a device
+ * ib_register_event_handler - subscribe to a device's asynchronous events
  * @event_handler: made by INIT_IB_EVENT_HANDLER()
  *
  * The handler is called in process context, event by event, and may sleep; it
@@ -160,7 +160,7 @@ void ib_register_event_handler(struct ib_event_handler *event_handler)
 EXPORT_SYMBOL(ib_register_event_handler);
 
 /**
- * ib_unregister_event_handler - Hear of events no more
+ * ib_unregister_event_handler - unsubscribe from events
  * @event_handler: registered
  *
  * When it returns the handler does not run, and will not.

@@ -282,7 +282,7 @@ static int rename_locked(struct ib_device *dev, const char *name)
 		return 0;
 	if (find_by_name(name))
 		return -EEXIST;
-	/* What udev hears of the rename has the new name in it. */
+	/* What udev is told of the rename has the new name in it. */
 	strscpy(old, dev->name, sizeof(old));
 	write_name(dev, name);
 	ret = device_rename(&dev->dev, name);

@@ -210,7 +210,7 @@ static int gid_install_missing(struct ib_gid_table *table,
  *
  * Context: may sleep; the driver's add_gid and del_gid run under the table's
  * lock alone.
- * Return: 0, -ENOMEM when a GID is missing for want of memory.
+ * Return: 0, -ENOMEM when there was no memory for a GID.
  */
 int ibcore_gid_sync(struct ib_device *dev, u32 port,
 		    const struct ibcore_gid_want *want, unsigned int n,

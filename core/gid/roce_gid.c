@@ -32,7 +32,7 @@
 
 struct workqueue_struct *ibcore_gid_wq;
 
-/* A device with ports to look after, from ibcore_roce_setup to _cleanup. */
+/* A device whose RoCE ports are kept up to date, from ibcore_roce_setup to _cleanup. */
 struct roce_dev {
 	struct ib_device *dev;
 	u32 id;				/* in roce_devs */

@@ -35,7 +35,7 @@ static const struct rhashtable_params qp_watch_params = {
 static struct rhashtable qp_watches;
 static atomic_t nr_qp_watches;	/* those in the table, or on their way there */
 
-/* Nothing more is to be heard. */
+/* Nothing more is notified. */
 static void qp_watch_disarm(struct ibcore_qp_watch *watch)
 {
 	lockdep_assert_held(&watch->lock);
@@ -62,7 +62,7 @@ static void qp_watch_end(struct ibcore_qp_watch *watch)
 		atomic_dec_return_release(&nr_qp_watches);
 }
 
-/* Tells whoever waits of @proof.  Any context. */
+/* Notifies who waits of @proof.  Any context. */
 void ibcore_qp_watch_tell(struct ibcore_qp_watch *watch,
 			  enum ibcore_qp_proof proof)
 {
@@ -74,7 +74,7 @@ void ibcore_qp_watch_tell(struct ibcore_qp_watch *watch,
 	spin_unlock_irqrestore(&watch->lock, flags);
 }
 
-/* Whoever watches @qp hears of @proof.  Any context. */
+/* Notifies who watches @qp of @proof.  Any context. */
 void ibcore_qp_arrived(struct ib_qp *qp, enum ibcore_qp_proof proof)
 {
 	struct ibcore_qp_watch *watch;

@@ -3,7 +3,7 @@
 #define IBEX_QP_WATCH_H
 
 /*
- * How the IB CM hears that the peer has sent something on a QP, whoever made the
+ * How the IB CM is notified that the peer has sent something on a QP, whoever made the
  * QP: core's handler of QP events comes before the consumer's, core polls the CQs
  * of the kernel's QPs, and where neither tells, the QP's expected PSN does.
  */
@@ -17,7 +17,7 @@ enum ibcore_qp_proof {
 
 /*
  * Called in any context, hard interrupt included, with a lock held that
- * ibcore_qp_unwatch() takes.  True: it has heard enough.
+ * ibcore_qp_unwatch() takes.  True: it needs no more of them.
  */
 typedef bool (*ibcore_qp_arrival)(void *context, enum ibcore_qp_proof proof);
 

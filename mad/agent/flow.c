@@ -105,7 +105,7 @@ static struct ibmad_flow *flow_new(struct ibmad_agent *agent,
 	return flow;
 }
 
-/* The flow of @send, which becomes the last used; NULL for want of memory. */
+/* The flow of @send, which becomes the last used; NULL if there is no memory. */
 static struct ibmad_flow *flow_find(struct ibmad_agent *agent,
 				    const struct ibmad_send *send)
 {

@@ -65,7 +65,7 @@ static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 	return 0;
 }
 
-/* Where it cannot be posted, for want of memory or a mapping, its turn comes again. */
+/* Where it cannot be posted (no memory, no mapping) it is tried again later. */
 static int recv_try_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 {
 	int ret = recv_post(mqp, slot);

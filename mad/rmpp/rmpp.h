@@ -109,7 +109,7 @@ struct ibmad_rmpp_lookup {
 	void *context;			/* done's; rmpp_mutex */
 };
 
-/* Under rmpp_mutex; NULL for want of memory or if there are too many. */
+/* Under rmpp_mutex; NULL if there is no memory, or if there are too many. */
 struct ibmad_rmpp_lookup *
 ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 		   void (*done)(struct ibmad_rmpp_lookup *lookup), void *context);

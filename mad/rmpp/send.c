@@ -257,7 +257,7 @@ int ibmad_rmpp_send_start(struct ibmad_send *send)
 	if (READ_ONCE(agent->mqp->state) == IBMAD_QP_DEAD)
 		return -ENODEV;
 	rmpp->next = 1;
-	/* Repeated for want of a response: the peer may have all of it by now. */
+	/* Repeated because no response came: the peer may have all of it by now. */
 	if (!send->buf.retries)
 		rmpp->high = 0;
 	rmpp->acked = 0;
@@ -442,7 +442,7 @@ u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
 
 	lockdep_assert_held(&agent->lock);
 	if (!rmpp->active) {
-		/* Said again for want of what is to turn the direction around. */
+		/* Sent again: what is to turn the direction around did not come. */
 		*turn = send->state == IBMAD_WAITING && seg == rmpp->seg_count &&
 			rmpp_is_double_sided(send);
 		return IB_MGMT_RMPP_STATUS_SUCCESS;

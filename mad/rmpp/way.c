@@ -21,7 +21,7 @@
 /* The handle of one way.  References: of reassemblies, control MADs and searches. */
 struct ibmad_rmpp_ah {
 	refcount_t refs;
-	struct hlist_node node;		/* port->rahs, until made in vain; rahs_lock */
+	struct hlist_node node;		/* port->rahs, until making it failed; rahs_lock */
 	struct ibmad_port *port;	/* outlives this: each who refers to it has an agent */
 	struct rdma_ah_attr attr;
 	struct completion made;

@@ -4,7 +4,7 @@
  *
  * The first of them leads: its MAD is on its way.  Those that ask the same of the
  * same port meanwhile ride with it, their own MADs ready but not sent, and are told
- * what it is told.  When it ends without an answer, for want of time or because it
+ * what it is told.  When it ends without an answer, because its time is over or it
  * was cancelled, the first rider that still has time is sent in its stead, and the
  * others ride with that one.
  *

@@ -3,7 +3,7 @@
  * Asynchronous event descriptors: what happens to a device, its ports, and the user
  * objects that have events (struct uverbs_event_object).
  *
- * A file may have many.  Each hears of the device and the ports; an object's events go to
+ * A file may have many.  Each gets events of the device and the ports; an object's events go to
  * the one it was made with, or else to the file's first.  An object holds that
  * descriptor's memory, so an event that comes after its close is merely dropped.
  *

@@ -3,7 +3,7 @@
  * Completion queues (IBA vol. 1, 11.2.8).
  *
  * A CQ's completion events go to its channel (comp_channel.c), its errors to an
- * asynchronous event descriptor (async.c); both hear of them in the provider's interrupt,
+ * asynchronous event descriptor (async.c); both get them in the provider's interrupt,
  * and for the last time before its destroy_cq returns.
  */
 #include <linux/export.h>
