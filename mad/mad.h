@@ -62,7 +62,7 @@
 #include <rdma/ib_smi.h>
 #include <rdma/opa_smi.h>
 
-#define IBMAD_DRAIN_MS		5000	/* lost completions: patience of a destroy */
+#define IBMAD_DRAIN_MS		5000	/* a destroy waits this long for completions */
 #define IBMAD_FLUSH_MS		2000	/* a QP in error flushes within this */
 #define IBMAD_REMAKE_MS		1000U	/* no memory for a QP: the first pause */
 #define IBMAD_REMAKE_MAX_MS	60000U	/* each is twice the last, up to this */

@@ -21,9 +21,9 @@ static void ibcm_mra_fill(struct ibcm_msg *msg, u8 mraed, u8 service_timeout,
 }
 
 /*
- * A delayed MRA of a REP waits until the peer's patience, which our REQ has told,
- * may come to an end: one that sends its REP again before that has not run out of
- * it, and an MRA would have it wait for much longer.
+ * A delayed MRA of a REP is sent only when the time that the peer waits, which our REQ has
+ * told, may be over: a peer that sends its REP again before has some left, and would wait
+ * for much longer after an MRA.
  */
 static bool ibcm_mra_is_due(struct ibcm_id *id, u8 mraed)
 {

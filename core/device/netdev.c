@@ -91,7 +91,7 @@ int ib_device_set_netdev(struct ib_device *ib_dev, struct net_device *ndev,
 	if (!replace_ndev(&ib_dev->port_data[port], ndev))
 		return 0;
 
-	ibcore_roce_kick(ib_dev, port);
+	ibcore_roce_resync(ib_dev, port);
 	if (ib_device_try_get(ib_dev)) {
 		ibcore_nldev_notify(ib_dev, port,
 				    ndev ? RDMA_NETDEV_ATTACH_EVENT :

@@ -162,16 +162,16 @@ static void gid_release_work(struct work_struct *work)
 	struct ib_gid_table *table = entry->table;
 	const struct ib_device *dev = table->dev;
 	u32 port = table->port;
-	bool kick;
+	bool resync;
 
 	mutex_lock(&table->lock);
 	gid_retire(entry);
-	kick = table->starved && !table->closed;
+	resync = table->starved && !table->closed;
 	mutex_unlock(&table->lock);
 	/* Only now: the entry's reference may be the last on the table. */
 	call_rcu(&entry->rcu, gid_free_rcu);
-	if (kick)
-		ibcore_roce_kick(dev, port);
+	if (resync)
+		ibcore_roce_resync(dev, port);
 }
 
 /**
@@ -254,7 +254,7 @@ bool ibcore_gid_use(const struct ib_gid_attr *attr)
 	if (!rdma_cap_roce_gid_table(attr->device, attr->port_num))
 		return true;
 	/* Pairs with gid_readdress_places(): the context is the new one. */
-	if (!smp_load_acquire(&entry->aside) && !READ_ONCE(entry->gone) &&
+	if (!smp_load_acquire(&entry->updating) && !READ_ONCE(entry->gone) &&
 	    READ_ONCE(entry->in_hw))
 		return true;
 	ibcore_gid_unuse(attr);
@@ -283,17 +283,17 @@ static void gid_idle_work(struct work_struct *work)
 	struct ib_gid_table *table = entry->table;
 	const struct ib_device *dev = table->dev;
 	u32 port = table->port;
-	bool kick;
+	bool resync;
 
 	mutex_lock(&table->lock);
 	if (entry->gone && !atomic_read(&entry->users))
 		ibcore_gid_hw_del(entry);
 	/* Others may want the place, or another MAC in it. */
-	kick = !table->closed;
+	resync = !table->closed;
 	mutex_unlock(&table->lock);
 	rdma_put_gid_attr(&entry->attr);
-	if (kick)
-		ibcore_roce_kick(dev, port);
+	if (resync)
+		ibcore_roce_resync(dev, port);
 }
 
 /* The table's reference on @entry, which is hidden. */

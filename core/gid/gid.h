@@ -42,7 +42,7 @@ struct ibcore_gid_entry {
 	void *context;			/* the driver's; constant while in use */
 	bool in_hw;			/* added, not deleted; table->lock to write */
 	bool gone;			/* the table let go of it; likewise */
-	bool aside;			/* gets a new MAC; likewise */
+	bool updating;			/* gets a new MAC; likewise */
 	bool awaited;			/* that users gets to 0; likewise */
 	struct net_device *ndev;	/* what attr.ndev's reference is on */
 	netdevice_tracker tracker;
@@ -134,7 +134,7 @@ void ibcore_roce_exit(void);
 int ibcore_roce_setup(struct ib_device *dev);
 void ibcore_roce_cleanup(struct ib_device *dev);
 /* Has @port's table computed again, soon; @dev is not dereferenced. */
-void ibcore_roce_kick(const struct ib_device *dev, u32 port);
+void ibcore_roce_resync(const struct ib_device *dev, u32 port);
 
 /* ---- roce_want.c: which GIDs a RoCE port should have ---- */
 int ibcore_gid_wants_get(struct ibcore_gid_wants *set, struct ib_device *dev,

@@ -108,23 +108,23 @@ static bool gid_place_outdated(const struct ibcore_gid_entry *entry,
 	       !ether_addr_equal(entry->macs.port, mac);
 }
 
-/* Whether something sends, or with @aside still may, by an entry of the place. */
-static bool gid_place_in_use(const struct ibcore_gid_entry *entry, bool aside)
+/* Whether something sends, or with @updating still may, by an entry of the place. */
+static bool gid_place_in_use(const struct ibcore_gid_entry *entry, bool updating)
 {
 	const struct ibcore_gid_entry *other;
 
 	list_for_each_entry(other, &entry->table->entries, link)
 		if (other->in_hw && other->context == entry->context &&
-		    (atomic_read(&other->users) || (aside && !other->aside)))
+		    (atomic_read(&other->users) || (updating && !other->updating)))
 			return true;
 	return false;
 }
 
 /*
- * Puts aside the entries of places that have another address than @mac, but for those
- * in use, whose last user has the port looked at again.  One that is aside gets none.
+ * Marks the entries of places that have another address than @mac, but for those in use,
+ * whose last user has the port resynchronized.  One that is marked gets no user.
  */
-static void gid_put_aside(struct ib_gid_table *table, const u8 *mac)
+static void gid_mark_updating(struct ib_gid_table *table, const u8 *mac)
 {
 	struct ibcore_gid_entry *entry;
 	bool outdated;
@@ -134,13 +134,13 @@ static void gid_put_aside(struct ib_gid_table *table, const u8 *mac)
 			continue;
 		outdated = gid_place_outdated(entry, mac);
 		WRITE_ONCE(entry->awaited, outdated);
-		WRITE_ONCE(entry->aside,
+		WRITE_ONCE(entry->updating,
 			   outdated && !gid_place_in_use(entry, false));
 	}
 	smp_mb();	/* Pairs with ibcore_gid_use() and ibcore_gid_unuse(). */
 	list_for_each_entry(entry, &table->entries, link)
-		if (entry->aside && gid_place_in_use(entry, true))
-			WRITE_ONCE(entry->aside, false);
+		if (entry->updating && gid_place_in_use(entry, true))
+			WRITE_ONCE(entry->updating, false);
 	smp_mb();	/* What the last users did comes before what follows. */
 }
 
@@ -149,23 +149,23 @@ static void gid_readdress_places(struct ib_gid_table *table, const u8 *mac,
 {
 	struct ibcore_gid_entry *entry, *next;
 
-	gid_put_aside(table, mac);
+	gid_mark_updating(table, mac);
 	list_for_each_entry(entry, &table->entries, link)
-		if (entry->aside)
+		if (entry->updating)
 			ibcore_gid_hw_del(entry);
 	list_for_each_entry_safe(entry, next, &table->entries, link) {
-		if (!entry->aside)
+		if (!entry->updating)
 			continue;
 		*changed = true;
 		ether_addr_copy(entry->macs.port, mac);
 		if (ibcore_gid_hw_add(entry)) {
-			WRITE_ONCE(entry->aside, false);
+			WRITE_ONCE(entry->updating, false);
 			ibcore_gid_remove(entry);
 			continue;
 		}
 		WRITE_ONCE(entry->awaited, gid_place_outdated(entry, mac));
 		/* Pairs with ibcore_gid_use(). */
-		smp_store_release(&entry->aside, false);
+		smp_store_release(&entry->updating, false);
 	}
 }
 

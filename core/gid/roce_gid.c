@@ -210,7 +210,7 @@ static struct roce_dev *roce_dev_find(const struct ib_device *dev)
 	return NULL;
 }
 
-void ibcore_roce_kick(const struct ib_device *dev, u32 port)
+void ibcore_roce_resync(const struct ib_device *dev, u32 port)
 {
 	struct roce_dev *rd = roce_dev_find(dev);
 

@@ -296,7 +296,7 @@ EXPORT_SYMBOL(ib_register_mad_agent);
  */
 static void agent_quiesce(struct ibmad_agent *agent)
 {
-	unsigned long patience = msecs_to_jiffies(IBMAD_DRAIN_MS);
+	unsigned long timeout = msecs_to_jiffies(IBMAD_DRAIN_MS);
 
 	WARN_ON_ONCE(!agent->ending || current_work() == &agent->deliver);
 
@@ -308,7 +308,7 @@ static void agent_quiesce(struct ibmad_agent *agent)
 	ibmad_rmpp_agent_exit(agent);
 
 	ibmad_agent_put(agent);
-	while (!wait_for_completion_timeout(&agent->idle, patience)) {
+	while (!wait_for_completion_timeout(&agent->idle, timeout)) {
 		ibdev_warn(agent->pub.device,
 			   "port %u: send completions lost, resetting QP%td\n",
 			   agent->port->port_num,

@@ -443,7 +443,7 @@ void ibmad_sendq_stall_work(struct work_struct *work)
 {
 	struct ibmad_qp *mqp = container_of(to_delayed_work(work),
 					    struct ibmad_qp, stall_work);
-	unsigned long patience = msecs_to_jiffies(IBMAD_STALL_MS);
+	unsigned long timeout = msecs_to_jiffies(IBMAD_STALL_MS);
 	unsigned long waited;
 	bool stalled = false;
 
@@ -452,9 +452,9 @@ void ibmad_sendq_stall_work(struct work_struct *work)
 		mqp->stall_armed = false;
 	} else {
 		waited = jiffies - mqp->progress;
-		stalled = waited >= patience;
+		stalled = waited >= timeout;
 		queue_delayed_work(ibmad_wq, &mqp->stall_work,
-				   stalled ? patience : patience - waited);
+				   stalled ? timeout : timeout - waited);
 	}
 	spin_unlock_irq(&mqp->send_lock);
 

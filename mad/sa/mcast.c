@@ -622,15 +622,15 @@ void ibmad_sa_mcast_reset(struct sa_port *port, bool pkey)
  */
 void ibmad_sa_mcast_close(struct sa_port *port)
 {
-	unsigned long patience = msecs_to_jiffies(SA_MCAST_CLOSE_MS);
+	unsigned long timeout = msecs_to_jiffies(SA_MCAST_CLOSE_MS);
 
 	if (refcount_dec_and_test(&port->users))
 		return;
-	while (!wait_for_completion_timeout(&port->unused, patience)) {
+	while (!wait_for_completion_timeout(&port->unused, timeout)) {
 		WRITE_ONCE(port->closing, true);
 		/* One that was just being sent is met the next time round. */
 		ibmad_sa_cancel_all(port);
-		patience = msecs_to_jiffies(100);
+		timeout = msecs_to_jiffies(100);
 	}
 }
 
