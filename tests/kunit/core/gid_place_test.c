@@ -21,7 +21,7 @@ static void own_table(struct fake_hca *hca)
 	hca->quirks.del_gid_needs_ndev = false;
 	hca->quirks.gid_places = FAKE_PLACE_A_GID;
 	/* An mlx4 has no MACs in its table. */
-	hca->ibdev.ops.driver_id = RDMA_DRIVER_BNXT_RE;
+	hca->quirks.driver = RDMA_DRIVER_BNXT_RE;
 }
 
 static int gid_place_test_init(struct kunit *test)
@@ -491,7 +491,7 @@ static void mlx4_has_no_mac_to_program(struct kunit *test)
 	roce.hca = roce_alloc(roce.ndev, own_table);
 	KUNIT_ASSERT_NOT_NULL(test, roce.hca);
 	roce.hca->quirks.gid_places = FAKE_PLACE_A_TYPE;
-	roce.hca->ibdev.ops.driver_id = RDMA_DRIVER_MLX4;
+	roce.hca->quirks.driver = RDMA_DRIVER_MLX4;
 	mlx4_add_gid = roce.hca->ibdev.ops.add_gid;
 	roce.hca->ibdev.ops.add_gid = add_gid_counted;
 	added_for = roce_v4(&roce, 1);

@@ -264,7 +264,8 @@ static bool refuses_the_last(const struct failure *f)
 
 	if (f->at == IB_QPS_ERR || f->at == IB_QPS_RESET || f->query)
 		return false;
-	return keeps_sends() || is_never_reset() || quirks->qp1_state_is_a_note ||
+	/* Where the state is a note, an error that has flushed all lets it be reset. */
+	return keeps_sends() || is_never_reset() || (quirks->qp1_state_is_a_note && f->fatal) ||
 	       (quirks->reset_is_a_note && f->at != IB_QPS_INIT);
 }
 
