@@ -493,4 +493,5 @@ static struct kunit_suite ibcm_connect_suite = {
 	.exit = connect_test_exit,
 	.test_cases = connect_cases,
 };
+
 kunit_test_suite(ibcm_connect_suite);

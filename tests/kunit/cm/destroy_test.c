@@ -507,4 +507,5 @@ static struct kunit_suite ibcm_destroy_suite = {
 	.exit = destroy_test_exit,
 	.test_cases = destroy_cases,
 };
+
 kunit_test_suite(ibcm_destroy_suite);

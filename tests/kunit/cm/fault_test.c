@@ -285,4 +285,5 @@ static struct kunit_suite ibcm_fault_suite = {
 	.exit = fault_test_exit,
 	.test_cases = fault_cases,
 };
+
 kunit_test_suite(ibcm_fault_suite);

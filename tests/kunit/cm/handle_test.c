@@ -309,4 +309,5 @@ static struct kunit_suite ibcm_handle_suite = {
 	.exit = handle_test_exit,
 	.test_cases = handle_cases,
 };
+
 kunit_test_suite(ibcm_handle_suite);

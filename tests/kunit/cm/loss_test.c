@@ -380,4 +380,5 @@ static struct kunit_suite ibcm_loss_suite = {
 	.exit = loss_test_exit,
 	.test_cases = loss_cases,
 };
+
 kunit_test_suite(ibcm_loss_suite);

@@ -531,4 +531,5 @@ static struct kunit_suite ibcm_malformed_suite = {
 	.exit = malformed_test_exit,
 	.test_cases = malformed_cases,
 };
+
 kunit_test_suite(ibcm_malformed_suite);

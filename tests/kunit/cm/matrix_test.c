@@ -318,4 +318,5 @@ static struct kunit_suite ibcm_matrix_suite = {
 	.exit = matrix_test_exit,
 	.test_cases = matrix_cases,
 };
+
 kunit_test_suite(ibcm_matrix_suite);

@@ -546,4 +546,5 @@ static struct kunit_suite ibcm_path_suite = {
 	.exit = path_test_exit,
 	.test_cases = path_cases,
 };
+
 kunit_test_suite(ibcm_path_suite);

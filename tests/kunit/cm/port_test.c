@@ -390,4 +390,5 @@ static struct kunit_suite ibcm_port_suite = {
 	.exit = port_test_exit,
 	.test_cases = port_cases,
 };
+
 kunit_test_suite(ibcm_port_suite);

@@ -574,4 +574,5 @@ static struct kunit_suite ibcm_psn_suite = {
 	.exit = psn_test_exit,
 	.test_cases = psn_cases,
 };
+
 kunit_test_suite(ibcm_psn_suite);

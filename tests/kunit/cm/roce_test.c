@@ -450,4 +450,5 @@ static struct kunit_suite ibcm_roce_suite = {
 	.exit = roce_test_exit,
 	.test_cases = roce_cases,
 };
+
 kunit_test_suite(ibcm_roce_suite);

@@ -254,4 +254,5 @@ static struct kunit_suite ibcm_sidr_suite = {
 	.exit = sidr_test_exit,
 	.test_cases = sidr_cases,
 };
+
 kunit_test_suite(ibcm_sidr_suite);

@@ -233,4 +233,5 @@ static struct kunit_suite ibcm_state_suite = {
 	.name = "ib_cm_state",
 	.test_cases = state_cases,
 };
+
 kunit_test_suite(ibcm_state_suite);

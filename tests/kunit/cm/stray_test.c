@@ -266,4 +266,5 @@ static struct kunit_suite ibcm_stray_suite = {
 	.exit = stray_test_exit,
 	.test_cases = stray_cases,
 };
+
 kunit_test_suite(ibcm_stray_suite);

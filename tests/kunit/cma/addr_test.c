@@ -319,4 +319,5 @@ static struct kunit_suite cma_addr_suite = {
 	.exit = addr_test_exit,
 	.test_cases = addr_cases,
 };
+
 kunit_test_suite(cma_addr_suite);

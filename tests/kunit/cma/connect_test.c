@@ -469,4 +469,5 @@ static struct kunit_suite cma_connect_suite = {
 	.exit = connect_test_exit,
 	.test_cases = connect_cases,
 };
+
 kunit_test_suite(cma_connect_suite);

@@ -426,4 +426,5 @@ static struct kunit_suite cma_dgram_suite = {
 	.exit = dgram_test_exit,
 	.test_cases = dgram_cases,
 };
+
 kunit_test_suite(cma_dgram_suite);

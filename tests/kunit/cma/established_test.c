@@ -252,4 +252,5 @@ static struct kunit_suite cma_established_suite = {
 	.exit = established_test_exit,
 	.test_cases = established_cases,
 };
+
 kunit_test_suite(cma_established_suite);

@@ -252,6 +252,7 @@ static struct kunit_suite cma_fault_suite = {
 	.exit = fault_test_exit,
 	.test_cases = fault_cases,
 };
+
 kunit_test_suite(cma_fault_suite);
 
 /*
@@ -344,4 +345,5 @@ static struct kunit_suite cma_fault_ib_suite = {
 	.exit = fault_ib_exit,
 	.test_cases = fault_ib_cases,
 };
+
 kunit_test_suite(cma_fault_ib_suite);

@@ -228,4 +228,5 @@ static struct kunit_suite cma_ib_mcast_suite = {
 	.exit = ib_mcast_exit,
 	.test_cases = ib_mcast_cases,
 };
+
 kunit_test_suite(cma_ib_mcast_suite);

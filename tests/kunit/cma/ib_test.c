@@ -529,4 +529,5 @@ static struct kunit_suite cma_ib_suite = {
 	.exit = ib_test_exit,
 	.test_cases = ib_cases,
 };
+
 kunit_test_suite(cma_ib_suite);

@@ -232,4 +232,5 @@ static struct kunit_suite cma_iw_device_suite = {
 	.exit = iw_device_exit,
 	.test_cases = iw_device_cases,
 };
+
 kunit_test_suite(cma_iw_device_suite);

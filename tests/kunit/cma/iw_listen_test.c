@@ -257,4 +257,5 @@ static struct kunit_suite cma_iw_listen_suite = {
 	.exit = iw_listen_exit,
 	.test_cases = iw_listen_cases,
 };
+
 kunit_test_suite(cma_iw_listen_suite);

@@ -525,4 +525,5 @@ static struct kunit_suite cma_iw_suite = {
 	.exit = iw_test_exit,
 	.test_cases = iw_cases,
 };
+
 kunit_test_suite(cma_iw_suite);

@@ -356,4 +356,5 @@ static struct kunit_suite cma_listen_suite = {
 	.exit = listen_test_exit,
 	.test_cases = listen_cases,
 };
+
 kunit_test_suite(cma_listen_suite);

@@ -292,6 +292,7 @@ static struct kunit_suite cma_loopback_suite = {
 	.exit = loopback_exit,
 	.test_cases = loopback_cases,
 };
+
 kunit_test_suite(cma_loopback_suite);
 
 static void over_infiniband(struct kunit *test)
@@ -318,6 +319,7 @@ static struct kunit_suite cma_loopback_ib_suite = {
 	.exit = loopback_ib_exit,
 	.test_cases = loopback_ib_cases,
 };
+
 kunit_test_suite(cma_loopback_ib_suite);
 
 /* What becomes of such a call the provider says. */
@@ -351,4 +353,5 @@ static struct kunit_suite cma_loopback_iw_suite = {
 	.exit = loopback_iw_exit,
 	.test_cases = loopback_iw_cases,
 };
+
 kunit_test_suite(cma_loopback_iw_suite);

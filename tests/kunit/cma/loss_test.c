@@ -295,4 +295,5 @@ static struct kunit_suite cma_loss_suite = {
 	.exit = loss_test_exit,
 	.test_cases = loss_cases,
 };
+
 kunit_test_suite(cma_loss_suite);

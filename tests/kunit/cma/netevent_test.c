@@ -219,4 +219,5 @@ static struct kunit_suite cma_netevent_suite = {
 	.exit = netevent_test_exit,
 	.test_cases = netevent_cases,
 };
+
 kunit_test_suite(cma_netevent_suite);

@@ -382,4 +382,5 @@ static struct kunit_suite cma_options_suite = {
 	.exit = options_test_exit,
 	.test_cases = options_cases,
 };
+
 kunit_test_suite(cma_options_suite);

@@ -300,4 +300,5 @@ static struct kunit_suite cma_order_suite = {
 	.exit = order_test_exit,
 	.test_cases = order_cases,
 };
+
 kunit_test_suite(cma_order_suite);

@@ -472,4 +472,5 @@ static struct kunit_suite cma_port_suite = {
 	.exit = port_test_exit,
 	.test_cases = port_cases,
 };
+
 kunit_test_suite(cma_port_suite);

@@ -302,4 +302,5 @@ static struct kunit_suite cma_psn_suite = {
 	.exit = psn_test_exit,
 	.test_cases = psn_cases,
 };
+
 kunit_test_suite(cma_psn_suite);

@@ -250,4 +250,5 @@ static struct kunit_suite cma_race_suite = {
 	.exit = race_test_exit,
 	.test_cases = race_cases,
 };
+
 kunit_test_suite(cma_race_suite);

@@ -197,4 +197,5 @@ static struct kunit_suite cma_remove_suite = {
 	.exit = remove_test_exit,
 	.test_cases = remove_cases,
 };
+
 kunit_test_suite(cma_remove_suite);

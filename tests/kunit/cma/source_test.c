@@ -360,6 +360,7 @@ static struct kunit_suite cma_source_suite = {
 	.exit = source_test_exit,
 	.test_cases = source_cases,
 };
+
 kunit_test_suite(cma_source_suite);
 
 static struct kunit_case source_ib_cases[] = {
@@ -375,4 +376,5 @@ static struct kunit_suite cma_source_ib_suite = {
 	.exit = source_ib_exit,
 	.test_cases = source_ib_cases,
 };
+
 kunit_test_suite(cma_source_ib_suite);

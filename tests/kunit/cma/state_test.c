@@ -356,4 +356,5 @@ static struct kunit_suite cma_state_suite = {
 	.exit = state_test_exit,
 	.test_cases = state_cases,
 };
+
 kunit_test_suite(cma_state_suite);

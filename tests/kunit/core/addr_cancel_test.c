@@ -316,4 +316,5 @@ static struct kunit_suite ibcore_addr_cancel_suite = {
 	.exit = cancel_test_exit,
 	.test_cases = cancel_cases,
 };
+
 kunit_test_suite(ibcore_addr_cancel_suite);

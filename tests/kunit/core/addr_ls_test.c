@@ -295,4 +295,5 @@ static struct kunit_suite ibcore_addr_ls_suite = {
 	.exit = addr_ls_test_exit,
 	.test_cases = addr_ls_cases,
 };
+
 kunit_test_suite(ibcore_addr_ls_suite);

@@ -423,4 +423,5 @@ static struct kunit_suite ibcore_addr_suite = {
 	.exit = addr_test_exit,
 	.test_cases = addr_cases,
 };
+
 kunit_test_suite(ibcore_addr_suite);

@@ -339,4 +339,5 @@ static struct kunit_suite ibcore_ah_path_suite = {
 	.exit = path_test_exit,
 	.test_cases = path_cases,
 };
+
 kunit_test_suite(ibcore_ah_path_suite);

@@ -327,4 +327,5 @@ static struct kunit_suite ibcore_ah_roce_suite = {
 	.exit = roce_ah_exit,
 	.test_cases = roce_ah_cases,
 };
+
 kunit_test_suite(ibcore_ah_roce_suite);

@@ -321,4 +321,5 @@ static struct kunit_suite ibcore_ah_suite = {
 	.exit = ah_test_exit,
 	.test_cases = ah_cases,
 };
+
 kunit_test_suite(ibcore_ah_suite);

@@ -202,4 +202,5 @@ static struct kunit_suite ibcore_bond_suite = {
 	.exit = bond_test_exit,
 	.test_cases = bond_cases,
 };
+
 kunit_test_suite(ibcore_bond_suite);

@@ -337,4 +337,5 @@ static struct kunit_suite ibcore_cache_suite = {
 	.name = "ib_core_cache",
 	.test_cases = cache_cases,
 };
+
 kunit_test_suite(ibcore_cache_suite);

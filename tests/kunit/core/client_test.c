@@ -547,4 +547,5 @@ static struct kunit_suite ibcore_client_suite = {
 	.exit = client_test_exit,
 	.test_cases = client_cases,
 };
+
 kunit_test_suite(ibcore_client_suite);

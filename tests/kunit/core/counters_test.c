@@ -471,4 +471,5 @@ static struct kunit_suite ibcore_counters_suite = {
 	.exit = counters_test_exit,
 	.test_cases = counters_cases,
 };
+
 kunit_test_suite(ibcore_counters_suite);

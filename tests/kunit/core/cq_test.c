@@ -502,4 +502,5 @@ static struct kunit_suite ibcore_cq_suite = {
 	.exit = cq_test_exit,
 	.test_cases = cq_cases,
 };
+
 kunit_test_suite(ibcore_cq_suite);

@@ -287,4 +287,5 @@ static struct kunit_suite ibcore_device_suite = {
 	.init = device_test_init,
 	.test_cases = device_cases,
 };
+
 kunit_test_suite(ibcore_device_suite);

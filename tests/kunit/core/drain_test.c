@@ -233,4 +233,5 @@ static struct kunit_suite ibcore_drain_suite = {
 	.exit = drain_test_exit,
 	.test_cases = drain_cases,
 };
+
 kunit_test_suite(ibcore_drain_suite);

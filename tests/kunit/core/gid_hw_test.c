@@ -326,4 +326,5 @@ static struct kunit_suite ibcore_gid_hw_suite = {
 	.exit = gid_hw_test_exit,
 	.test_cases = gid_hw_cases,
 };
+
 kunit_test_suite(ibcore_gid_hw_suite);

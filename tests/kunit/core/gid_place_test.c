@@ -533,4 +533,5 @@ static struct kunit_suite ibcore_gid_place_suite = {
 	.exit = gid_place_test_exit,
 	.test_cases = gid_place_cases,
 };
+
 kunit_test_suite(ibcore_gid_place_suite);

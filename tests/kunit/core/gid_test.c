@@ -327,4 +327,5 @@ static struct kunit_suite ibcore_gid_suite = {
 	.exit = gid_test_exit,
 	.test_cases = gid_cases,
 };
+
 kunit_test_suite(ibcore_gid_suite);

@@ -304,4 +304,5 @@ static struct kunit_suite ibcore_lag_suite = {
 	.exit = lag_test_exit,
 	.test_cases = lag_cases,
 };
+
 kunit_test_suite(ibcore_lag_suite);

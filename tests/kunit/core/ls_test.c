@@ -516,4 +516,5 @@ static struct kunit_suite ibcore_ls_suite = {
 	.exit = ls_test_exit,
 	.test_cases = ls_cases,
 };
+
 kunit_test_suite(ibcore_ls_suite);

@@ -298,4 +298,5 @@ static struct kunit_suite ibcore_mr_suite = {
 	.exit = mr_test_exit,
 	.test_cases = mr_cases,
 };
+
 kunit_test_suite(ibcore_mr_suite);

@@ -230,4 +230,5 @@ static struct kunit_suite ibcore_name_suite = {
 	.exit = name_test_exit,
 	.test_cases = name_cases,
 };
+
 kunit_test_suite(ibcore_name_suite);

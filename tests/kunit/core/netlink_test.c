@@ -366,4 +366,5 @@ static struct kunit_suite ibcore_netlink_suite = {
 	.exit = netlink_test_exit,
 	.test_cases = netlink_cases,
 };
+
 kunit_test_suite(ibcore_netlink_suite);

@@ -510,4 +510,5 @@ static struct kunit_suite ibcore_netns_suite = {
 	.exit = netns_test_exit,
 	.test_cases = netns_cases,
 };
+
 kunit_test_suite(ibcore_netns_suite);

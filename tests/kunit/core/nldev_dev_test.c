@@ -469,4 +469,5 @@ static struct kunit_suite ibcore_nldev_dev_suite = {
 	.exit = nldev_test_exit,
 	.test_cases = nldev_dev_cases,
 };
+
 kunit_test_suite(ibcore_nldev_dev_suite);

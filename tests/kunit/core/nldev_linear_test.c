@@ -460,4 +460,5 @@ static struct kunit_suite ibcore_nldev_linear_suite = {
 	.exit = linear_exit,
 	.test_cases = linear_cases,
 };
+
 kunit_test_suite(ibcore_nldev_linear_suite);

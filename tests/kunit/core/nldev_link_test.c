@@ -398,4 +398,5 @@ static struct kunit_suite ibcore_nldev_link_suite = {
 	.exit = link_test_exit,
 	.test_cases = nldev_link_cases,
 };
+
 kunit_test_suite(ibcore_nldev_link_suite);

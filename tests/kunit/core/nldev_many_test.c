@@ -189,4 +189,5 @@ static struct kunit_suite ibcore_nldev_many_suite = {
 	.exit = many_exit,
 	.test_cases = many_cases,
 };
+
 kunit_test_suite(ibcore_nldev_many_suite);

@@ -825,4 +825,5 @@ static struct kunit_suite ibcore_nldev_res_suite = {
 	.exit = res_test_exit,
 	.test_cases = nldev_res_cases,
 };
+
 kunit_test_suite(ibcore_nldev_res_suite);

@@ -480,4 +480,5 @@ static struct kunit_suite ibcore_nldev_stat_suite = {
 	.exit = stat_test_exit,
 	.test_cases = nldev_stat_cases,
 };
+
 kunit_test_suite(ibcore_nldev_stat_suite);

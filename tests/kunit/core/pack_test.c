@@ -306,4 +306,5 @@ static struct kunit_suite ibcore_pack_suite = {
 	.name = "ib_core_pack",
 	.test_cases = pack_cases,
 };
+
 kunit_test_suite(ibcore_pack_suite);

@@ -476,4 +476,5 @@ static struct kunit_suite ibcore_port_suite = {
 	.exit = port_test_exit,
 	.test_cases = port_cases,
 };
+
 kunit_test_suite(ibcore_port_suite);

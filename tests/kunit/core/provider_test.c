@@ -146,4 +146,5 @@ static struct kunit_suite ibcore_provider_suite = {
 	.exit = provider_test_exit,
 	.test_cases = provider_cases,
 };
+
 kunit_test_suite(ibcore_provider_suite);

@@ -702,4 +702,5 @@ static struct kunit_suite ibcore_qp_probe_suite = {
 	.exit = qp_probe_test_exit,
 	.test_cases = qp_probe_cases,
 };
+
 kunit_test_suite(ibcore_qp_probe_suite);

@@ -390,4 +390,5 @@ static struct kunit_suite ibcore_qp_suite = {
 	.exit = qp_test_exit,
 	.test_cases = qp_cases,
 };
+
 kunit_test_suite(ibcore_qp_suite);

@@ -347,4 +347,5 @@ static struct kunit_suite ibcore_qp_watch_suite = {
 	.exit = qp_watch_test_exit,
 	.test_cases = qp_watch_cases,
 };
+
 kunit_test_suite(ibcore_qp_watch_suite);

@@ -475,4 +475,5 @@ static struct kunit_suite ibcore_register_suite = {
 	.init = register_test_init,
 	.test_cases = register_cases,
 };
+
 kunit_test_suite(ibcore_register_suite);

@@ -555,4 +555,5 @@ static struct kunit_suite ibcore_restrack_suite = {
 	.exit = restrack_test_exit,
 	.test_cases = restrack_cases,
 };
+
 kunit_test_suite(ibcore_restrack_suite);

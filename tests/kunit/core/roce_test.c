@@ -417,4 +417,5 @@ static struct kunit_suite ibcore_roce_suite = {
 	.exit = roce_test_exit,
 	.test_cases = roce_cases,
 };
+
 kunit_test_suite(ibcore_roce_suite);

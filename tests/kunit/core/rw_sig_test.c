@@ -260,4 +260,5 @@ static struct kunit_suite ibcore_rw_sig_suite = {
 	.exit = sig_test_exit,
 	.test_cases = sig_cases,
 };
+
 kunit_test_suite(ibcore_rw_sig_suite);

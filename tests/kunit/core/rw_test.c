@@ -448,4 +448,5 @@ static struct kunit_suite ibcore_rw_suite = {
 	.exit = rw_test_exit,
 	.test_cases = rw_cases,
 };
+
 kunit_test_suite(ibcore_rw_suite);

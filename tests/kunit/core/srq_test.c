@@ -324,4 +324,5 @@ static struct kunit_suite ibcore_srq_suite = {
 	.exit = srq_test_exit,
 	.test_cases = srq_cases,
 };
+
 kunit_test_suite(ibcore_srq_suite);

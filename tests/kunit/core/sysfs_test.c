@@ -620,4 +620,5 @@ static struct kunit_suite ibcore_sysfs_suite = {
 	.exit = sysfs_test_exit,
 	.test_cases = sysfs_cases,
 };
+
 kunit_test_suite(ibcore_sysfs_suite);

@@ -341,4 +341,5 @@ static struct kunit_suite ibcore_umap_suite = {
 	.exit = umap_test_exit,
 	.test_cases = umap_cases,
 };
+
 kunit_test_suite(ibcore_umap_suite);

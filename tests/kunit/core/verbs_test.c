@@ -328,4 +328,5 @@ static struct kunit_suite ibcore_verbs_suite = {
 	.exit = verbs_test_exit,
 	.test_cases = verbs_cases,
 };
+
 kunit_test_suite(ibcore_verbs_suite);

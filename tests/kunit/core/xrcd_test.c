@@ -353,4 +353,5 @@ static struct kunit_suite ibcore_xrcd_suite = {
 	.exit = xrcd_test_exit,
 	.test_cases = xrcd_cases,
 };
+
 kunit_test_suite(ibcore_xrcd_suite);

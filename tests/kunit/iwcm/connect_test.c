@@ -297,4 +297,5 @@ static struct kunit_suite iwcm_connect_suite = {
 	.exit = iw_exit,
 	.test_cases = connect_cases,
 };
+
 kunit_test_suite(iwcm_connect_suite);

@@ -223,4 +223,5 @@ static struct kunit_suite iwcm_fixes_suite = {
 	.exit = iw_exit,
 	.test_cases = fixes_cases,
 };
+
 kunit_test_suite(iwcm_fixes_suite);

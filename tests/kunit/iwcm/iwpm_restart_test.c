@@ -393,4 +393,5 @@ static struct kunit_suite iwcm_iwpm_restart_suite = {
 	.exit = pm_exit,
 	.test_cases = restart_cases,
 };
+
 kunit_test_suite(iwcm_iwpm_restart_suite);

@@ -558,4 +558,5 @@ static struct kunit_suite iwcm_iwpm_suite = {
 	.exit = pm_exit,
 	.test_cases = iwpm_cases,
 };
+
 kunit_test_suite(iwcm_iwpm_suite);

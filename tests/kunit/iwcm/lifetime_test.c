@@ -216,4 +216,5 @@ static struct kunit_suite iwcm_lifetime_suite = {
 	.exit = iw_exit,
 	.test_cases = lifetime_cases,
 };
+
 kunit_test_suite(iwcm_lifetime_suite);

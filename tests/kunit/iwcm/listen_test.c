@@ -352,4 +352,5 @@ static struct kunit_suite iwcm_listen_suite = {
 	.exit = iw_exit,
 	.test_cases = listen_cases,
 };
+
 kunit_test_suite(iwcm_listen_suite);

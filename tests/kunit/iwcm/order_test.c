@@ -243,4 +243,5 @@ static struct kunit_suite iwcm_order_suite = {
 	.exit = iw_exit,
 	.test_cases = order_cases,
 };
+
 kunit_test_suite(iwcm_order_suite);

@@ -248,4 +248,5 @@ static struct kunit_suite iwcm_parallel_suite = {
 	.exit = iw_exit,
 	.test_cases = parallel_cases,
 };
+
 kunit_test_suite(iwcm_parallel_suite);

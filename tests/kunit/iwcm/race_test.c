@@ -345,4 +345,5 @@ static struct kunit_suite iwcm_race_suite = {
 	.exit = iw_exit,
 	.test_cases = race_cases,
 };
+
 kunit_test_suite(iwcm_race_suite);

@@ -345,4 +345,5 @@ static struct kunit_suite iwcm_state_suite = {
 	.exit = iw_exit,
 	.test_cases = state_cases,
 };
+
 kunit_test_suite(iwcm_state_suite);

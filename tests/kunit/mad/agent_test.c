@@ -421,4 +421,5 @@ static struct kunit_suite ibmad_agent_suite = {
 	.exit = agent_test_exit,
 	.test_cases = agent_cases,
 };
+
 kunit_test_suite(ibmad_agent_suite);

@@ -271,4 +271,5 @@ static struct kunit_suite ibmad_flow_end_suite = {
 	.exit = flow_end_exit,
 	.test_cases = flow_end_cases,
 };
+
 kunit_test_suite(ibmad_flow_end_suite);

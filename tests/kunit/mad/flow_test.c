@@ -409,4 +409,5 @@ static struct kunit_suite ibmad_flow_suite = {
 	.exit = flow_test_exit,
 	.test_cases = flow_cases,
 };
+
 kunit_test_suite(ibmad_flow_suite);

@@ -203,4 +203,5 @@ static struct kunit_suite ibmad_local_suite = {
 	.exit = local_test_exit,
 	.test_cases = local_cases,
 };
+
 kunit_test_suite(ibmad_local_suite);

@@ -346,4 +346,5 @@ static struct kunit_suite ibmad_lost_suite = {
 	.exit = recover_exit,
 	.test_cases = lost_cases,
 };
+
 kunit_test_suite(ibmad_lost_suite);

@@ -277,4 +277,5 @@ static struct kunit_suite ibmad_malformed_suite = {
 	.exit = malformed_test_exit,
 	.test_cases = malformed_cases,
 };
+
 kunit_test_suite(ibmad_malformed_suite);

@@ -268,4 +268,5 @@ static struct kunit_suite ibmad_match_suite = {
 	.exit = match_test_exit,
 	.test_cases = match_cases,
 };
+
 kunit_test_suite(ibmad_match_suite);

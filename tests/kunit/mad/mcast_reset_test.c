@@ -309,4 +309,5 @@ static struct kunit_suite ibmad_mcast_reset_suite = {
 	.exit = mcast_test_exit,
 	.test_cases = mcast_reset_cases,
 };
+
 kunit_test_suite(ibmad_mcast_reset_suite);

@@ -449,4 +449,5 @@ static struct kunit_suite ibmad_mcast_suite = {
 	.exit = mcast_test_exit,
 	.test_cases = mcast_cases,
 };
+
 kunit_test_suite(ibmad_mcast_suite);

@@ -522,4 +522,5 @@ static struct kunit_suite ibmad_opa_suite = {
 	.exit = opa_test_exit,
 	.test_cases = opa_cases,
 };
+
 kunit_test_suite(ibmad_opa_suite);

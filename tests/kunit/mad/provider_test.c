@@ -673,4 +673,5 @@ static struct kunit_suite ibmad_provider_suite = {
 	.exit = provider_test_exit,
 	.test_cases = provider_cases,
 };
+
 kunit_test_suite(ibmad_provider_suite);

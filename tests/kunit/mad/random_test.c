@@ -179,5 +179,6 @@ static struct kunit_suite ibmad_random_suite = {
 	.exit = random_test_exit,
 	.test_cases = random_cases,
 };
+
 kunit_test_suite(ibmad_random_suite);
 

@@ -465,4 +465,5 @@ static struct kunit_suite ibmad_recover_suite = {
 	.exit = recover_exit,
 	.test_cases = recover_cases,
 };
+
 kunit_test_suite(ibmad_recover_suite);

@@ -236,4 +236,5 @@ static struct kunit_suite ibmad_recv_suite = {
 	.exit = recv_test_exit,
 	.test_cases = recv_cases,
 };
+
 kunit_test_suite(ibmad_recv_suite);

@@ -461,4 +461,5 @@ static struct kunit_suite ibmad_refs_rmpp_suite = {
 	.exit = refs_rmpp_test_exit,
 	.test_cases = refs_rmpp_cases,
 };
+
 kunit_test_suite(ibmad_refs_rmpp_suite);

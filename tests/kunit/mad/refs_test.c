@@ -590,4 +590,5 @@ static struct kunit_suite ibmad_refs_suite = {
 	.exit = refs_test_exit,
 	.test_cases = refs_cases,
 };
+
 kunit_test_suite(ibmad_refs_suite);

@@ -382,4 +382,5 @@ static struct kunit_suite ibmad_regress_suite = {
 	.exit = regress_test_exit,
 	.test_cases = regress_cases,
 };
+
 kunit_test_suite(ibmad_regress_suite);

@@ -328,4 +328,5 @@ static struct kunit_suite ibmad_reply_suite = {
 	.exit = local_test_exit,
 	.test_cases = reply_cases,
 };
+
 kunit_test_suite(ibmad_reply_suite);

@@ -355,4 +355,5 @@ static struct kunit_suite ibmad_rmpp_bound_suite = {
 	.exit = bound_test_exit,
 	.test_cases = rmpp_bound_cases,
 };
+
 kunit_test_suite(ibmad_rmpp_bound_suite);

@@ -581,4 +581,5 @@ static struct kunit_suite ibmad_rmpp_recv_suite = {
 	.exit = peer_test_exit,
 	.test_cases = rmpp_recv_cases,
 };
+
 kunit_test_suite(ibmad_rmpp_recv_suite);

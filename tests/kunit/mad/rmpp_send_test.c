@@ -625,4 +625,5 @@ static struct kunit_suite ibmad_rmpp_send_suite = {
 	.exit = peer_test_exit,
 	.test_cases = rmpp_send_cases,
 };
+
 kunit_test_suite(ibmad_rmpp_send_suite);

@@ -288,4 +288,5 @@ static struct kunit_suite ibmad_rmpp_suite = {
 	.exit = rmpp_test_exit,
 	.test_cases = rmpp_cases,
 };
+
 kunit_test_suite(ibmad_rmpp_suite);

@@ -314,4 +314,5 @@ static struct kunit_suite ibmad_rmpp_way_suite = {
 	.exit = peer_test_exit,
 	.test_cases = rmpp_way_cases,
 };
+
 kunit_test_suite(ibmad_rmpp_way_suite);

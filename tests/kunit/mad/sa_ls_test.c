@@ -665,4 +665,5 @@ static struct kunit_suite ibmad_sa_ls_suite = {
 	.exit = sa_ls_test_exit,
 	.test_cases = sa_ls_cases,
 };
+
 kunit_test_suite(ibmad_sa_ls_suite);

@@ -420,4 +420,5 @@ static struct kunit_suite ibmad_sa_share_suite = {
 	.exit = share_test_exit,
 	.test_cases = share_cases,
 };
+
 kunit_test_suite(ibmad_sa_share_suite);

@@ -617,4 +617,5 @@ static struct kunit_suite ibmad_sa_suite = {
 	.exit = sa_test_exit,
 	.test_cases = sa_cases,
 };
+
 kunit_test_suite(ibmad_sa_suite);

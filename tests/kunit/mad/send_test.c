@@ -549,4 +549,5 @@ static struct kunit_suite ibmad_send_suite = {
 	.exit = send_test_exit,
 	.test_cases = send_cases,
 };
+
 kunit_test_suite(ibmad_send_suite);

@@ -110,4 +110,5 @@ static struct kunit_suite ibmad_sendq_suite = {
 	.exit = sendq_test_exit,
 	.test_cases = sendq_cases,
 };
+
 kunit_test_suite(ibmad_sendq_suite);

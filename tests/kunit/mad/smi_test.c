@@ -281,4 +281,5 @@ static struct kunit_suite ibmad_smi_suite = {
 	.name = "ib_mad_smi",
 	.test_cases = smi_kunit_cases,
 };
+
 kunit_test_suite(ibmad_smi_suite);

@@ -215,4 +215,5 @@ static struct kunit_suite ibmad_stats_suite = {
 	.exit = stats_test_exit,
 	.test_cases = stats_cases,
 };
+
 kunit_test_suite(ibmad_stats_suite);

@@ -456,4 +456,5 @@ static struct kunit_suite ucm_conn_suite = {
 	.exit = hosts_exit,
 	.test_cases = conn_cases,
 };
+
 kunit_test_suite(ucm_conn_suite);

@@ -350,4 +350,5 @@ static struct kunit_suite ucm_event_suite = {
 	.exit = hosts_exit,
 	.test_cases = event_cases,
 };
+
 kunit_test_suite(ucm_event_suite);

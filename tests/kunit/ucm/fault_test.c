@@ -198,4 +198,5 @@ static struct kunit_suite ucm_fault_suite = {
 	.exit = hosts_exit,
 	.test_cases = fault_cases,
 };
+
 kunit_test_suite(ucm_fault_suite);

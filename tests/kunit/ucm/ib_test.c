@@ -194,4 +194,5 @@ static struct kunit_suite ucm_ib_suite = {
 	.exit = hosts_exit_ib,
 	.test_cases = ib_cases,
 };
+
 kunit_test_suite(ucm_ib_suite);

@@ -370,4 +370,5 @@ static struct kunit_suite ucm_input_suite = {
 	.exit = hosts_exit,
 	.test_cases = input_cases,
 };
+
 kunit_test_suite(ucm_input_suite);

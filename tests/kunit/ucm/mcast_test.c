@@ -369,4 +369,5 @@ static struct kunit_suite ucm_mcast_suite = {
 	.exit = hosts_exit,
 	.test_cases = mcast_cases,
 };
+
 kunit_test_suite(ucm_mcast_suite);

@@ -235,4 +235,5 @@ static struct kunit_suite ucm_migrate_suite = {
 	.exit = hosts_exit,
 	.test_cases = migrate_cases,
 };
+
 kunit_test_suite(ucm_migrate_suite);

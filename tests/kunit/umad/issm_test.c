@@ -198,4 +198,5 @@ static struct kunit_suite umad_issm_suite = {
 	.exit = issm_test_exit,
 	.test_cases = issm_cases,
 };
+
 kunit_test_suite(umad_issm_suite);

@@ -367,4 +367,5 @@ static struct kunit_suite umad_recv_suite = {
 	.exit = fixture_exit,
 	.test_cases = recv_cases,
 };
+
 kunit_test_suite(umad_recv_suite);

@@ -296,4 +296,5 @@ static struct kunit_suite umad_register_suite = {
 	.exit = fixture_exit,
 	.test_cases = register_cases,
 };
+
 kunit_test_suite(umad_register_suite);

@@ -195,4 +195,5 @@ static struct kunit_suite umad_remove_suite = {
 	.exit = fixture_exit,
 	.test_cases = remove_cases,
 };
+
 kunit_test_suite(umad_remove_suite);

@@ -426,4 +426,5 @@ static struct kunit_suite umad_send_suite = {
 	.exit = fixture_exit,
 	.test_cases = send_cases,
 };
+
 kunit_test_suite(umad_send_suite);

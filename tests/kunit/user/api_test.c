@@ -192,4 +192,5 @@ static struct kunit_suite uverbs_api_suite = {
 	.exit = api_test_exit,
 	.test_cases = api_cases,
 };
+
 kunit_test_suite(uverbs_api_suite);

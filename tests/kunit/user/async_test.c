@@ -428,4 +428,5 @@ static struct kunit_suite uverbs_async_suite = {
 	.exit = commands_exit,
 	.test_cases = async_cases,
 };
+
 kunit_test_suite(uverbs_async_suite);

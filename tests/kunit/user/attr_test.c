@@ -332,4 +332,5 @@ static struct kunit_suite uverbs_attr_suite = {
 	.exit = attr_test_exit,
 	.test_cases = attr_cases,
 };
+
 kunit_test_suite(uverbs_attr_suite);

@@ -636,4 +636,5 @@ static struct kunit_suite uverbs_cq_suite = {
 	.exit = commands_exit,
 	.test_cases = cq_cases,
 };
+
 kunit_test_suite(uverbs_cq_suite);

@@ -480,4 +480,5 @@ static struct kunit_suite uverbs_dmabuf_suite = {
 	.exit = dmabuf_test_exit,
 	.test_cases = dmabuf_cases,
 };
+
 kunit_test_suite(uverbs_dmabuf_suite);

@@ -410,4 +410,5 @@ static struct kunit_suite uverbs_event_fd_suite = {
 	.exit = commands_exit,
 	.test_cases = event_fd_cases,
 };
+
 kunit_test_suite(uverbs_event_fd_suite);

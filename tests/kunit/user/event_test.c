@@ -512,4 +512,5 @@ static struct kunit_suite uverbs_event_suite = {
 	.exit = commands_exit,
 	.test_cases = event_cases,
 };
+
 kunit_test_suite(uverbs_event_suite);

@@ -152,4 +152,5 @@ static struct kunit_suite uverbs_fd_suite = {
 	.exit = fixture_exit,
 	.test_cases = fd_cases,
 };
+
 kunit_test_suite(uverbs_fd_suite);

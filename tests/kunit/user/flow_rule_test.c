@@ -440,4 +440,5 @@ static struct kunit_suite uverbs_flow_rule_suite = {
 	.exit = commands_exit,
 	.test_cases = flow_rule_cases,
 };
+
 kunit_test_suite(uverbs_flow_rule_suite);

@@ -99,4 +99,5 @@ static struct kunit_suite uverbs_flow_suite = {
 	.name = "uverbs_flow",
 	.test_cases = flow_cases,
 };
+
 kunit_test_suite(uverbs_flow_suite);

@@ -393,4 +393,5 @@ static struct kunit_suite uverbs_handles_suite = {
 	.exit = commands_exit,
 	.test_cases = handles_cases,
 };
+
 kunit_test_suite(uverbs_handles_suite);

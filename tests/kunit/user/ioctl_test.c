@@ -459,4 +459,5 @@ static struct kunit_suite uverbs_ioctl_suite = {
 	.exit = fixture_exit,
 	.test_cases = ioctl_cases,
 };
+
 kunit_test_suite(uverbs_ioctl_suite);

@@ -383,4 +383,5 @@ static struct kunit_suite uverbs_left_suite = {
 	.exit = race_exit,
 	.test_cases = left_cases,
 };
+
 kunit_test_suite(uverbs_left_suite);

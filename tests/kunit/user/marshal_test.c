@@ -289,4 +289,5 @@ static struct kunit_suite uverbs_marshal_suite = {
 	.exit = marshal_test_exit,
 	.test_cases = marshal_cases,
 };
+
 kunit_test_suite(uverbs_marshal_suite);

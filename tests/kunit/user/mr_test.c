@@ -511,4 +511,5 @@ static struct kunit_suite uverbs_mr_suite = {
 	.exit = commands_exit,
 	.test_cases = mr_cases,
 };
+
 kunit_test_suite(uverbs_mr_suite);

@@ -348,4 +348,5 @@ static struct kunit_suite uverbs_node_suite = {
 	.exit = node_exit,
 	.test_cases = node_cases,
 };
+
 kunit_test_suite(uverbs_node_suite);

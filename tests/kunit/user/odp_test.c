@@ -538,4 +538,5 @@ static struct kunit_suite uverbs_odp_suite = {
 	.exit = odp_test_exit,
 	.test_cases = odp_cases,
 };
+
 kunit_test_suite(uverbs_odp_suite);

@@ -144,4 +144,5 @@ static struct kunit_suite uverbs_pd_suite = {
 	.exit = commands_exit,
 	.test_cases = pd_cases,
 };
+
 kunit_test_suite(uverbs_pd_suite);

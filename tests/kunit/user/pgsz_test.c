@@ -198,4 +198,5 @@ static struct kunit_suite uverbs_pgsz_suite = {
 	.name = "uverbs_pgsz",
 	.test_cases = pgsz_test_cases,
 };
+
 kunit_test_suite(uverbs_pgsz_suite);

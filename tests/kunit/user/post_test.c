@@ -392,4 +392,5 @@ static struct kunit_suite uverbs_post_suite = {
 	.exit = commands_exit,
 	.test_cases = post_cases,
 };
+
 kunit_test_suite(uverbs_post_suite);

@@ -513,4 +513,5 @@ static struct kunit_suite uverbs_qp_create_suite = {
 	.exit = commands_exit,
 	.test_cases = qp_create_cases,
 };
+
 kunit_test_suite(uverbs_qp_create_suite);

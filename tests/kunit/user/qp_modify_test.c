@@ -521,4 +521,5 @@ static struct kunit_suite uverbs_qp_modify_suite = {
 	.exit = commands_exit,
 	.test_cases = qp_modify_cases,
 };
+
 kunit_test_suite(uverbs_qp_modify_suite);

@@ -431,4 +431,5 @@ static struct kunit_suite uverbs_query_suite = {
 	.exit = commands_exit,
 	.test_cases = query_cases,
 };
+
 kunit_test_suite(uverbs_query_suite);

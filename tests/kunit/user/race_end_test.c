@@ -282,4 +282,5 @@ static struct kunit_suite uverbs_race_end_suite = {
 	.exit = race_exit,
 	.test_cases = end_cases,
 };
+
 kunit_test_suite(uverbs_race_end_suite);

@@ -354,4 +354,5 @@ static struct kunit_suite uverbs_race_event_suite = {
 	.exit = race_exit,
 	.test_cases = race_event_cases,
 };
+
 kunit_test_suite(uverbs_race_event_suite);

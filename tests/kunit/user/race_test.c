@@ -329,4 +329,5 @@ static struct kunit_suite uverbs_race_suite = {
 	.exit = race_exit,
 	.test_cases = race_cases,
 };
+
 kunit_test_suite(uverbs_race_suite);

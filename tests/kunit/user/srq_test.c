@@ -277,4 +277,5 @@ static struct kunit_suite uverbs_srq_suite = {
 	.exit = commands_exit,
 	.test_cases = srq_cases,
 };
+
 kunit_test_suite(uverbs_srq_suite);

@@ -487,4 +487,5 @@ static struct kunit_suite uverbs_tables_suite = {
 	.exit = tables_exit,
 	.test_cases = tables_cases,
 };
+
 kunit_test_suite(uverbs_tables_suite);

@@ -333,4 +333,5 @@ static struct kunit_suite uverbs_umap_suite = {
 	.exit = umap_test_exit,
 	.test_cases = umap_cases,
 };
+
 kunit_test_suite(uverbs_umap_suite);

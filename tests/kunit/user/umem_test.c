@@ -331,4 +331,5 @@ static struct kunit_suite uverbs_umem_suite = {
 	.exit = umem_test_exit,
 	.test_cases = umem_cases,
 };
+
 kunit_test_suite(uverbs_umem_suite);

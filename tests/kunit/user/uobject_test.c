@@ -358,4 +358,5 @@ static struct kunit_suite uverbs_uobject_suite = {
 	.exit = fixture_exit,
 	.test_cases = uobject_cases,
 };
+
 kunit_test_suite(uverbs_uobject_suite);

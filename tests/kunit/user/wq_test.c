@@ -304,4 +304,5 @@ static struct kunit_suite uverbs_wq_suite = {
 	.exit = commands_exit,
 	.test_cases = wq_cases,
 };
+
 kunit_test_suite(uverbs_wq_suite);

@@ -382,4 +382,5 @@ static struct kunit_suite uverbs_write_suite = {
 	.exit = fixture_exit,
 	.test_cases = write_cases,
 };
+
 kunit_test_suite(uverbs_write_suite);

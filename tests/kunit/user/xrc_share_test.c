@@ -381,4 +381,5 @@ static struct kunit_suite uverbs_xrc_share_suite = {
 	.exit = race_exit,
 	.test_cases = xrc_share_cases,
 };
+
 kunit_test_suite(uverbs_xrc_share_suite);

@@ -271,4 +271,5 @@ static struct kunit_suite uverbs_xrcd_suite = {
 	.exit = commands_exit,
 	.test_cases = xrcd_cases,
 };
+
 kunit_test_suite(uverbs_xrcd_suite);
