@@ -205,6 +205,7 @@ struct ibmad_recv {
 	struct ibmad_item item;
 	bool local;			/* looped back, never on the wire */
 	bool solicited;			/* answers a request of the agent's */
+	bool untold;			/* the provider did not say how long it is */
 	struct ib_mad_send_buf *send_buf; /* that request, for its handler */
 	u32 rmpp_bytes;			/* of the transfer, in agent->rmpp_bytes */
 	struct ibmad_pool *pool;

@@ -349,6 +349,7 @@ static void recv_process(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	recv->wc = *wc;
 	recv->wc.wr_id = 0;
 	recv->wc.qp = &mqp->pub;
+	recv->untold = !wc->byte_len;
 	recv->wc.byte_len = len + sizeof(struct ib_grh);
 	/* qedr does not tell; and QP0 has nothing to say to a QP1 (C13-10). */
 	if (!recv->wc.src_qp && mqp == &mqp->port->qp[1])

@@ -243,8 +243,8 @@ static bool local_wants_answer(const struct ibmad_recv *recv)
 
 /*
  * A Get or Set that nobody takes is answered, so that its sender need not wait
- * out its timeouts (IBA 13.4.7: unsupported method and attribute combination).  By QP1
- * with no more than its headers: what is behind them may not have come from there.
+ * out its timeouts (IBA 13.4.7: unsupported method and attribute combination).  Where the
+ * provider did not tell how much came, what is behind the headers may be another's.
  */
 void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 {
@@ -259,7 +259,7 @@ void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 	hdr->status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB);
 	if (hdr->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
 		hdr->status |= IB_SMP_DIRECTION;
-	if (mqp == &mqp->port->qp[1])
+	if (recv->untold)
 		memset(recv->mad + kept, 0, mqp->port->mad_size - kept);
 	local_reply(mqp, recv, recv->recv_wc.mad_len, recv->wc.pkey_index);
 }
