@@ -10,7 +10,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "cma.h"
+#include "id/id.h"
 
 struct cma_port_dir {
 	struct config_group group;

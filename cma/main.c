@@ -9,7 +9,9 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
+#include "resolve/resolve.h"
 
 MODULE_AUTHOR("The Ibex developers");
 MODULE_DESCRIPTION("RDMA connection manager");

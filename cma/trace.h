@@ -12,7 +12,7 @@
 #include <linux/tracepoint.h>
 #include <trace/misc/rdma.h>
 
-#include "cma.h"
+#include "id/id.h"
 
 #ifndef IBEX_CMA_TRACE_ADDRS
 #define IBEX_CMA_TRACE_ADDRS

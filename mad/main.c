@@ -4,7 +4,7 @@
  * QPs of every port that has them.
  */
 #include <linux/module.h>
-#include "mad.h"
+#include "port/port.h"
 #include "sa/sa.h"
 
 unsigned int ibmad_send_depth = 128;

@@ -11,7 +11,8 @@
 #define IBEX_MAD_TRACE_H
 
 #include <linux/tracepoint.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
 
 DECLARE_EVENT_CLASS(ibmad_send_class,
 	TP_PROTO(struct ibmad_send *send),

@@ -3,7 +3,7 @@
 #include <linux/math64.h>
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/port.h"
 
 /*
  * An IBA time, 4.096 us * 2^n, in ms, rounded up.  A path record's has 6 bits;

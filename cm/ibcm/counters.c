@@ -10,7 +10,7 @@
 #include <rdma/ib_sysfs.h>
 #include <ibex/sysfs.h>
 
-#include "cm.h"
+#include "ibcm/port.h"
 
 struct ibcm_attr {
 	struct ib_port_attribute attr;

@@ -14,7 +14,9 @@
 #include <linux/xarray.h>
 #include <ibex/cm.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 /*

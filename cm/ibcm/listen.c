@@ -10,7 +10,9 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 static DEFINE_MUTEX(ibcm_listen_mutex);

@@ -8,7 +8,7 @@
  */
 #include <ibex/cm.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
 
 #define IBCM_24_BITS	0xffffff	/* of QP numbers and PSNs on the wire */
 

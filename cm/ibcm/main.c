@@ -2,7 +2,9 @@
 /* Module init and exit of the InfiniBand communication manager. */
 #include <linux/module.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 
 MODULE_DESCRIPTION("InfiniBand CM");
 MODULE_LICENSE("Dual BSD/GPL");

@@ -18,7 +18,8 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 
 #define IBCM_AH_LINGER		(HZ / 10)
 #define IBCM_MAX_IDLE_AHS	32	/* of a port; the oldest goes at once */

@@ -11,7 +11,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
 
 static struct rhashtable ibcm_by_comm;
 static struct rhashtable ibcm_by_qp;

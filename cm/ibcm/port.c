@@ -2,7 +2,9 @@
 /* Devices and ports that have a communication manager, and their MAD agents. */
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 
 DEFINE_SRCU(ibcm_srcu);
 

@@ -2,7 +2,8 @@
 /* What a connection's QP is to be modified with (IBA vol. 1, 10.3.1, 11.2.4.2). */
 #include <linux/export.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
 #include "trace.h"
 
 /* Both sides' parameters are known, from the peer's message or our own. */

@@ -24,7 +24,8 @@
  *    the consumer is told from the id's work, before anything that follows.
  *    Until that work the REP is outstanding; destruction cancels it.
  */
-#include "cm.h"
+#include "ibcm/id.h"
+#include "messages/messages.h"
 
 #define STEP(n, e, f, r)						\
 	{ .next = IB_CM_##n, .event = (e), .flags = IBCM_F_VALID | (f),	\

@@ -9,7 +9,8 @@
  */
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
 
 void ibcm_timewait_begin(struct ibcm_id *id)
 {

@@ -26,7 +26,9 @@
 #include <linux/export.h>
 #include <ibex/cm.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 static const u8 ibcm_proof_stats[] = {

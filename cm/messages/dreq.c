@@ -2,7 +2,9 @@
 /* DREQ and DREP (IBA vol. 1, 12.6.10, 12.6.11): a connection is released. */
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 static void ibcm_dreq_fill(struct ibcm_msg *msg, __be64 tid,

@@ -7,7 +7,9 @@
  * have no call to load one, so after the consumer has been told, the answer is
  * an APR that says "unsupported"; the peer goes on with the path it has.
  */
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 
 static void ibcm_lap_path(struct ibcm_id *id, const struct ibcm_rx *rx,
 			  struct sa_path_rec *path)

@@ -2,7 +2,9 @@
 /* MRA (IBA vol. 1, 12.6.6): received, but the answer will take its time. */
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 static void ibcm_mra_fill(struct ibcm_msg *msg, u8 mraed, u8 service_timeout,

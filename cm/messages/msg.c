@@ -11,7 +11,9 @@
  */
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 
 /*
  * A read section that one function begins and another ends: the semaphore-like

@@ -5,7 +5,8 @@
  * gone, a REP to nobody.  Each is answered from a work item of its own, since one
  * whose sender cannot be found takes a second; a port has a bounded number.
  */
-#include "cm.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 /* Messages begin with the sender's communication id, then the receiver's. */

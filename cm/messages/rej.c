@@ -2,7 +2,9 @@
 /* REJ (IBA vol. 1, 12.6.7): a connection is refused or given up. */
 #include <linux/export.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 void ibcm_rej_fill(void *mad, u8 rejected, u16 reason, const void *ari,

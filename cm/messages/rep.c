@@ -14,7 +14,9 @@
  * Before a REP goes again, or is given up, the QP's expected PSN is asked for where
  * it tells (ibcm/watch.c): if the peer has sent data there is nothing to resend.
  */
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 #define IBCM_MIN_WAIT_MS	10

@@ -2,7 +2,9 @@
 /* REQ, active side (IBA vol. 1, 12.6.5): a connection is requested. */
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 /* What is made for a REQ before the id's state changes. */

@@ -2,7 +2,9 @@
 /* REQ, passive side (IBA vol. 1, 12.6.5, 12.9.8.3): a connection is requested of us. */
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 /* The peer's QP and its type as our QP's type; 0 for a service we lack. */

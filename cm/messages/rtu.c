@@ -2,7 +2,9 @@
 /* RTU (IBA vol. 1, 12.6.9): the REP has arrived, the QP is ready to use. */
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 /* The RTU, with the private data that duplicates get as well. */

@@ -8,7 +8,9 @@
  */
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 static struct kmem_cache *ibcm_rx_cache;

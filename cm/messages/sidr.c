@@ -8,7 +8,9 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 static struct rhashtable ibcm_sidrs;

@@ -5,7 +5,7 @@
  */
 #include <net/ipv6.h>
 
-#include "cma.h"
+#include "bind/bind.h"
 
 bool cma_addr_family_ok(const struct sockaddr *addr)
 {

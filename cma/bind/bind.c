@@ -9,7 +9,8 @@
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
 
 struct cma_local {
 	struct cma_gid_key key;		/* of the GID, as the hints know it */

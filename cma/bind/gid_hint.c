@@ -14,7 +14,8 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
 
 /* More addresses than that are not in use at a time; old ones make way. */
 #define CMA_MAX_HINTS	1024

@@ -8,7 +8,8 @@
 #include <linux/rhashtable.h>
 #include <net/net_namespace.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
 
 struct cma_listen_key {
 	const struct net *net;

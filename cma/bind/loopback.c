@@ -11,7 +11,8 @@
 #include <linux/netdevice.h>
 #include <net/ipv6.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
 
 /* How well a GID serves, by the greatest bit: 0 not at all. */
 enum {

@@ -25,7 +25,8 @@
 #include <net/ip.h>
 #include <net/net_namespace.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
 
 enum cma_fam { CMA_FAM_IP4, CMA_FAM_IP6, CMA_FAM_IB, CMA_NR_FAMS };
 

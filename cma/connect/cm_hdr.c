@@ -17,7 +17,9 @@
 #include <kunit/visibility.h>
 #include <linux/slab.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "connect/connect.h"
+#include "id/id.h"
 
 struct cma_wire_addr {
 	__be32 zero[3];			/* of IPv4 */

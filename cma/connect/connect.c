@@ -3,7 +3,8 @@
  * Connecting, accepting, rejecting, disconnecting, for all transports: what is
  * the same, and whose turn it is.
  */
-#include "cma.h"
+#include "connect/connect.h"
+#include "id/id.h"
 #include "trace.h"
 
 static bool cma_on_iwarp(struct cma_id *idp)

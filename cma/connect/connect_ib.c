@@ -5,7 +5,8 @@
 #include <linux/slab.h>
 #include <ibex/cm.h>
 
-#include "cma.h"
+#include "connect/connect.h"
+#include "id/id.h"
 #include "trace.h"
 
 /*

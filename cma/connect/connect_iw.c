@@ -2,7 +2,8 @@
 /*
  * Connections through the iWARP CM.
  */
-#include "cma.h"
+#include "connect/connect.h"
+#include "id/id.h"
 #include "trace.h"
 
 /* As cma_ib_new_cm_id(). */

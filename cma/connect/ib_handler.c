@@ -19,7 +19,8 @@
  */
 #include <ibex/cm.h>
 
-#include "cma.h"
+#include "connect/connect.h"
+#include "id/id.h"
 #include "trace.h"
 
 /* The attempt ended, one way or the other; nothing watches the peer or the QP now. */

@@ -13,7 +13,9 @@
  */
 #include <net/ipv6.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "connect/connect.h"
+#include "id/id.h"
 #include "trace.h"
 
 /* The iWARP CM names both depths from the peer's point of view. */

@@ -12,7 +12,9 @@
  */
 #include <linux/slab.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "connect/connect.h"
+#include "id/id.h"
 
 /* Ids that listen on every device: cma_id.any_node; by cma_topology. */
 static LIST_HEAD(cma_any_listeners);

@@ -9,7 +9,8 @@
  *
  * IBA vol. 1, 10.3.1.  qp_mutex keeps the QP from being destroyed under a move.
  */
-#include "cma.h"
+#include "connect/connect.h"
+#include "id/id.h"
 #include "trace.h"
 
 static int cma_ipoib_qkey(struct cma_id *idp, u32 *qkey)

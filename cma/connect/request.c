@@ -12,7 +12,10 @@
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "connect/connect.h"
+#include "id/id.h"
+#include "resolve/resolve.h"
 #include "trace.h"
 
 #define PKEY_BASE_MASK	0x7fff		/* without the membership */

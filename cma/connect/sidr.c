@@ -4,7 +4,8 @@
  */
 #include <linux/slab.h>
 
-#include "cma.h"
+#include "connect/connect.h"
+#include "id/id.h"
 #include "trace.h"
 
 /* How long one SIDR_REQ may take, as a REQ: 4.096 us * 2^20, in ms. */

@@ -15,7 +15,9 @@
 #include <net/route.h>
 #include <ibex/cm.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "connect/connect.h"
+#include "id/id.h"
 
 /* Where a request must come from to be taken. */
 enum cma_origin {

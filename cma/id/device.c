@@ -8,7 +8,9 @@
 #include <linux/slab.h>
 #include <ibex/device.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "connect/connect.h"
+#include "id/id.h"
 #include "trace.h"
 
 /* Writers: devices that come and go, listeners on any address. */

@@ -9,7 +9,9 @@
  * notifier chain, a callback may start the next resolution or end the id, and
  * different ids' events run in parallel.
  */
-#include "cma.h"
+#include "id/id.h"
+#include "multicast/multicast.h"
+#include "resolve/resolve.h"
 
 static int cma_addr_change_event(struct cma_id *idp)
 {

@@ -13,7 +13,11 @@
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "connect/connect.h"
+#include "id/id.h"
+#include "multicast/multicast.h"
+#include "resolve/resolve.h"
 #include "trace.h"
 
 static void cma_id_query(const struct rdma_restrack_cm_id *track,

@@ -17,7 +17,8 @@
 #include <net/neighbour.h>
 #include <net/netevent.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
 
 struct cma_peer_key {
 	const struct net *net;

@@ -2,7 +2,8 @@
 /*
  * Options of an id, and its GIDs.
  */
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
 
 /* Five bits in QP attributes and CM messages. */
 #define CMA_MAX_TIMER	31

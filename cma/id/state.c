@@ -13,7 +13,7 @@
  */
 #include <kunit/visibility.h>
 
-#include "cma.h"
+#include "id/id.h"
 
 #define TO(state)	((state) + 1)	/* so that 0 means: refused */
 static const u8 cma_states[CMA_NR_STATES][CMA_NR_TRIGGERS] = {

@@ -10,7 +10,11 @@
 #include <net/if_inet6.h>
 #include <net/ip.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "connect/connect.h"
+#include "id/id.h"
+#include "multicast/multicast.h"
+#include "resolve/resolve.h"
 
 #define CMA_MCAST_QPN	0xffffff	/* IBA vol. 1, 10.5.1 */
 

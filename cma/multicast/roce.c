@@ -8,7 +8,11 @@
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "connect/connect.h"
+#include "id/id.h"
+#include "multicast/multicast.h"
+#include "resolve/resolve.h"
 
 static int cma_mcast_roce_mgid(const struct sockaddr *addr,
 			       enum ib_gid_type type, union ib_gid *mgid)

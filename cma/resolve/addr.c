@@ -9,7 +9,9 @@
 #include <linux/if_arp.h>
 #include <net/ipv6.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
+#include "resolve/resolve.h"
 
 static bool cma_is_linklocal(const struct sockaddr *addr)
 {

@@ -7,7 +7,8 @@
  */
 #include <linux/slab.h>
 
-#include "cma.h"
+#include "id/id.h"
+#include "resolve/resolve.h"
 
 /*
  * cma_route_alloc() - replace an id's path records by zeroed ones

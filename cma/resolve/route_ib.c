@@ -5,7 +5,8 @@
 #include <linux/slab.h>
 #include <rdma/ib_user_sa.h>
 
-#include "cma.h"
+#include "id/id.h"
+#include "resolve/resolve.h"
 
 struct ib_sa_client cma_sa_client;
 

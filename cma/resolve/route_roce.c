@@ -6,7 +6,9 @@
 #include <linux/jhash.h>
 #include <net/route.h>
 
-#include "cma.h"
+#include "bind/bind.h"
+#include "id/id.h"
+#include "resolve/resolve.h"
 
 /* The netdev the id's address is on, with a reference, or NULL. */
 struct net_device *cma_roce_netdev(struct cma_id *idp)

@@ -5,7 +5,9 @@
  */
 #include <linux/slab.h>
 #include <linux/xarray.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
+#include "rmpp/rmpp.h"
 #include "trace.h"
 
 /* Agents by hi_tid.  Readers: RCU, then refcount_inc_not_zero(&agent->refs). */
@@ -35,6 +37,11 @@ struct ibmad_agent *ibmad_agent_by_tid(struct ibmad_qp *mqp, __be64 tid)
 		agent = NULL;
 	rcu_read_unlock();
 	return agent;
+}
+
+void ibmad_count_shared(struct ib_mad_agent *agent)
+{
+	ibmad_count(to_agent(agent)->port, IBMAD_SA_SHARED);
 }
 
 static int agent_check_class(enum ib_qp_type qp_type, u8 rmpp_version,

@@ -5,7 +5,7 @@
  * RMPP header (13.6).
  */
 #include <linux/export.h>
-#include "mad.h"
+#include "agent/agent.h"
 
 static const struct {
 	u8 first;

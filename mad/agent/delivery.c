@@ -7,7 +7,8 @@
  * Who fills the inbox holds a reference on the agent (agent->refs), so once
  * those are gone one flush of the work item is the last (agent.c).
  */
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
 #include "trace.h"
 
 static void deliver_push(struct ibmad_agent *agent, struct ibmad_item *item,

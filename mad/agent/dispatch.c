@@ -8,7 +8,8 @@
  * bucket holds one or two.
  */
 #include <linux/slab.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
 
 static u32 class_oui(const u8 oui[3])
 {

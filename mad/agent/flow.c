@@ -15,7 +15,8 @@
  * be cancelled.  Everything here is protected by agent->lock.
  */
 #include <linux/slab.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
 
 /* All of its bytes count; a handle where the provider cannot tell where it leads. */
 struct flow_key {

@@ -9,7 +9,8 @@
  * more out than one, and for each the table costs a hundred instructions three times.
  */
 #include <rdma/opa_addr.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
 
 #define MATCH_MAX_LMC	7	/* a port has 128 LIDs at most (IBA 4.1.3) */
 

@@ -8,7 +8,10 @@
  */
 #include <linux/export.h>
 #include <linux/slab.h>
+#include "agent/agent.h"
+#include "port/port.h"
 #include "rmpp/rmpp.h"
+#include "smi/smi.h"
 #include "trace.h"
 
 #define STEP(_next, _action) \
@@ -456,6 +459,11 @@ struct ib_mad_send_buf *ib_create_send_mad(struct ib_mad_agent *mad_agent,
 	return &send->buf;
 }
 EXPORT_SYMBOL(ib_create_send_mad);
+
+void ibmad_send_set_pkey(struct ib_mad_send_buf *buf, u16 pkey_index)
+{
+	to_send(buf)->pkey_index = pkey_index;
+}
 
 /**
  * ib_free_send_mad - free a MAD that is not posted

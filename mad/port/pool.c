@@ -7,7 +7,7 @@
  * its pool alone, never to the port.
  */
 #include <linux/slab.h>
-#include "mad.h"
+#include "port/port.h"
 
 static void pool_release(struct kref *kref)
 {

@@ -7,7 +7,8 @@
  * and PD go when the device goes, after all activity of its agents has ended.
  */
 #include <linux/slab.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
 
 struct ibmad_device {
 	u32 first_port;

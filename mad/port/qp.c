@@ -27,7 +27,8 @@
 #include <linux/kmemleak.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
-#include "mad.h"
+#include "port/port.h"
+#include "smi/smi.h"
 
 static int qp_to_init(struct ibmad_qp *mqp)
 {

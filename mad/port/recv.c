@@ -9,7 +9,10 @@
  * QP1 does not wait for I/O: that may need the connection which those behind make.
  */
 #include <linux/export.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
+#include "rmpp/rmpp.h"
+#include "smi/smi.h"
 #include "trace.h"
 
 static size_t recv_dma_size(const struct ibmad_qp *mqp)

@@ -21,7 +21,8 @@
  * long the queue stands still.
  */
 #include <linux/export.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
 #include "trace.h"
 
 static bool sendq_has_slot(const struct ibmad_qp *mqp)

@@ -6,7 +6,7 @@
  */
 #include <rdma/ib_sysfs.h>
 #include <ibex/sysfs.h>
-#include "mad.h"
+#include "port/port.h"
 
 /* ---- counting ---- */
 

@@ -5,7 +5,9 @@
  * Each answers a MAD of the transfer and goes back to where that came from, with
  * its headers but for the response bit, which is turned over.
  */
-#include "rmpp.h"
+#include "agent/agent.h"
+#include "port/port.h"
+#include "rmpp/rmpp.h"
 
 /* Its work request completed, well or not: the peer's timers see to the rest. */
 void ibmad_rmpp_control_done(struct ibmad_send *send)

@@ -14,7 +14,9 @@
  * Everything here is protected by agent->rmpp_mutex; the reaper is delayed work.
  */
 #include <linux/slab.h>
-#include "rmpp.h"
+#include "agent/agent.h"
+#include "port/port.h"
+#include "rmpp/rmpp.h"
 
 #define IBMAD_RMPP_MAX_RECVS	1024	/* reassemblies of an agent */
 #define IBMAD_RMPP_MAX_SHARE	128	/* unasked and unfinished ones of one source */

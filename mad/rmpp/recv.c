@@ -14,7 +14,9 @@
  * CQ's work, those that had to wait for the way back from a work item.
  */
 #include <linux/sizes.h>
-#include "rmpp.h"
+#include "agent/agent.h"
+#include "port/port.h"
+#include "rmpp/rmpp.h"
 
 #define IBMAD_RMPP_WINDOW	64	/* segments granted beyond the last ACKed */
 #define IBMAD_RMPP_RESERVE	32	/* left of a window when the next is granted */

@@ -3,17 +3,34 @@
 #define IBEX_MAD_RMPP_H
 
 /*
- * What the rmpp_*.c files share (IBA vol. 1, 13.6).
+ * Reliable multi-packet transfers (IBA vol. 1, 13.6).
  *
  * Lock order: agent->rmpp_mutex, then agent->lock; the mutex, then port->rahs_lock.
  * Reassemblies live under the mutex (they are touched in process context alone),
  * transfers being sent under the spinlock, as sends are.
  */
 #include <linux/xarray.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
 
 /* The one double-sided method: request and response are transfers (15.2.2). */
 #define IBMAD_SA_GET_MULTI	0x14
+
+/* ---- recv.c, send.c: for agents, and for sends of their clients ---- */
+int ibmad_rmpp_agent_init(struct ibmad_agent *agent);
+/* Drops every reassembly; none starts any more.  May sleep. */
+void ibmad_rmpp_agent_exit(struct ibmad_agent *agent);
+void ibmad_rmpp_agent_free(struct ibmad_agent *agent);
+/* A MAD of an active transfer, for an agent of kernel RMPP; consumes @recv. */
+void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv);
+
+int ibmad_rmpp_send_init(struct ibmad_send *send, gfp_t gfp);
+void ibmad_rmpp_send_free(struct ibmad_send *send);
+/* The next two under agent->lock. */
+int ibmad_rmpp_send_start(struct ibmad_send *send);
+/* Returns the references on the agent to release after the lock. */
+unsigned int ibmad_rmpp_send_withdraw(struct ibmad_agent *agent,
+				      struct ibmad_send *send);
 
 /* ---- rmpp/reasm.c: reassemblies; under agent->rmpp_mutex ---- */
 struct ibmad_rmpp_source {

@@ -25,7 +25,9 @@
  */
 #include <linux/export.h>
 #include <linux/slab.h>
-#include "rmpp.h"
+#include "agent/agent.h"
+#include "port/port.h"
+#include "rmpp/rmpp.h"
 
 #define IBMAD_RMPP_INFLIGHT	8
 #define IBMAD_RMPP_REPEATS	8	/* of the missing segment, until the timer fires */

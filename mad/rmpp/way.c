@@ -13,7 +13,9 @@
 #include <linux/etherdevice.h>
 #include <linux/jhash.h>
 #include <linux/slab.h>
-#include "rmpp.h"
+#include "agent/agent.h"
+#include "port/port.h"
+#include "rmpp/rmpp.h"
 
 #define IBMAD_RMPP_MAX_LOOKUPS	128	/* of an agent; half for the unasked */
 #define IBMAD_RMPP_MAX_AHS	1024	/* of a port; half for the unasked */

@@ -194,7 +194,7 @@ static void sa_query_readdress(struct ib_sa_query *query)
 	ibmad_sa_sm_ah_put(query->sm_ah);
 	query->sm_ah = sm_ah;
 	query->buf->ah = sm_ah->ah;
-	to_send(query->buf)->pkey_index = sm_ah->pkey_index;
+	ibmad_send_set_pkey(query->buf, sm_ah->pkey_index);
 }
 
 int ibmad_sa_send_late(struct ib_sa_query *query)

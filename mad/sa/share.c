@@ -120,7 +120,7 @@ bool ibmad_sa_share_join(struct ib_sa_query *query)
 		list_add_tail(&query->share.link, &leader->share.riders);
 	spin_unlock_irqrestore(&port->share_lock, flags);
 	if (leader)
-		ibmad_count(to_agent(port->agent)->port, IBMAD_SA_SHARED);
+		ibmad_count_shared(port->agent);
 	return leader;
 }
 

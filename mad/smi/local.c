@@ -9,7 +9,9 @@
  * posted where one cannot sleep and process_mad may.
  */
 #include <linux/slab.h>
-#include "mad.h"
+#include "agent/agent.h"
+#include "port/port.h"
+#include "smi/smi.h"
 
 static bool mad_is_opa(const struct ibmad_qp *mqp, const void *mad)
 {

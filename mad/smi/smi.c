@@ -8,7 +8,8 @@
  * counts up, and hop_cnt + 1 means "given to the SMA of the last node"; on the
  * way back it counts down, and 0 means "given to the SM that sent it".
  */
-#include "mad.h"
+#include "port/port.h"
+#include "smi/smi.h"
 #include "trace.h"
 
 /* The fields of a directed route, wherever base and OPA SMPs have them. */

@@ -12,7 +12,7 @@
 #include <kunit/visibility.h>
 #include <rdma/uverbs_std_types.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 /* Where a walk over definitions is. */
 struct api_walk {

@@ -8,7 +8,7 @@
  */
 #include <linux/uaccess.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 int uverbs_attr_written(const struct uverbs_attr_bundle *bundle,
 			const struct uverbs_attr *attr)

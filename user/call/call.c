@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 
+#include "call/call.h"
 #include "uverbs/uverbs.h"
 
 #define ARENA_ALIGN sizeof(u64)

@@ -19,6 +19,7 @@
 #include <kunit/visibility.h>
 #include <rdma/uverbs_std_types.h>
 
+#include "call/call.h"
 #include "uverbs/uverbs.h"
 
 /* Most handlers allocate this much or less. */

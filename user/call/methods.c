@@ -5,7 +5,7 @@
  */
 #include <kunit/visibility.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 const struct uapi_definition uverbs_core_definitions[] = {
 	UAPI_DEF_CHAIN(uverbs_write_definitions),

@@ -2,7 +2,8 @@
 /* The objects that a command names by handle, which by ioctl are attributes. */
 #include <rdma/uverbs_std_types.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "queues/queues.h"
 
 /*
  * The object of @type with handle @id, locked for reading until uverbs_reads_put(),

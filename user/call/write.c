@@ -19,6 +19,7 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
+#include "call/call.h"
 #include "uverbs/uverbs.h"
 
 /* Most handlers allocate this much or less. */

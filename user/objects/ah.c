@@ -3,7 +3,7 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 /* The caller checked that the port is one of @ibdev. */
 static void ah_attr_from_user(struct ib_device *ibdev, struct rdma_ah_attr *to,

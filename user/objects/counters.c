@@ -4,7 +4,7 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 static int counters_create(struct ib_uobject *uobj,
 			   struct uverbs_attr_bundle *attrs)

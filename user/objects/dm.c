@@ -3,7 +3,7 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 static int dm_alloc(struct ib_uobject *uobj, struct ib_dm_alloc_attr *attr,
 		    struct uverbs_attr_bundle *attrs)

@@ -9,7 +9,8 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "objects/objects.h"
 
 /* What the default rules get is what no rule has trapped. */
 static bool flow_type_may_pass_on(u32 type)

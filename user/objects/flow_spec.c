@@ -9,7 +9,8 @@
  */
 #include <rdma/uverbs_std_types.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "objects/objects.h"
 
 struct flow_filter {
 	u8 size;			/* of a filter, in the kernel's struct */

@@ -3,6 +3,8 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
+#include "call/call.h"
+#include "queues/queues.h"
 #include "uverbs/uverbs.h"
 
 /* Each is optional. */

@@ -7,7 +7,8 @@
 #include <linux/slab.h>
 #include <rdma/uverbs_std_types.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "queues/queues.h"
 
 struct uverbs_mcast {
 	struct list_head entry;		/* on ib_uqp_object.mcast, under its lock */

@@ -10,7 +10,7 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 /* What a region is registered for; the address is an offset if not of the process. */
 struct mr_range {

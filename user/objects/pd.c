@@ -5,7 +5,7 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 static int pd_alloc(struct ib_uobject *uobj, struct ib_device *ibdev,
 		    struct uverbs_attr_bundle *attrs)

@@ -8,6 +8,7 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
+#include "call/call.h"
 #include "uverbs/uverbs.h"
 
 /* ---- the device (IBA vol. 1, 11.2.1.2) ---- */

@@ -20,6 +20,8 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
+#include "call/call.h"
+#include "objects/objects.h"
 #include "uverbs/uverbs.h"
 
 struct uverbs_xrcd {

@@ -26,6 +26,8 @@
 #include <rdma/uverbs_named_ioctl.h>
 #include <rdma/uverbs_std_types.h>
 
+#include "call/call.h"
+#include "queues/queues.h"
 #include "uverbs/uverbs.h"
 
 #define UVERBS_ASYNC_MAX 4096

@@ -15,7 +15,8 @@
 #include <rdma/uverbs_named_ioctl.h>
 #include <rdma/uverbs_std_types.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "queues/queues.h"
 
 static struct ib_ucq_object *ucq_of(struct uverbs_event *event)
 {

@@ -15,7 +15,8 @@
 #include <rdma/uverbs_std_types.h>
 #include <ibex/restrack.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "queues/queues.h"
 
 /* What the user asks for, by command or by ioctl. */
 struct cq_request {

@@ -16,7 +16,7 @@
 #include <kunit/visibility.h>
 #include <rdma/ib_user_verbs.h>
 
-#include "uverbs/uverbs.h"
+#include "queues/queues.h"
 
 void uverbs_event_queue_init(struct uverbs_event_queue *queue,
 			     const struct uverbs_event_ops *ops)

@@ -11,7 +11,7 @@
 #include <linux/uaccess.h>
 #include <rdma/uverbs_std_types.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 /* The driver sees entries as the user wrote them. */
 static_assert(sizeof(struct ib_sge) == sizeof(struct ib_uverbs_sge));

@@ -11,7 +11,9 @@
 #include <rdma/uverbs_named_ioctl.h>
 #include <ibex/qp.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "objects/objects.h"
+#include "queues/queues.h"
 
 enum qp_part {
 	QP_PD, QP_XRCD, QP_SEND_CQ, QP_RECV_CQ, QP_SRQ, QP_IND_TBL, QP_PARTS

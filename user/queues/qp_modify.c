@@ -9,7 +9,8 @@
 #include <rdma/uverbs_std_types.h>
 #include <ibex/netlink.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "queues/queues.h"
 
 /* ---- modify ---- */
 

@@ -5,7 +5,8 @@
  */
 #include <rdma/uverbs_std_types.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "queues/queues.h"
 
 /* A handle of a target QP that any process with the domain may have made. */
 static int qp_open(struct ib_uqp_object *obj, struct uverbs_attr_bundle *attrs,

@@ -8,7 +8,8 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "queues/queues.h"
 
 /* The WQs of a new table, locked for reading by the command that makes it. */
 struct ind_tbl_wqs {

@@ -6,7 +6,9 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "objects/objects.h"
+#include "queues/queues.h"
 
 /* What a process asks for, in whatever form; @attr and @type need no check before. */
 struct srq_create {

@@ -3,7 +3,8 @@
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "uverbs/uverbs.h"
+#include "call/call.h"
+#include "queues/queues.h"
 
 #define WQ_FLAGS							\
 	(IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING |				\

@@ -20,7 +20,7 @@
 #include <rdma/ib_umem.h>
 #include <rdma/ib_umem_odp.h>
 
-#include "uverbs/uverbs.h"
+#include "umem/umem.h"
 
 struct umem_pinned {
 	struct ib_umem umem;

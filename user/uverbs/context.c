@@ -11,7 +11,7 @@
 #include <ibex/cgroup.h>
 #include <ibex/restrack.h>
 
-#include "uverbs.h"
+#include "uverbs/uverbs.h"
 
 /**
  * ib_uverbs_get_ucontext_file() - the user context of a uverbs file

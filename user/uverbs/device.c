@@ -18,7 +18,8 @@
 #include <rdma/rdma_netlink.h>
 #include <ibex/client_nl.h>
 
-#include "uverbs.h"
+#include "call/call.h"
+#include "uverbs/uverbs.h"
 
 static int uverbs_add_device(struct ib_device *ibdev);
 static void uverbs_remove_device(struct ib_device *ibdev, void *data);

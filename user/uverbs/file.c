@@ -17,7 +17,8 @@
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 
-#include "uverbs.h"
+#include "queues/queues.h"
+#include "uverbs/uverbs.h"
 
 /* In a section: the device is there. */
 static int file_pin(struct ib_uverbs_file *file, struct ib_device *ibdev)

@@ -5,7 +5,7 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 
-#include "uverbs.h"
+#include "uverbs/uverbs.h"
 
 static int __init uverbs_init(void)
 {

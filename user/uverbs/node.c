@@ -18,7 +18,8 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <ibex/device.h>
 
-#include "uverbs.h"
+#include "call/call.h"
+#include "uverbs/uverbs.h"
 
 /* The first nodes have the numbers they always had: see Documentation/admin-guide/devices.txt. */
 #define UVERBS_MAJOR		231

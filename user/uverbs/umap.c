@@ -21,7 +21,7 @@
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 
-#include "uverbs.h"
+#include "uverbs/uverbs.h"
 
 static struct ib_uverbs_file *umap_file(struct vm_area_struct *vma)
 {

@@ -29,7 +29,7 @@
 #include <kunit/visibility.h>
 #include <rdma/uverbs_std_types.h>
 
-#include "uverbs.h"
+#include "uverbs/uverbs.h"
 
 static void uobject_free(struct kref *ref)
 {

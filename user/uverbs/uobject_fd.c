@@ -14,7 +14,8 @@
 #include <linux/fs.h>
 #include <rdma/uverbs_std_types.h>
 
-#include "uverbs.h"
+#include "queues/queues.h"
+#include "uverbs/uverbs.h"
 
 static const struct uverbs_obj_fd_type *
 fd_type(const struct uverbs_api_object *obj)

@@ -13,7 +13,7 @@
 #include <rdma/uverbs_std_types.h>
 #include <ibex/cgroup.h>
 
-#include "uverbs.h"
+#include "uverbs/uverbs.h"
 
 static const struct uverbs_obj_idr_type *idr_type(const struct ib_uobject *uobj)
 {

@@ -9,7 +9,7 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include "fake_hca.h"
-#include "cm.h"
+#include "messages/messages.h"
 
 #define TEST_SERVICE	cpu_to_be64(0x100000000000acULL)
 

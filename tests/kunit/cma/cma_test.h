@@ -15,8 +15,9 @@
 #include <rdma/rdma_cm.h>
 #include <rdma/rdma_cm_ib.h>
 #include "fake_hca.h"
-#include "cm.h"
-#include "cma.h"
+#include "ibcm/id.h"
+#include "connect/connect.h"
+#include "id/id.h"
 
 #define TEST_PORT	4791
 #define TEST_TIMEOUT	2000	/* ms, of resolutions */

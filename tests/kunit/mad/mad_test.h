@@ -9,7 +9,8 @@
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include "fake_hca.h"
-#include "mad.h"
+#include "agent/agent.h"
+#include "smi/smi.h"
 
 #define TEST_CLASS	0x0a	/* vendor range 1: no RMPP header, no OUI */
 #define SEND_DEPTH	128	/* ib_mad.send_queue_size by default */

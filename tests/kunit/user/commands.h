@@ -25,6 +25,9 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/uverbs_std_types.h>
 #include "fake_hca.h"
+#include "call/call.h"
+#include "objects/objects.h"
+#include "queues/queues.h"
 #include "uverbs/uverbs.h"
 
 #define COMMANDS_ATTRS	24

@@ -9,6 +9,8 @@
 #include <kunit/test.h>
 #include <rdma/uverbs_std_types.h>
 #include "fake_hca.h"
+#include "call/call.h"
+#include "queues/queues.h"
 #include "uverbs/uverbs.h"
 
 struct fixture_object {

@@ -6,7 +6,7 @@
 #include <rdma/uverbs_std_types.h>
 #include "methods.h"
 #include "fixture.h"
-#include "uverbs/uverbs.h"
+#include "call/call.h"
 
 struct methods_seen methods_seen;
 

@@ -5,6 +5,7 @@
 #include <linux/sched/signal.h>
 #include <rdma/ib_umem.h>
 #include "faults.h"
+#include "umem/umem.h"
 #include "uverbs_test.h"
 
 /* More than one batch of pages pinned at once. */

@@ -10,6 +10,9 @@
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include "fake_hca.h"
+#include "call/call.h"
+#include "objects/objects.h"
+#include "queues/queues.h"
 #include "uverbs/uverbs.h"
 
 #define TEST_RW (PROT_READ | PROT_WRITE)

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBCM_ID_H
+#define IBCM_ID_H
+
+/* Ids: states, queue, peer, listener, timewait, teardown. */
+#include "ibcm/port.h"
+
+/* ---- state.c: the state machine ---- */
+#define IBCM_STATES	(IB_CM_SIDR_REQ_RCVD + 1)
+#define IBCM_LAP_STATES	(IB_CM_MRA_LAP_RCVD + 1)
+
+enum ibcm_event {
+	/* messages received */
+	IBCM_RX_REQ,		/* new in IDLE; a duplicate elsewhere */
+	IBCM_RX_MRA_REQ,
+	IBCM_RX_MRA_REP,
+	IBCM_RX_REJ,
+	IBCM_RX_REJ_STALE,
+	IBCM_RX_REP,
+	IBCM_RX_RTU,
+	IBCM_RX_DREQ,
+	IBCM_RX_DREP,
+	IBCM_RX_SIDR_REQ,
+	IBCM_RX_SIDR_REP,
+	/* calls of the consumer */
+	IBCM_TX_REQ,
+	IBCM_TX_MRA,
+	IBCM_TX_REJ,
+	IBCM_TX_REP,
+	IBCM_TX_RTU,
+	IBCM_TX_DREQ,
+	IBCM_TX_DREP,
+	IBCM_TX_SIDR_REQ,
+	IBCM_TX_SIDR_REP,
+	IBCM_DO_LISTEN,
+	IBCM_DO_DESTROY,
+	IBCM_DO_LEAVE,		/* destroyed, the connection stays */
+	/* the rest */
+	IBCM_COMM_EST,		/* data came before the RTU */
+	IBCM_SEND_FAILED,	/* the outstanding request was not answered */
+	IBCM_STALE,		/* the peer began anew with our peer's QP */
+	IBCM_TIMEWAIT_END,
+	IBCM_EVENTS
+};
+
+#define IBCM_NO_EVENT	0xff
+
+/* What follows a transition, once the lock is dropped. */
+enum ibcm_step_flags {
+	IBCM_F_VALID	= BIT(0),	/* a transition of the table */
+	IBCM_F_CANCEL	= BIT(1),	/* the outstanding request is answered */
+	IBCM_F_EXTEND	= BIT(2),	/* it is given the MRA's time */
+	IBCM_F_DUP	= BIT(3),	/* counted as a duplicate */
+	IBCM_F_EST	= BIT(4),	/* the consumer is told ESTABLISHED first */
+};
+
+/* The message that answers, without the consumer. */
+enum ibcm_reply {
+	IBCM_REPLY_NONE,
+	IBCM_REPLY_MRA_REQ,
+	IBCM_REPLY_MRA_REP,
+	IBCM_REPLY_REP,			/* the outstanding one, again */
+	IBCM_REPLY_RTU,
+	IBCM_REPLY_DREQ,
+	IBCM_REPLY_DREP,
+	IBCM_REPLY_REJ_STALE,
+	IBCM_REPLY_REJ_TIMEOUT,		/* we gave up waiting */
+	IBCM_REPLY_REJ_CONSUMER,
+	IBCM_REPLY_SIDR_REJECT,
+};
+
+struct ibcm_step {
+	u8 next;		/* enum ib_cm_state */
+	u8 event;		/* enum ib_cm_event_type or IBCM_NO_EVENT */
+	u8 flags;		/* enum ibcm_step_flags */
+	u8 reply;		/* enum ibcm_reply */
+};
+
+struct ibcm_lap_step {
+	u8 next;		/* enum ib_cm_lap_state */
+	u8 valid;
+};
+
+enum ibcm_lap_event {
+	IBCM_LAP_RX_LAP,
+	IBCM_LAP_TX_MRA,
+	IBCM_LAP_TX_APR,
+	IBCM_LAP_EVENTS
+};
+
+/* What ibcm_step() leaves to be done without the lock. */
+struct ibcm_todo {
+	const struct ibcm_step *step;
+	struct ibcm_msg *stop;		/* detached request; ibcm_msg_stop() */
+	u8 from;			/* the state that was left */
+};
+
+const struct ibcm_step *ibcm_step_of(enum ib_cm_state state,
+				     enum ibcm_event event);
+bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
+	       struct ibcm_todo *todo);
+bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event);
+/* Stops the request and sends the reply that the step asks for. */
+void ibcm_step_finish(struct ibcm_id *id, const struct ibcm_todo *todo);
+
+/* ---- id.c: ids, their queue and their teardown ---- */
+
+/* Reasons to run an id's work beside received messages. */
+enum ibcm_pending {
+	IBCM_PEND_EST,
+	IBCM_PEND_SEND_FAILED,
+	IBCM_PEND_STALE,
+	IBCM_PEND_TIMEWAIT_END,
+	IBCM_PEND_MIGRATED,
+};
+
+struct ibcm_id {
+	struct ib_cm_id id;		/* .state, .lap_state: protected by lock */
+	spinlock_t lock;
+	refcount_t ref;			/* owner's; one a queued work, lookup, message */
+	struct rcu_head rcu;
+	struct ibcm_device *dev;	/* with a reference; fixed */
+
+	/* Events to be processed, in order; ibcm/id.c */
+	struct work_struct work;
+	struct list_head rxq;		/* of ibcm_rx; protected by lock */
+	u8 rxq_len;			/* protected by lock */
+	u8 pending;			/* BIT(enum ibcm_pending); protected by lock */
+	bool dying;			/* nothing more is queued; protected by lock */
+	bool resolving;			/* a request's: its work waits; protected by lock */
+	bool released;			/* the DREP came while dying; protected by lock */
+	struct task_struct *runner;	/* the work item's task, in the work */
+
+	/* The one outstanding request; messages/msg.c */
+	struct ibcm_msg *msg;		/* protected by lock */
+	enum ib_wc_status failed_status; /* of IBCM_PEND_SEND_FAILED; lock */
+
+	struct ibcm_listener *listener;	/* of an id that listens; its owner's */
+	struct ibcm_listener *req_of;	/* of a REQ not delivered yet; the work's */
+
+	struct ibcore_qp_watch *watch;	/* of our QP, or NULL; protected by lock */
+
+	/* The peer */
+	struct ibcm_peer *peer;		/* protected by lock */
+	struct ibcm_sidr *sidr;		/* protected by lock */
+	struct ibcm_path *path;		/* MADs to it; protected by lock */
+	u16 pkey_index;			/* of MADs; protected by lock */
+
+	/* The connection; written in one state, read in later ones */
+	struct ibcm_av av;
+	struct ibcm_av *alt;		/* or NULL */
+	__be64 tid;			/* of REQ, REP, RTU, MRA, REJ */
+	__be64 dreq_tid;
+	u32 timeout_ms;			/* of a request's answer, one try */
+	u32 local_qpn;
+	u32 remote_qpn;
+	u32 sq_psn;			/* the peer's starting PSN: where we begin */
+	u32 rq_psn;			/* our starting PSN */
+	enum ib_qp_type qp_type;
+	enum ib_mtu path_mtu;
+	__be16 pkey;			/* SIDR */
+	u8 max_cm_retries;
+	u8 responder_resources;
+	u8 initiator_depth;
+	u8 retry_count;
+	u8 rnr_retry_count;
+	u8 target_ack_delay;
+	u8 service_timeout;		/* of our MRA */
+	u32 answer_ms;			/* what the peer waits for us, one try; active */
+	unsigned long mra_begin;	/* no delayed MRA of a REP before; lock */
+	bool active;			/* sent the REQ */
+	struct rdma_ucm_ece ece;
+
+	/* What duplicates are answered with (RTU, DREP, MRA); protected by lock */
+	void *answer;
+	u8 answer_len;
+};
+
+static inline struct ibcm_id *to_ibcm(struct ib_cm_id *id)
+{
+	return container_of(id, struct ibcm_id, id);
+}
+
+void ibcm_ids_init(void);
+void ibcm_ids_exit(void);
+struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
+			      void *context, bool request);
+/* The way back to who sent the request @rx is known: the id's work has it now. */
+void ibcm_id_resolved(struct ibcm_id *id, struct ibcm_rx *rx);
+/* Frees an id that nobody was told of. */
+void ibcm_id_abandon(struct ibcm_id *id);
+void ibcm_id_destroy(struct ibcm_id *id);
+void ibcm_id_release(struct ibcm_id *id);
+/* With a reference, by our local communication id; or NULL. */
+struct ibcm_id *ibcm_id_find(__be32 local_id);
+struct ibcm_id *ibcm_id_find_pair(__be32 local_id, __be32 remote_id);
+/* Makes the id's work run for @why; lock held. */
+void ibcm_id_kick(struct ibcm_id *id, enum ibcm_pending why);
+/* Queues @rx for the id, with what it holds; false if it cannot. */
+bool ibcm_id_queue(struct ibcm_id *id, struct ibcm_rx *rx);
+/* Between two events: the handler of the first may have destroyed the id. */
+static inline bool ibcm_id_dying(const struct ibcm_id *id)
+{
+	return READ_ONCE(id->dying);
+}
+
+/* The consumer's answer: non-zero asks for the id to be destroyed. */
+int ibcm_deliver(struct ibcm_id *id, const struct ib_cm_event *event);
+int ibcm_deliver_plain(struct ibcm_id *id, enum ib_cm_event_type event);
+/* Keeps a copy of what a duplicate is to be answered with; lock held. */
+void ibcm_answer_set(struct ibcm_id *id, void *data, u8 len);
+int ibcm_private_copy(const void *data, u8 len, u8 max, void **copy);
+void ibcm_ids_strip(struct ibcm_device *dev);
+void ibcm_ids_drain(void);
+void ibcm_slot_free(u32 slot);
+/* RCU: the connection in timewait, without an id, that has the slot; or NULL. */
+struct ibcm_peer *ibcm_slot_peer(u32 slot);
+
+static inline void ibcm_id_get(struct ibcm_id *id)
+{
+	refcount_inc(&id->ref);
+}
+
+static inline bool __must_check ibcm_id_get_maybe_zero(struct ibcm_id *id)
+{
+	return refcount_inc_not_zero(&id->ref);
+}
+
+static inline void ibcm_id_put(struct ibcm_id *id)
+{
+	if (refcount_dec_and_test(&id->ref))
+		ibcm_id_release(id);
+}
+
+/* ---- peer.c: what a peer's messages name a connection by ---- */
+struct ibcm_comm_key {
+	__be64 ca_guid;
+	__be32 remote_id;
+	u32 pad;
+};
+
+struct ibcm_qp_key {
+	__be64 ca_guid;
+	u32 remote_qpn;
+	u32 pad;
+};
+
+/*
+ * Outlives its id in timewait, where it keeps both communication ids taken; and ours
+ * for as long as a DREQ of the id is sent.
+ */
+struct ibcm_peer {
+	refcount_t ref;			/* the timer's, and dreq's */
+	spinlock_t lock;
+	struct ibcm_msg *dreq;		/* with a reference; protected by lock */
+	struct rhash_head by_comm;
+	struct rhash_head by_qp;
+	struct ibcm_comm_key comm;
+	struct ibcm_qp_key qp;
+	struct ibcm_id __rcu *id;	/* NULL once the consumer destroyed it */
+	u32 slot;			/* of id in ibcm_ids */
+	bool comm_hashed;		/* protected by id->lock */
+	bool qp_hashed;			/* protected by id->lock */
+	struct timer_list timer;	/* end of timewait */
+	struct rcu_head rcu;
+};
+
+int ibcm_peers_init(void);
+void ibcm_peers_exit(void);
+struct ibcm_peer *ibcm_peer_alloc(struct ibcm_id *id, gfp_t gfp);
+/* Of one whose id has gone: the last frees the slot. */
+void ibcm_peer_put(struct ibcm_peer *peer);
+void ibcm_peer_set(struct ibcm_peer *peer, __be64 ca_guid, __be32 remote_id,
+		   u32 remote_qpn);
+/* 0; -EEXIST if another connection has the key; or a hash table's error. */
+int ibcm_peer_hash_comm(struct ibcm_peer *peer);
+int ibcm_peer_hash_qp(struct ibcm_peer *peer);
+void ibcm_peer_unhash_qp(struct ibcm_peer *peer);
+void ibcm_peer_unhash(struct ibcm_peer *peer);
+/* Lock held: the id's attempt is over and leaves nothing behind. */
+void ibcm_peer_forget(struct ibcm_id *id);
+struct ibcm_id *ibcm_peer_find_comm(__be64 ca_guid, __be32 remote_id,
+				    bool *known);
+/* The connection that holds @peer's QP, told that it is stale. */
+bool ibcm_peer_stale(const struct ibcm_peer *peer);
+
+/* ---- timewait.c ---- */
+void ibcm_timewait_begin(struct ibcm_id *id);		/* lock held */
+bool ibcm_timewait_detach(struct ibcm_id *id, struct ibcm_msg **dreq);
+void ibcm_timewait_timer(struct timer_list *timer);
+
+/* ---- watch.c: established by data ---- */
+int ibcm_establish(struct ibcm_id *id, enum ibcore_qp_proof proof);
+bool ibcm_probe(struct ibcm_id *id, bool again);
+bool ibcm_rep_look(struct ibcm_msg *msg);
+void ibcm_rep_look_work(struct work_struct *work);
+
+/* ---- listen.c ---- */
+struct ibcm_listen_key {
+	struct ib_device *device;
+	__be64 service_id;
+};
+
+struct ibcm_listener {
+	struct rhash_head node;
+	struct ibcm_listen_key key;
+	struct ibcm_id *id;
+	refcount_t ref;			/* the id's, and one of each undelivered REQ */
+	unsigned int shares;		/* protected by ibcm_listen_mutex */
+	bool shared;			/* made by ib_cm_insert_listen; fixed */
+	spinlock_t lock;		/* irq safe */
+	struct list_head waiting;	/* of ibcm_rx, to be resolved; lock */
+	struct completion released;
+	struct rcu_head rcu;
+	u32 nr_ports;
+	atomic_t undelivered[] __counted_by(nr_ports);	/* by port, less 1 */
+};
+
+int ibcm_listen_init(void);
+void ibcm_listen_exit(void);
+struct ibcm_listener *ibcm_listener_find(struct ib_device *device,
+					 __be64 service_id);
+void ibcm_listener_put(struct ibcm_listener *listener);
+/* Whether one more REQ may wait for it; in any case ibcm_listener_done() follows. */
+bool ibcm_listener_room(struct ibcm_listener *listener, struct ibcm_port *port);
+/* A REQ of this listener's, which came by @port, was delivered or dropped. */
+void ibcm_listener_done(struct ibcm_listener *listener, struct ibcm_port *port);
+/* Queues @rx to be resolved; false: the listener is going, @rx is as it was. */
+bool ibcm_listener_queue(struct ibcm_listener *listener, struct ibcm_rx *rx);
+/* In the work of @rx; false: it is not the work's any more. */
+bool ibcm_listener_begin(struct ibcm_listener *listener, struct ibcm_rx *rx);
+/* Its id is being destroyed, which waits for what REQs it has. */
+static inline bool ibcm_listener_dying(const struct ibcm_listener *listener)
+{
+	return READ_ONCE(listener->id->dying);
+}
+
+/* Whether another user of a shared listener remains. */
+bool ibcm_listener_unshare(struct ibcm_id *id);
+void ibcm_listener_stop(struct ibcm_id *id);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBCM_PORT_H
+#define IBCM_PORT_H
+
+/* Devices and ports, their counters, and the paths to peers. */
+#include "cm.h"
+
+/* ---- counters.c: what ports/N/cm_* in sysfs shows ---- */
+
+/* In the order of the attribute ids, 0x10 on (IBA vol. 1, table 102). */
+enum ibcm_kind {
+	IBCM_REQ,
+	IBCM_MRA,
+	IBCM_REJ,
+	IBCM_REP,
+	IBCM_RTU,
+	IBCM_DREQ,
+	IBCM_DREP,
+	IBCM_SIDR_REQ,
+	IBCM_SIDR_REP,
+	IBCM_LAP,
+	IBCM_APR,
+	IBCM_KINDS
+};
+
+enum ibcm_counter_group {
+	IBCM_TX_MSGS,
+	IBCM_TX_RETRIES,
+	IBCM_RX_MSGS,
+	IBCM_RX_DUPLICATES,
+	IBCM_COUNTER_GROUPS
+};
+
+/* How connections came to be established; debugfs ib_cm/<device>-<port>. */
+enum ibcm_stat {
+	IBCM_STAT_RTU_RECEIVED,
+	IBCM_STAT_RTU_LATE,		/* RTU for an id established before it */
+	IBCM_STAT_COMM_EST,		/* COMM_EST notifications, all */
+	IBCM_STAT_EST_BY_RTU,
+	IBCM_STAT_EST_BY_COMM_EST,
+	IBCM_STAT_EST_BY_RECEIVED,	/* the first good receive completion */
+	IBCM_STAT_EST_BY_PSN,		/* the QP's expected PSN */
+	IBCM_STAT_EST_BY_DREQ,		/* a DREQ that implied the lost RTU */
+	IBCM_STAT_PSN_PROBES,		/* we asked for that PSN */
+	IBCM_STAT_REP_RESENT,
+	IBCM_STAT_RX_MALFORMED,
+	IBCM_STAT_RX_UNEXPECTED,	/* no transition for it: dropped */
+	IBCM_STAT_RX_UNKNOWN,		/* for no id of ours */
+	IBCM_STAT_RX_OVERFLOW,		/* a queue was full, or no memory */
+	IBCM_STATS
+};
+
+struct ibcm_port;
+
+void ibcm_counters_init(void);
+void ibcm_counters_exit(void);
+int ibcm_counters_register(struct ibcm_port *port);
+void ibcm_counters_unregister(struct ibcm_port *port);
+
+/* ---- port.c: devices, ports, MAD agents ---- */
+struct ibcm_port {
+	struct ibcm_device *dev;
+	u32 num;
+	struct ib_mad_agent __rcu *agent; /* ibcm_srcu; NULL when gone */
+	struct ib_mad_agent *closing;	/* between that and its end; removal only */
+	u32 rtu_usecs;			/* smoothed REP to RTU time; 0: unknown */
+	atomic_long_t counters[IBCM_COUNTER_GROUPS][IBCM_KINDS];
+	atomic_long_t stats[IBCM_STATS];
+	struct dentry *debugfs;
+	struct workqueue_struct *stray_wq;	/* unbound: what is nobody's yet */
+
+	/* messages/dreq.c */
+	atomic_t nr_left_dreqs;		/* sent for ids that have gone */
+	int max_left_dreqs;		/* fixed */
+
+	/* messages/orphan.c */
+	spinlock_t orphan_lock;
+	struct list_head orphans;	/* protected by orphan_lock */
+	unsigned int nr_orphans;	/* protected by orphan_lock */
+
+	/* ibcm/path.c */
+	spinlock_t ah_lock;
+	struct list_head idle_ahs;	/* of ibcm_path, oldest first; ah_lock */
+	unsigned int nr_idle_ahs;	/* protected by ah_lock */
+	unsigned int ah_linger;		/* jiffies; protected by ah_lock */
+	struct delayed_work ah_work;	/* ends those that have lingered */
+};
+
+struct ibcm_device {
+	struct ib_device *ibdev;
+	struct kref kref;		/* the client's, and one of each id */
+	atomic_t nr_paths;		/* 1 + those in existence */
+	struct completion no_paths;
+	/* Address handles given back: begun, counted with the port's ah_lock, and done. */
+	atomic_t ahs_ending, ahs_ended;
+	wait_queue_head_t ah_wait;	/* for ahs_ended */
+	u32 nr_ports;
+	struct ibcm_port ports[] __counted_by(nr_ports);
+};
+
+extern struct srcu_struct ibcm_srcu;
+extern struct ib_client ibcm_client;
+
+/* NULL if @ibdev has no CM; the caller is a client of it, so it stays. */
+struct ibcm_device *ibcm_device_get(struct ib_device *ibdev);
+void ibcm_device_put(struct ibcm_device *dev);
+
+static inline void ibcm_count(struct ibcm_port *port,
+			      enum ibcm_counter_group group, unsigned int kind)
+{
+	atomic_long_inc(&port->counters[group][kind]);
+}
+
+static inline void ibcm_stat(struct ibcm_port *port, enum ibcm_stat stat)
+{
+	atomic_long_inc(&port->stats[stat]);
+}
+
+/* ---- av.c: address vectors ---- */
+struct ibcm_av {
+	struct rdma_ah_attr ah_attr;	/* holds its SGID attribute */
+	struct ibcm_port *port;		/* NULL: not set */
+	u16 pkey_index;
+	u16 dlid_datapath;		/* IB: DLID for data, where it differs */
+	u8 packet_life_time;
+	u8 ack_timeout;			/* local ACK timeout of our QP */
+};
+
+int ibcm_av_from_path(struct ibcm_device *dev, struct sa_path_rec *path,
+		      const struct ib_gid_attr *sgid_attr, struct ibcm_av *av);
+void ibcm_av_destroy(struct ibcm_av *av);
+/* With a reference, or an error. */
+const struct ib_gid_attr *ibcm_gid_on_netdev(const struct ib_gid_attr *like,
+					     const union ib_gid *gid);
+const struct ib_gid_attr *ibcm_gid_in_net(const struct ib_gid_attr *like,
+					  const union ib_gid *gid);
+
+unsigned int ibcm_time_ms(u8 iba_time);		/* 4.096 us * 2^n, rounded up */
+u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time);
+
+/* ---- path.c: where MADs go, and address handles for them ---- */
+struct ibcm_path_key {
+	struct ibcm_port *port;
+	/* The global route; without one, all zero */
+	const struct ib_gid_attr *sgid_attr;
+	union ib_gid dgid;
+	u32 flow_label;
+	u8 hop_limit;
+	u8 traffic_class;
+
+	u8 sl;
+	u8 static_rate;
+	u8 path_bits;
+	u8 make_grd;
+	u8 dmac[ETH_ALEN];
+	u32 dlid;
+	u32 pad;
+};
+
+/* Found by its key; of what may change all is protected by port->ah_lock. */
+struct ibcm_path {
+	struct rhash_head node;
+	struct ibcm_path_key key;	/* fixed */
+	struct rdma_ah_attr ah_attr;	/* fixed; holds its SGID attribute */
+	refcount_t ref;			/* ids', messages', its handle's */
+	struct mutex making;		/* one maker of a handle at a time */
+	struct ib_ah *ah;		/* NULL: none */
+	unsigned int users;		/* of ah */
+	struct list_head idle;		/* port->idle_ahs, while ah has no users */
+	unsigned long idle_since;
+	struct rcu_head rcu;
+};
+
+int ibcm_paths_init(void);
+void ibcm_paths_exit(void);
+void ibcm_port_paths_init(struct ibcm_port *port);
+struct ibcm_path *ibcm_path_get(struct ibcm_port *port,
+				const struct rdma_ah_attr *ah_attr);
+struct ibcm_path *ibcm_path_back(const struct ibcm_rx *rx,
+				 struct rdma_ah_attr *ah_attr);
+void ibcm_path_put(struct ibcm_path *path);	/* NULL allowed */
+int ibcm_path_use(struct ibcm_path *path);
+void ibcm_path_unuse(struct ibcm_path *path);
+void ibcm_paths_stop(struct ibcm_device *dev);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBCM_MESSAGES_H
+#define IBCM_MESSAGES_H
+
+/* Messages: sent, received, answered; a file for each kind. */
+#include "ibcm/id.h"
+
+/* ---- msg.c: messages to be sent ---- */
+struct ibcm_msg {
+	refcount_t ref;		/* maker's, id->msg's, the MAD layer's or look's */
+	struct ib_mad_send_buf *buf;
+	struct ibcm_port *port;
+	struct ibcm_id *id;	/* with a reference; NULL: no id's */
+	struct ibcm_path *path;	/* with a reference; its handle is in use */
+	struct work_struct look;	/* ibcm/watch.c, with the MAD layer's reference; REP */
+	ktime_t sent;		/* first posting */
+	u32 waited_ms;		/* over all tries; REP */
+	unsigned long mra_end;	/* REP: what an MRA asked for; protected by id->lock */
+	u8 kind;		/* enum ibcm_kind */
+	u8 tries;		/* postings by us; REP */
+	bool request;		/* id->msg while unanswered */
+	bool stopped;		/* answered or given up: never resent */
+	bool mraed;		/* mra_end is to come; protected by id->lock */
+	bool over;		/* it has come back; protected by id->lock */
+	struct ibcm_peer *left;	/* DREQ whose id has gone, or NULL; id->lock */
+	int srcu_idx;		/* of the maker's read section */
+};
+
+/*
+ * Making a message begins a read section of ibcm_srcu; ibcm_msg_post() and
+ * ibcm_msg_drop() end it and release the maker's reference.
+ */
+struct ibcm_msg *ibcm_msg_alloc(struct ibcm_id *id, enum ibcm_kind kind);
+struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_path *path,
+				   u16 pkey_index, enum ibcm_kind kind);
+struct ibcm_msg *ibcm_msg_alloc_to(struct ibcm_port *port,
+				   const struct ib_mad_recv_wc *wc,
+				   enum ibcm_kind kind);
+int ibcm_msg_post(struct ibcm_msg *msg);
+void ibcm_msg_drop(struct ibcm_msg *msg);
+void ibcm_msg_put(struct ibcm_msg *msg);
+void *ibcm_msg_mad(struct ibcm_msg *msg, __be64 tid);
+__be64 ibcm_new_tid(const struct ibcm_msg *msg);
+/* Lock held.  attach: @msg becomes the outstanding request. */
+struct ibcm_msg *ibcm_msg_attach(struct ibcm_id *id, struct ibcm_msg *msg,
+				 u32 timeout_ms, u8 retries);
+/* Of a message that is not posted yet: it is sent again until it is stopped. */
+void ibcm_msg_repeat(struct ibcm_msg *msg, u32 timeout_ms, u8 retries);
+struct ibcm_msg *ibcm_msg_detach(struct ibcm_id *id);
+void ibcm_msg_stop(struct ibcm_msg *msg);	/* NULL allowed */
+void ibcm_msg_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
+/* Posts the message of the step @todo; undoes the step if it cannot. */
+int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
+		   const struct ibcm_todo *todo);
+/* The REP @msg was not answered.  True if it was sent once more. */
+bool ibcm_rep_unanswered(struct ibcm_msg *msg);
+
+/* ---- rx.c: received messages ---- */
+struct ibcm_rx {
+	struct list_head node;		/* id->rxq, listener->waiting or port->orphans */
+	struct work_struct work;	/* on port->stray_wq */
+	struct ib_mad_recv_wc *wc;	/* owned */
+	struct ibcm_port *port;
+	struct ibcm_id *id;		/* that a request made, until it is resolved */
+	bool purged;			/* the list's end has it; protected by its lock */
+	u8 kind;			/* enum ibcm_kind */
+	u8 reason;			/* orphan REQ: enum ib_cm_rej_reason */
+};
+
+int ibcm_rx_init(void);
+void ibcm_rx_exit(void);
+void ibcm_rx_free(struct ibcm_rx *rx);
+void ibcm_mad_received(struct ib_mad_agent *agent,
+		       struct ib_mad_send_buf *send_buf,
+		       struct ib_mad_recv_wc *wc);
+/* Runs the message's handler in the id's work; the consumer's answer. */
+int ibcm_rx_process(struct ibcm_id *id, struct ibcm_rx *rx);
+/* Has @id, which the request @rx made, find its way back; false: for nobody. */
+bool ibcm_rx_resolve(struct ibcm_id *id, struct ibcm_rx *rx);
+/* Answers @rx, whose listener goes, as one that has none. */
+void ibcm_rx_refuse(struct ibcm_rx *rx);
+u16 ibcm_rx_bth_pkey(const struct ibcm_rx *rx);
+
+static inline void *ibcm_rx_mad(const struct ibcm_rx *rx)
+{
+	return rx->wc->recv_buf.mad;
+}
+
+/* The common end of an rx handler: finish the step, then tell the consumer. */
+int ibcm_rx_finish(struct ibcm_id *id, const struct ibcm_rx *rx,
+		   const struct ibcm_todo *todo, struct ib_cm_event *event);
+
+/* ---- orphan.c: answers to messages that are no id's ---- */
+void ibcm_orphans_purge(struct ibcm_port *port);
+/* Answers @rx from its own work; consumes @rx. */
+void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason);
+
+/* ---- messages/: req, req_rx, rep, rtu, rej, dreq, mra, lap ---- */
+void ibcm_req_arrived(struct ibcm_rx *rx);	/* consumes @rx */
+int ibcm_req_resolve(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_req(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_rep(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_rtu(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_rej(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_dreq(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_drep(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_lap(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_sidr_resolve(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_sidr_req(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_sidr_rep(struct ibcm_id *id, struct ibcm_rx *rx);
+void ibcm_sidr_req_arrived(struct ibcm_rx *rx);	/* consumes @rx */
+
+struct ibcm_id *ibcm_find_rejected(struct cm_rej_msg *rej);
+bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg);
+unsigned int ibcm_rep_wait_ms(const struct ibcm_id *id,
+			      const struct ibcm_msg *msg);
+unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
+				    const struct ibcm_port *port);
+unsigned int ibcm_rep_mraed(struct ibcm_id *id, struct ibcm_msg *msg,
+			    unsigned int ms);
+int ibcm_established(struct ibcm_id *id);	/* IBCM_PEND_EST, in the work */
+int ibcm_migrated(struct ibcm_id *id);		/* IBCM_PEND_MIGRATED */
+int ibcm_path_mig(struct ibcm_id *id);		/* ib_cm_notify; any context */
+
+void ibcm_send_rtu_again(struct ibcm_id *id);
+void ibcm_send_rep_again(struct ibcm_id *id);
+void ibcm_send_drep(struct ibcm_id *id);
+struct ibcm_msg *ibcm_dreq_last(struct ibcm_id *id, struct ibcm_todo *todo);
+bool ibcm_dreq_leave(struct ibcm_id *id, struct ibcm_peer *peer,
+		     struct ibcm_msg *msg);
+void ibcm_dreq_stop(struct ibcm_msg *msg);
+void ibcm_dreq_done(struct ibcm_msg *msg);
+bool ibcm_dreq_answered(u32 local_id, __be32 remote_id);
+void ibcm_send_mra(struct ibcm_id *id, u8 mraed);
+void ibcm_send_rej(struct ibcm_id *id, u8 rejected, u16 reason,
+		   const void *ari, u8 ari_len);
+void ibcm_send_rej_timeout(struct ibcm_id *id);
+void ibcm_sidr_reject(struct ibcm_id *id);
+/* The "message MRAed" / "message rejected" field (IBA 12.6.6, 12.6.7). */
+enum ibcm_msg_field {
+	IBCM_FIELD_REQ,
+	IBCM_FIELD_REP,
+	IBCM_FIELD_OTHER,	/* REJ: other; MRA: LAP */
+};
+
+void ibcm_rej_fill(void *mad, u8 rejected, u16 reason, const void *ari,
+		   u8 ari_len);
+u32 ibcm_req_qpn(const struct cm_req_msg *req, enum ib_qp_type *type);
+
+/* ---- sidr.c ---- */
+struct ibcm_sidr_key {
+	union ib_gid gid;	/* of the sender; zero without a GRH */
+	__be32 request_id;
+	u32 lid;		/* of the sender; IB */
+	u32 port;
+	u32 pad;
+	struct ib_device *device;
+};
+
+struct ibcm_sidr {
+	struct rhash_head node;
+	struct ibcm_sidr_key key;
+	struct rcu_head rcu;
+};
+
+int ibcm_sidr_init(void);
+void ibcm_sidr_exit(void);
+void ibcm_sidr_unhash(struct ibcm_id *id);	/* lock held */
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef CMA_ID_H
+#define CMA_ID_H
+
+/* Ids and the devices they are on: states, references, callbacks, events. */
+#include "bind/bind.h"
+
+/* ---- device.c: devices the CMA serves, the ids on them ---- */
+struct cma_port {
+	enum ib_gid_type default_gid_type;	/* WRITE_ONCE by configfs */
+	u8 default_tos;				/* WRITE_ONCE by configfs */
+};
+
+struct cma_dev {
+	struct ib_device *device;
+	refcount_t refs;	/* 1 until removal, 1 an id, a listener, a user */
+	struct completion idle;	/* refs reached zero */
+	struct list_head node;	/* in cma_devices; cma_topology, or RCU */
+	struct rcu_head rcu;
+	spinlock_t lock;	/* what names it */
+	bool dead;			/* takes no ids; protected by lock */
+	struct list_head ids;		/* cma_id.dev_node; protected by lock */
+	struct list_head removed_ids;	/* told of the removal; by lock */
+	struct list_head hints;		/* gid_hint.c; protected by lock */
+	unsigned int nr_hints;		/* protected by lock */
+	struct list_head listens;	/* cma_listen.dev_node; by cma_topology */
+	struct cma_port ports[];	/* [1 .. phys_port_cnt] */
+};
+
+extern struct rw_semaphore cma_topology;
+extern struct list_head cma_devices;
+
+int cma_device_init(void);
+void cma_device_exit(void);
+struct cma_dev *cma_dev_get_by_name(const char *name);
+void cma_dev_put(struct cma_dev *dev);
+bool cma_dev_tryget(struct cma_dev *dev);
+
+/* What an address resolved to on this host. */
+struct cma_binding {
+	struct cma_dev *dev;		/* with a reference */
+	u32 port;
+	const struct ib_gid_attr *sgid_attr;	/* with a reference, or NULL */
+};
+
+int cma_id_attach(struct cma_id *idp, struct cma_binding *binding);
+void cma_id_detach(struct cma_id *idp);
+
+/* ---- state.c ---- */
+
+/* Numbered as RDMA_NLDEV_ATTR_RES_STATE of a CM id reports them. */
+enum rdma_cm_state {
+	RDMA_CM_IDLE,
+	RDMA_CM_ADDR_QUERY,
+	RDMA_CM_ADDR_RESOLVED,
+	RDMA_CM_ROUTE_QUERY,
+	RDMA_CM_ROUTE_RESOLVED,
+	RDMA_CM_CONNECT,
+	RDMA_CM_DISCONNECT,
+	RDMA_CM_ADDR_BOUND,
+	RDMA_CM_LISTEN,
+	RDMA_CM_DEVICE_REMOVAL,
+	RDMA_CM_DESTROYING,
+	CMA_NR_STATES
+};
+
+enum cma_trigger {
+	CMA_T_BIND,
+	CMA_T_UNBIND,
+	CMA_T_RESOLVE_ADDR,
+	CMA_T_ADDR_DONE,
+	CMA_T_ADDR_FAILED,
+	CMA_T_RESOLVE_ROUTE,
+	CMA_T_ROUTE_DONE,
+	CMA_T_ROUTE_FAILED,
+	CMA_T_CONNECT,
+	CMA_T_CONNECT_FAILED,
+	CMA_T_REQUEST,
+	CMA_T_DISCONNECTED,
+	CMA_T_LISTEN,
+	CMA_T_LISTEN_FAILED,
+	CMA_T_REMOVE,
+	CMA_T_DESTROY,
+	CMA_NR_TRIGGERS
+};
+
+int cma_id_step(struct cma_id *idp, enum cma_trigger trigger);
+#if IS_ENABLED(CONFIG_KUNIT)
+enum rdma_cm_state cma_next_state(enum rdma_cm_state state,
+				  enum cma_trigger trigger);
+#endif
+
+/* ---- id.c: allocation, references, callbacks, destruction ---- */
+
+/* Bits of cma_id.pending: what cma_event_work() has to do, in this order. */
+enum cma_post {
+	CMA_POST_ADDR,		/* address resolution ended */
+	CMA_POST_ROUTE,		/* route resolution ended */
+	CMA_POST_MCAST,		/* a multicast join ended or a group failed */
+	CMA_POST_ADDR_CHANGE,	/* the local link address changed */
+	CMA_POST_UNREACHABLE,	/* the peer's link address changed */
+	CMA_NR_POSTS
+};
+
+/* How far a connection attempt is, inside RDMA_CM_CONNECT. */
+enum cma_conn {
+	CMA_CONN_NONE,
+	CMA_CONN_PENDING,	/* no outcome was reported yet */
+	CMA_CONN_UP,		/* ESTABLISHED was reported */
+	CMA_CONN_FAILED,	/* a failure was reported; later events are void */
+};
+
+struct cma_id {
+	/* Public part.  id.net_work runs cma_event_work(). */
+	struct rdma_cm_id id;
+	struct rdma_restrack_cm_id track;
+
+	refcount_t refs;	/* 1 until destroyed, 1 a pin, a queued work */
+	struct completion idle;	/* refs reached zero */
+	struct mutex handler_mutex;
+	struct task_struct *handler_task;	/* in a callback; READ_ONCE() */
+	struct mutex qp_mutex;
+	spinlock_t lock;	/* what names it; pending against destruction */
+	enum rdma_cm_state state;	/* written under lock; READ_ONCE() */
+	unsigned long pending;	/* enum cma_post; atomic bits */
+
+	struct cma_dev *dev;	/* set under lock once; NULL: no device */
+	struct list_head dev_node;	/* protected by dev->lock */
+	const struct ib_gid_attr *sgid_attr;	/* with a reference, or NULL */
+
+	struct cma_bucket *bucket;	/* the port; NULL: none */
+	u16 port_ps;			/* whose port space it is in */
+	struct cma_addr_key claim_key;	/* protected by bucket->lock */
+	struct list_head dst_node;	/* in bucket->dsts, if claim_dst */
+	u64 claim_dst;			/* where it connects to; by bucket->lock */
+	struct rhash_head listen_node;	/* in the table of listeners */
+	bool listen_hashed;		/* protected by bucket->lock */
+	struct rcu_head rcu;
+
+	union {
+		struct ib_cm_id *ib;
+		struct iw_cm_id *iw;
+	} cm;	/* set under handler_mutex; stays until destruction */
+	enum cma_conn conn;	/* protected by handler_mutex */
+	u32 qp_num;		/* last QP in use; READ_ONCE(); 0: none yet */
+	u32 seq_num;		/* PSN the peer starts with; 24 bits */
+	u32 qkey;		/* 0: not set; protected by lock */
+
+	struct ib_sa_query *query;	/* protected by the route query's turn */
+	int query_id;
+	int route_status;	/* written before CMA_POST_ROUTE */
+	int addr_status;	/* written before CMA_POST_ADDR */
+	struct cma_addr_key resolved;	/* written before CMA_POST_ADDR */
+
+	struct list_head listens;	/* id_node; by cma_topology and lock */
+	struct list_head any_node;	/* in cma_any_listeners; by cma_topology */
+	struct list_head mcasts;	/* cma_mcast.node; protected by lock */
+	struct rhlist_head peer_node;	/* netevent.c; hashed if peer_hashed */
+	bool peer_hashed;		/* protected by handler_mutex */
+
+	struct rdma_ucm_ece ece;	/* what connect or accept offers */
+	int backlog;
+	u8 tos;
+	u8 timeout;		/* ack timeout, 4.096 us * 2^timeout */
+	u8 min_rnr_timer;
+	bool tos_set;
+	bool timeout_set;
+	bool min_rnr_timer_set;
+	bool afonly_set;
+	bool afonly;		/* protected by bucket->lock once bound */
+	bool reuseaddr;		/* protected by bucket->lock once bound */
+	bool claim_hard;	/* counted as exclusive; by bucket->lock */
+	bool claim_dual;	/* counted for both IP families; by bucket->lock */
+	bool addr_asked;	/* rdma_resolve_ip() was called once */
+	bool srq;		/* of a QP the CMA does not own */
+	bool passive;		/* made for a request */
+	bool answered;		/* accepted or rejected by its consumer */
+};
+
+static inline struct cma_id *to_cma(struct rdma_cm_id *id)
+{
+	return container_of(id, struct cma_id, id);
+}
+
+static inline struct sockaddr *cma_src(struct cma_id *idp)
+{
+	return (struct sockaddr *)&idp->id.route.addr.src_addr;
+}
+
+static inline struct sockaddr *cma_dst(struct cma_id *idp)
+{
+	return (struct sockaddr *)&idp->id.route.addr.dst_addr;
+}
+
+static inline sa_family_t cma_family(struct cma_id *idp)
+{
+	return idp->id.route.addr.src_addr.ss_family;
+}
+
+static inline enum rdma_cm_state cma_state(const struct cma_id *idp)
+{
+	return READ_ONCE(idp->state);
+}
+
+static inline struct net *cma_net(const struct cma_id *idp)
+{
+	return idp->id.route.addr.dev_addr.net;
+}
+
+extern struct workqueue_struct *cma_wq;
+
+struct cma_id *cma_id_alloc(struct net *net, rdma_cm_event_handler handler,
+			    void *context, enum rdma_ucm_port_space ps,
+			    enum ib_qp_type qp_type);
+struct cma_id *cma_id_alloc_child(struct cma_id *listener,
+				  enum ib_qp_type qp_type);
+bool cma_id_tryget(struct cma_id *idp);
+void cma_id_put(struct cma_id *idp);
+/* Runs the consumer's callback.  Non-zero: the caller destroys the id. */
+int cma_id_deliver(struct cma_id *idp, struct rdma_cm_event *event);
+/* Ends an id whose handler_mutex the caller holds; releases both. */
+void cma_id_destroy_locked(struct cma_id *idp);
+/* The same for a caller that has a reference of its own, which is dropped. */
+void cma_id_destroy_pinned(struct cma_id *idp);
+void cma_id_post(struct cma_id *idp, enum cma_post what);
+
+/* ---- event.c: the work behind cma_id_post() ---- */
+void cma_event_work(struct work_struct *work);
+
+/* ---- netevent.c: netdev and neighbour notifications ---- */
+int cma_netevent_init(void);
+void cma_netevent_exit(void);
+void cma_peer_watch(struct cma_id *idp);
+void cma_peer_unwatch(struct cma_id *idp);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBMAD_PORT_H
+#define IBMAD_PORT_H
+
+/* Devices, ports, their special QPs, and what goes in and out of those. */
+#include "mad.h"
+
+/*
+ * ---- stats.c: per-port counters ----
+ *
+ * Of each MAD that came by wire one counter says what became of it, those marked
+ * with = here: together they are IBMAD_RECEIVED.
+ */
+enum ibmad_counter {
+	IBMAD_SENT,		/* work requests completed well */
+	IBMAD_SEND_ERRORS,	/* work requests completed with an error */
+	IBMAD_RETRIES,		/* requests sent again without a response */
+	IBMAD_TIMEOUTS,		/* requests given up */
+	IBMAD_CANCELS,		/* sends cancelled by the client */
+	IBMAD_BACKLOGGED,	/* sends that found the send queue full */
+	IBMAD_HELD_BACK,	/* requests that had to wait for credit */
+	IBMAD_STRAY_WC,		/* completions of no posted work request */
+	IBMAD_QP_RESETS,	/* QP recoveries through RESET */
+	IBMAD_RECEIVED,		/* MADs received */
+	IBMAD_RECV_MALFORMED,	/* bad length, version, class or QP */
+	IBMAD_RECV_DELIVERED,	/* = given to an agent, but for RMPP segments */
+	IBMAD_RECV_UNMATCHED,	/* = responses to no outstanding request */
+	IBMAD_RECV_NO_AGENT,	/* = requests nobody registered for */
+	IBMAD_RECV_NO_BUFFER,	/* dropped: no memory */
+	IBMAD_RECV_OVERFLOW,	/* = dropped: the agent has too much to read */
+	IBMAD_RECV_SMI_DROPPED,	/* = SMPs the SMI rules discard */
+	IBMAD_RECV_FORWARDED,	/* = SMPs on their way through this switch */
+	IBMAD_RECV_PROVIDER,	/* = taken by the provider (process_mad) */
+	IBMAD_RECV_REPLIED,	/* answered on the provider's behalf */
+	IBMAD_RMPP_SENT,	/* RMPP transfers sent whole */
+	IBMAD_RMPP_RECEIVED,	/* RMPP transfers reassembled */
+	IBMAD_RMPP_RESENT,	/* RMPP segments sent again */
+	IBMAD_RMPP_ABORTED,	/* RMPP transfers aborted or stopped, either way */
+	IBMAD_RMPP_SEGMENTS,	/* = RMPP segments reassembled */
+	IBMAD_RMPP_CONTROLS,	/* = RMPP ACKs, STOPs and ABORTs of a transfer */
+	IBMAD_RMPP_DROPPED,	/* = RMPP MADs dropped: duplicate, unmatched */
+	IBMAD_SA_SHARED,	/* queries for paths that ride with another's MAD */
+	IBMAD_NR_COUNTERS
+};
+
+/* What the counters of MADs by class tell apart (IBA 13.4.4). */
+enum ibmad_class_group {
+	IBMAD_CLASS_OTHER,
+	IBMAD_CLASS_SM_LID,
+	IBMAD_CLASS_SM_DIRECTED,
+	IBMAD_CLASS_SA,
+	IBMAD_CLASS_PERFORMANCE,
+	IBMAD_CLASS_BOARD,
+	IBMAD_CLASS_DEVICE_MGMT,
+	IBMAD_CLASS_CM,
+	IBMAD_CLASS_SNMP,
+	IBMAD_CLASS_DEVICE_ADM,
+	IBMAD_CLASS_BOOT,
+	IBMAD_CLASS_BIS,
+	IBMAD_CLASS_CC,
+	IBMAD_CLASS_VENDOR,
+	IBMAD_CLASS_VENDOR_OUI,
+	IBMAD_NR_CLASS_GROUPS
+};
+
+struct ibmad_stats {
+	u64 count[IBMAD_NR_COUNTERS];
+	u64 sent[IBMAD_NR_CLASS_GROUPS];	/* add up to count[IBMAD_SENT] */
+	u64 received[IBMAD_NR_CLASS_GROUPS];	/* to count[IBMAD_RECEIVED] */
+};
+
+void ibmad_stats_init(void);
+int ibmad_stats_register(struct ibmad_port *port);
+void ibmad_stats_unregister(struct ibmad_port *port);
+/* A work request completed well; a valid MAD came: as such, and by class. */
+void ibmad_count_sent(struct ibmad_port *port, const struct ib_mad_hdr *hdr);
+void ibmad_count_received(struct ibmad_port *port, const struct ib_mad_hdr *hdr);
+
+/* ---- pool.c: receive buffers, recycled ---- */
+struct ibmad_pool {
+	struct kref kref;		/* its QP's, and one of each buffer out */
+	spinlock_t lock;
+	struct llist_node *free;	/* protected by lock */
+	unsigned int nr_free;		/* protected by lock */
+	unsigned int max_free;		/* protected by lock; 0 once closed */
+	size_t mad_size;		/* IB_MGMT_MAD_SIZE or OPA_MGMT_MAD_SIZE */
+};
+
+struct ibmad_pool *ibmad_pool_create(size_t mad_size, unsigned int max_free);
+void ibmad_pool_close(struct ibmad_pool *pool);
+struct ibmad_recv *ibmad_recv_alloc(struct ibmad_pool *pool, gfp_t gfp);
+void ibmad_recv_free(struct ibmad_recv *recv);
+
+/* ---- recv.c ---- */
+/*
+ * One receive buffer.  Owned in turn by a receive slot (posted), by the code
+ * that dispatches it, by an agent's inbox and by the client, who gives it back
+ * with ib_free_recv_mad().
+ */
+struct ibmad_recv {
+	struct ib_mad_recv_wc recv_wc;
+	struct ib_wc wc;
+	struct ibmad_item item;
+	bool local;			/* looped back, never on the wire */
+	bool solicited;			/* answers a request of the agent's */
+	bool untold;			/* the provider did not say how long it is */
+	struct ib_mad_send_buf *send_buf; /* that request, for its handler */
+	u32 rmpp_bytes;			/* of the transfer, in agent->rmpp_bytes */
+	struct ibmad_pool *pool;
+	u64 dma_addr;			/* valid while posted */
+
+	/* What the device writes: a GRH, then the MAD (pool->mad_size). */
+	struct ib_grh grh __aligned(ARCH_DMA_MINALIGN);
+	u8 mad[];
+};
+
+struct ibmad_recv_slot {
+	struct ib_cqe cqe;
+	struct ibmad_qp *mqp;
+	struct ibmad_recv *recv;	/* protected by recv_lock while posted */
+	bool posted;			/* protected by recv_lock */
+	struct list_head unposted;	/* mqp->unposted; recv_lock */
+};
+
+void ibmad_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+/* Posts every slot that is not; opens the queue.  The QP is in RTS. */
+int ibmad_recvq_open(struct ibmad_qp *mqp);
+void ibmad_recvq_close(struct ibmad_qp *mqp);
+/* Takes back the buffers that the provider never completed (QP gone or in RESET). */
+void ibmad_recvq_reclaim(struct ibmad_qp *mqp);
+/* Hands a MAD that has passed validation to its agent; consumes @recv. */
+void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv);
+/* Sets up recv_wc for a MAD of @len bytes whose wc is filled in. */
+void ibmad_recv_init_wc(struct ibmad_recv *recv, size_t len);
+/* Whether @recv belongs to a transfer that is in segments. */
+bool ibmad_recv_is_rmpp(const struct ibmad_recv *recv);
+/* Where it came from, if it has a GRH (or, RoCE v2, an IP header). */
+bool ibmad_recv_sgid(const struct ibmad_recv *recv, union ib_gid *sgid);
+bool ibmad_recv_valid(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
+		      size_t len);
+
+/* ---- sendq.c: the send queue of one QP ---- */
+enum ibmad_lane {
+	IBMAD_LANE_REDO,	/* flushed through no fault of their own */
+	IBMAD_LANE_RESPONSE,
+	IBMAD_LANE_REQUEST,
+	IBMAD_NR_LANES
+};
+
+struct ibmad_send_slot {
+	struct ib_cqe cqe;
+	struct ibmad_qp *mqp;
+	struct ibmad_send *send;	/* NULL unless posted; send_lock */
+	unsigned int opening;		/* of the queue, that it was posted in */
+};
+
+/* -ENOMEM; does nothing if it is. */
+int ibmad_send_map(struct ibmad_send *send);
+void ibmad_send_unmap(struct ibmad_send *send);
+int ibmad_sendq_post(struct ibmad_send *send);
+/* Takes @send off its lane; false if its work request is on the QP already. */
+bool ibmad_sendq_withdraw(struct ibmad_send *send);
+void ibmad_sendq_open(struct ibmad_qp *mqp);
+/* Nothing is posted any more; sends collect in the lanes. */
+void ibmad_sendq_hold(struct ibmad_qp *mqp);
+/* Takes every posted send (the QP is in RESET or gone) and, with @all, the
+ * lanes' too, and completes them as flushed.  Without @all they are redone.
+ */
+void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all);
+void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc);
+void ibmad_sendq_stall_work(struct work_struct *work);
+
+/* ---- qp.c: QP0 and QP1 of a port ---- */
+enum ibmad_qp_state {
+	IBMAD_QP_HELD,		/* being brought up or reset: sends collect */
+	IBMAD_QP_LIVE,
+	IBMAD_QP_DEAD,		/* beyond repair, perhaps for a while, or going away */
+};
+
+struct ibmad_qp {
+	struct ibmad_port *port;
+	/* Made anew by recovery; reset_mutex, and while posting is open its lock. */
+	struct ib_qp *qp;
+	struct ib_cq *cq;		/* of both its queues; reset_mutex */
+	/*
+	 * What clients see in its stead (agent->pub.qp, wc.qp), for device, PD, port,
+	 * type and number: it lives as long as the port.  No verb takes it.
+	 */
+	struct ib_qp pub;
+	struct ibmad_pool *pool;
+	wait_queue_head_t idle;		/* inflight, recv_posted or replies fell to 0 */
+
+	spinlock_t send_lock;		/* see lock order */
+	enum ibmad_qp_state state;	/* protected by send_lock */
+	unsigned int opening;		/* how often it became live; send_lock */
+	unsigned int inflight;		/* slots in use; send_lock */
+	unsigned int next_slot;		/* to use, if it is free; send_lock */
+	unsigned int oldest_slot;	/* posted first, if any is; send_lock */
+	unsigned long progress;		/* jiffies of the oldest's turn; send_lock */
+	bool stall_armed;		/* protected by send_lock */
+	unsigned int backlog;		/* sends in the lanes; send_lock */
+	unsigned int answers;		/* those of this layer's own; send_lock */
+	unsigned int burst;		/* responses in a row; send_lock */
+	struct list_head lane[IBMAD_NR_LANES]; /* protected by send_lock */
+	struct ibmad_send_slot *send_slots;
+	struct delayed_work stall_work;
+
+	spinlock_t recv_lock;		/* see lock order */
+	bool recv_open;			/* protected by recv_lock */
+	unsigned int recv_posted;	/* protected by recv_lock */
+	struct list_head unposted;	/* receive slots that could not be; recv_lock */
+	struct ibmad_recv_slot *recv_slots;
+	struct ib_mad *scratch;		/* process_mad's answer; the CQ's work */
+
+	struct mutex reset_mutex;	/* one recovery at a time */
+	bool gone;			/* protected by reset_mutex */
+	bool lacking;			/* dead, and to be made again; reset_mutex */
+	unsigned int remake_ms;		/* until it is tried again; reset_mutex */
+	unsigned long flags;		/* IBMAD_QP_FATAL, IBMAD_QP_SICK */
+	struct work_struct recover_work;
+	struct delayed_work remake_work; /* armed under reset_mutex, while lacking */
+
+	struct llist_head local;	/* sends of IBMAD_LOCAL */
+	struct work_struct local_work;
+	struct ib_mad_agent *responder;	/* local.c: sends the provider's replies */
+	atomic_t replies;		/* local.c: that work items are to send */
+
+	DECLARE_HASHTABLE(classes, 5);	/* RCU; written under port->reg_mutex */
+};
+
+#define IBMAD_QP_FATAL	0		/* bit: hand everything back on recovery */
+#define IBMAD_QP_SICK	1		/* bit: flushes what was posted in RTS */
+
+/* Whether the port has such a QP. */
+static inline bool ibmad_qp_exists(const struct ibmad_qp *mqp)
+{
+	return mqp->pub.device;
+}
+
+int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
+		    enum ib_qp_type type);
+void ibmad_qp_destroy(struct ibmad_qp *mqp);
+void ibmad_qp_recover(struct ibmad_qp *mqp);	/* any context */
+void ibmad_qp_reset(struct ibmad_qp *mqp);	/* may sleep; hands all back */
+
+/* ---- port.c: devices and ports ---- */
+struct ibmad_port {
+	struct kref kref;		/* its device's, and one of each agent */
+	struct ib_device *device;
+	struct ib_pd *pd;
+	u32 port_num;
+	bool opa;
+	size_t mad_size;
+	struct ibmad_stats __percpu *stats;
+	struct ibmad_qp qp[2];		/* QP0, QP1 */
+	bool stats_shown;		/* fixed once added */
+	bool kept;			/* never freed: see qp_keep() */
+	struct mutex reg_mutex;
+	bool dead;			/* protected by reg_mutex */
+	struct list_head agents;	/* protected by reg_mutex */
+	/* rmpp/way.c: the ways of RMPP transfers, which share address handles. */
+	struct mutex rahs_lock;
+	unsigned int nr_rahs;		/* protected by rahs_lock */
+	DECLARE_HASHTABLE(rahs, 6);	/* protected by rahs_lock */
+};
+
+static inline void ibmad_count(struct ibmad_port *port, enum ibmad_counter c)
+{
+	this_cpu_inc(port->stats->count[c]);
+}
+
+extern struct ib_client ibmad_client;
+struct ibmad_port *ibmad_port_get(struct ib_device *device, u32 port_num);
+void ibmad_port_put(struct ibmad_port *port);
+
+#endif
