@@ -135,6 +135,7 @@ extern const struct uapi_definition uverbs_srq_definitions[];
 extern const struct uapi_definition uverbs_wq_definitions[];
 extern const struct uapi_definition uverbs_rwq_ind_definitions[];
 extern const struct uapi_definition uverbs_qp_definitions[];
+extern const struct uapi_definition uverbs_qp_create_definitions[];
 extern const struct uapi_definition uverbs_qp_open_definitions[];
 extern const struct uapi_definition uverbs_qp_modify_definitions[];
 extern const struct uapi_definition uverbs_mcast_definitions[];

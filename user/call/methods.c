@@ -25,6 +25,7 @@ const struct uapi_definition uverbs_core_definitions[] = {
 	UAPI_DEF_CHAIN(uverbs_wq_definitions),
 	UAPI_DEF_CHAIN(uverbs_rwq_ind_definitions),
 	UAPI_DEF_CHAIN(uverbs_qp_definitions),
+	UAPI_DEF_CHAIN(uverbs_qp_create_definitions),
 	UAPI_DEF_CHAIN(uverbs_qp_open_definitions),
 	UAPI_DEF_CHAIN(uverbs_qp_modify_definitions),
 	UAPI_DEF_CHAIN(uverbs_mcast_definitions),

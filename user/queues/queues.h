@@ -132,7 +132,7 @@ void uverbs_ucq_channel_exit(struct ib_ucq_object *ucq);
 /* A completion event, from any context. */
 void uverbs_ucq_channel_notify(struct ib_ucq_object *ucq);
 
-/* ---- qp_create.c, qp_open.c, mcast.c ---- */
+/* ---- qp.c, and mcast.c for the last ---- */
 struct ib_uqp_object {
 	struct uverbs_event_object event;	/* first */
 	struct mutex lock;		/* mcast; also one modification at a time */
