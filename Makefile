@@ -19,7 +19,7 @@ kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M
 CONFIG = scripts/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
-.PHONY: all help deps modules install abi abi-test sparse lint kunit model demo bench-mad \
+.PHONY: all help deps modules install abi abi-test sparse lint kunit model demo bench-mad results \
 	check check-all check-fast clean
 all: modules
 
@@ -35,6 +35,7 @@ help:
 	@echo "make model         the CM's state machine against a lossy network, with Spin"
 	@echo "make sparse lint   static checks"
 	@echo "make bench-mad     what the MAD layer costs, the in-tree core beside ours"
+	@echo "make results       Documentation/results.rst anew, SECTION= one section of it"
 	@echo "IBEX_CACHE         folder for what is kept between runs ($$(scripts/cache))"
 
 deps:
@@ -76,6 +77,9 @@ demo: modules
 
 bench-mad: modules
 	@scripts/bench-mad
+
+results: modules
+	@scripts/results $(SECTION)
 
 check: deps
 	+@scripts/check all
