@@ -7,6 +7,10 @@
 #include "netlink/nldev.h"
 #include "qp/qp.h"
 
+/* The rdma_core trace events live in this object. */
+#define CREATE_TRACE_POINTS
+#include <trace/events/rdma_core.h>
+
 /*
  * ib_wq is for ULPs.  Completions are polled in work queues of their own, which
  * make progress when memory is short: storage runs over them.
@@ -43,7 +47,7 @@ static int workqueues_init(void)
 
 /*
  * Work queues come first.  The namespaces come after all that netlink requests,
- * which are heard from then on, can reach; netdev events last.
+ * which are delivered from then on, can reach; netdev events last.
  */
 static const struct {
 	int (*init)(void);

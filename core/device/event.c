@@ -114,7 +114,7 @@ static bool queue_event(struct ibcore_device *priv, struct queued_event *ev)
  * ib_dispatch_event - Report an asynchronous event
  * @event: of a device or port; copied
  *
- * Dropped when the device is not registered: there is nobody to hear it.
+ * Dropped when the device is not registered: nobody is subscribed then.
  *
  * Context: any, hard interrupts included.
  */
