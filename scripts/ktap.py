@@ -72,7 +72,7 @@ def expected(tests, trouble):
     """{module: {(suite, case)}} of the sources"""
     modules, cases = kbuild_modules(tests), {}
     built = {file for files in modules.values() for file in files}
-    for path in glob.glob(os.path.join(tests, '*', '*.c')):
+    for path in glob.glob(os.path.join(tests, '*', '**', '*.c'), recursive=True):
         if os.path.relpath(path, tests) not in built:
             trouble.append('%s is in no module of Kbuild' % path)
     for module, files in modules.items():

@@ -3,7 +3,7 @@
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include "methods.h"
+#include "user/call/methods.h"
 #include "fixture.h"
 
 /* Drivers get nothing but the object, so the test at work is kept here. */

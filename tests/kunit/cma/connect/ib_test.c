@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* InfiniBand: path queries, IPoIB addresses and AF_IB ones. */
+#include <linux/if_infiniband.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include "cma/cma_test.h"
+
+static struct cma_pair pair;
+
+static int ib_test_init(struct kunit *test)
+{
+	return cma_pair_init_ib(test, &pair);
+}
+
+static void ib_test_exit(struct kunit *test)
+{
+	cma_pair_exit_ib(test, &pair);
+}
+
+static void over_ipoib_addresses(struct kunit *test)
+{
+	union ib_gid sgid, dgid;
+	struct sa_path_rec *path;
+
+	pair.client.param.private_data = "ib";
+	pair.client.param.private_data_len = 3;
+	cma_connect(test, &pair);
+	KUNIT_EXPECT_STREQ(test, pair.server.private_data, "ib");
+	path = pair.client.id->route.path_rec;
+	KUNIT_EXPECT_EQ(test, sa_path_get_dlid(path),
+			cpu_to_be32(pair.server.hca->port[1].lid));
+	KUNIT_EXPECT_EQ(test, path->mtu, IB_MTU_2048);
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(path->service_id),
+			RDMA_IB_IP_PS_TCP | TEST_PORT);
+	rdma_read_gids(pair.client.id, &sgid, &dgid);
+	KUNIT_EXPECT_MEMEQ(test, &sgid, &pair.client.hca->port[1].gids[0], 16);
+	KUNIT_EXPECT_MEMEQ(test, &dgid, &pair.server.hca->port[1].gids[0], 16);
+	rdma_read_gids(pair.server.id, &sgid, &dgid);
+	KUNIT_EXPECT_MEMEQ(test, &sgid, &pair.server.hca->port[1].gids[0], 16);
+	KUNIT_EXPECT_MEMEQ(test, &dgid, &pair.client.hca->port[1].gids[0], 16);
+	KUNIT_ASSERT_EQ(test, rdma_disconnect(pair.client.id), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "DT"));
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "DT"));
+}
+
+static void over_ipv6_addresses(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, RDMA_PS_TCP,
+					    cma_sin6(&addr, &in6addr_any, TEST_PORT)), 0);
+	cma_resolve_to(test, &pair.client, RDMA_PS_TCP,
+		       cma_sin6(&addr, &pair.server.ip6, TEST_PORT));
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "E"));
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
+}
+
+static void resolve_addr(struct kunit *test, struct cma_side *client)
+{
+	struct sockaddr_storage addr;
+
+	client->id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
+	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(client->id, NULL,
+						cma_sin(&addr, pair.server.ip4,
+							TEST_PORT), TEST_TIMEOUT), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(client, "A"));
+	cma_forget(client);
+}
+
+static void no_path(struct kunit *test)
+{
+	resolve_addr(test, &pair.client);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_route(pair.client.id, 0), -EINVAL);
+	pair.client.sa = SA_REFUSES;
+	KUNIT_ASSERT_EQ(test, rdma_resolve_route(pair.client.id, TEST_TIMEOUT), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "r"));
+	KUNIT_EXPECT_EQ(test, pair.client.last.status, -EINVAL);
+	KUNIT_EXPECT_EQ(test, cma_at(pair.client.id), RDMA_CM_ADDR_RESOLVED);
+	pair.client.sa = SA_SILENT;
+	KUNIT_ASSERT_EQ(test, rdma_resolve_route(pair.client.id, TEST_TIMEOUT), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "rr"));
+	KUNIT_EXPECT_EQ(test, pair.client.last.status, -ETIMEDOUT);
+	/* It may be asked again, and then it is there. */
+	pair.client.sa = SA_ANSWERS;
+	KUNIT_ASSERT_EQ(test, rdma_resolve_route(pair.client.id, TEST_TIMEOUT), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "rrR"));
+}
+
+/* Destruction does not wait for the answer that may never come. */
+static void ended_during_the_path_query(struct kunit *test)
+{
+	unsigned long start;
+
+	pair.client.sa = SA_SILENT;
+	resolve_addr(test, &pair.client);
+	KUNIT_ASSERT_EQ(test, rdma_resolve_route(pair.client.id, 60000), 0);
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, cma_at(pair.client.id), RDMA_CM_ROUTE_QUERY);
+	start = jiffies;
+	cma_drop_id(&pair.client);
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 1000);
+	msleep(1000);
+	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
+}
+
+static void the_class_of_service_is_asked_for(struct kunit *test)
+{
+	u16 qos;
+
+	resolve_addr(test, &pair.client);
+	rdma_set_service_type(pair.client.id, 0x47);
+	KUNIT_ASSERT_EQ(test, rdma_resolve_route(pair.client.id, TEST_TIMEOUT), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "R"));
+	qos = be16_to_cpu(*(__be16 *)(pair.client.sa_record + 52)) >> 4;
+	KUNIT_EXPECT_EQ(test, qos, 0x47);
+}
+
+static void fill_path(struct sa_path_rec *path)
+{
+	memset(path, 0, sizeof(*path));
+	path->rec_type = SA_PATH_REC_TYPE_IB;
+	path->sgid = pair.client.hca->port[1].gids[0];
+	path->dgid = pair.server.hca->port[1].gids[0];
+	path->pkey = cpu_to_be16(0xffff);
+	path->mtu = IB_MTU_1024;
+	path->rate = IB_RATE_10_GBPS;
+	path->packet_life_time = 12;
+	path->reversible = 1;
+	path->numb_path = 1;
+	sa_path_set_slid(path, pair.client.hca->port[1].lid);
+	sa_path_set_dlid(path, pair.server.hca->port[1].lid);
+}
+
+static void the_consumer_knows_the_path(struct kunit *test)
+{
+	struct sa_path_rec path;
+
+	fill_path(&path);
+	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
+	resolve_addr(test, &pair.client);
+	atomic_set(&pair.client.sa_asked, 0);
+	KUNIT_ASSERT_EQ(test, rdma_set_ib_path(pair.client.id, &path), 0);
+	KUNIT_EXPECT_EQ(test, rdma_set_ib_path(pair.client.id, &path), -EINVAL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.sa_asked), 0);
+	KUNIT_EXPECT_EQ(test, cma_at(pair.client.id), RDMA_CM_ROUTE_RESOLVED);
+	KUNIT_ASSERT_EQ(test, cma_make_qp(&pair.client), 0);
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "E"));
+	KUNIT_EXPECT_EQ(test, pair.server.id->route.path_rec->mtu, IB_MTU_1024);
+}
+
+static void an_alternate_path_travels_along(struct kunit *test)
+{
+	struct sa_path_rec *paths = kcalloc(2, sizeof(*paths), GFP_KERNEL);
+	struct rdma_route *route;
+
+	KUNIT_ASSERT_NOT_NULL(test, paths);
+	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
+	cma_resolve(test, &pair);
+	route = &pair.client.id->route;
+	fill_path(&paths[0]);
+	fill_path(&paths[1]);
+	paths[1].packet_life_time = 9;
+	kfree(route->path_rec);
+	route->path_rec = paths;
+	route->num_pri_alt_paths = 2;
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
+	KUNIT_EXPECT_EQ(test, pair.server.id->route.num_pri_alt_paths, 2);
+	KUNIT_EXPECT_EQ(test, sa_path_get_dlid(&pair.server.id->route.path_rec[1]),
+			cpu_to_be32(pair.client.hca->port[1].lid));
+}
+
+/* Without a netdev there is no namespace whose listener it could be for. */
+static void a_request_without_a_netdev(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
+	pair.server.hidden = true;
+	cma_resolve(test, &pair);
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "J"));
+	KUNIT_EXPECT_EQ(test, pair.client.last.status, IB_CM_REJ_INVALID_SERVICE_ID);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+}
+
+/* One that is down takes nothing, wherever the request comes from. */
+static void a_netdev_that_is_down(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, RDMA_PS_TCP,
+					    cma_sin6(&addr, &in6addr_any, TEST_PORT)), 0);
+	cma_resolve_to(test, &pair.client, RDMA_PS_TCP,
+		       cma_sin6(&addr, &pair.server.ip6, TEST_PORT));
+	rtnl_lock();
+	dev_close(pair.server.ndev);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "J"));
+	KUNIT_EXPECT_EQ(test, pair.client.last.status, IB_CM_REJ_INVALID_SERVICE_ID);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
+}
+
+static u16 other_pkey;
+
+static void in_another_partition(struct cma_side *side, void *mad)
+{
+	if (side->qp_type == IB_QPT_UD)
+		IBA_SET(CM_SIDR_REQ_PARTITION_KEY, (struct cm_sidr_req_msg *)mad,
+			other_pkey);
+	else
+		IBA_SET(CM_REQ_PARTITION_KEY, (struct cm_req_msg *)mad, other_pkey);
+}
+
+/* The packet that asks may be of another one than the connection. */
+static void the_netdev_is_of_the_connections_partition(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	other_pkey = pair.server.hca->port[1].pkeys[1];
+	pair.client.forge = in_another_partition;
+	pair.server.on_request = CMA_REJECT;
+	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
+	cma_resolve(test, &pair);
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "J"));
+	KUNIT_EXPECT_EQ(test, pair.server.pkey_asked, other_pkey);
+	cma_drop_listener(&pair.server);
+	cma_drop_id(&pair.client);
+	cma_drop_id(&pair.server);
+	cma_forget(&pair.client);
+
+	pair.server.pkey_asked = 0;
+	pair.client.qp_type = IB_QPT_UD;
+	pair.server.qp_type = IB_QPT_UD;
+	KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, RDMA_PS_UDP,
+					    cma_sin(&addr, pair.server.ip4, TEST_PORT)),
+			0);
+	cma_resolve_to(test, &pair.client, RDMA_PS_UDP,
+		       cma_sin(&addr, pair.server.ip4, TEST_PORT));
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "u"));
+	KUNIT_EXPECT_EQ(test, pair.server.pkey_asked, other_pkey);
+}
+
+/* Another IPoIB netdev of the server's, in the subnet of the first, for requests. */
+static struct net_device *come_by_another(struct kunit *test)
+{
+	u8 lladdr[INFINIBAND_ALEN] = { 0, 0, 1, 0 };
+	__be32 ip = htonl(ntohl(pair.server.ip4) ^ 0x40);
+	struct net_device *other;
+
+	memcpy(lladdr + 4, &pair.server.hca->port[1].gids[0], 16);
+	lladdr[INFINIBAND_ALEN - 1] ^= 0xff;
+	other = fake_ipoib_create(lladdr);
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	KUNIT_EXPECT_EQ(test, cma_net_addr(other, true, AF_INET, &ip, 24), 0);
+	pair.server.by = other;
+	return other;
+}
+
+/* ARP answers for an address by any netdev of its host, that of another port, say. */
+static void an_address_by_another_netdev(struct kunit *test)
+{
+	struct net_device *other = come_by_another(test);
+
+	cma_connect(test, &pair);
+	KUNIT_ASSERT_EQ(test, rdma_disconnect(pair.client.id), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "DT"));
+	fake_netdev_destroy(other);
+}
+
+/* But a partition's addresses are served in that partition. */
+static void an_address_by_another_partition(struct kunit *test)
+{
+	struct net_device *other = come_by_another(test);
+	int i;
+
+	pair.server.ndev->broadcast[9] = 0xfe;
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
+		cma_resolve(test, &pair);
+		KUNIT_EXPECT_EQ(test, cma_request(&pair.client), 0);
+		KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, i ? "E" : "J"));
+		cma_drop_id(&pair.client);
+		cma_drop_id(&pair.server);
+		cma_drop_listener(&pair.server);
+		cma_forget(&pair.client);
+		pair.server.ndev->broadcast[9] = 0xff;
+	}
+	fake_netdev_destroy(other);
+}
+
+static void a_partition_the_port_is_not_in(struct kunit *test)
+{
+	resolve_addr(test, &pair.client);
+	ib_addr_set_pkey(&pair.client.id->route.addr.dev_addr, 0x8777);
+	KUNIT_EXPECT_EQ(test, cma_make_qp(&pair.client), -ENOENT);
+	KUNIT_EXPECT_NULL(test, pair.client.id->qp);
+}
+
+static void listen_ib(struct kunit *test, struct cma_side *at,
+		      enum rdma_ucm_port_space ps)
+{
+	struct sockaddr_storage addr;
+
+	cma_sin_ib(&addr, at, ps, TEST_PORT);
+	KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, ps, (struct sockaddr *)&addr),
+			0);
+}
+
+static void resolve_ib(struct kunit *test, enum rdma_ucm_port_space ps)
+{
+	struct sockaddr_storage src, addr;
+	struct cma_side *client = &pair.client;
+
+	/* Without it, the adapter that has the peer's GID would be taken. */
+	cma_sin_ib(&src, client, ps, 0);
+	cma_sin_ib(&addr, &pair.server, ps, TEST_PORT);
+	client->id = cma_new_id(client, ps, client->qp_type);
+	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(client->id, (void *)&src, (void *)&addr,
+						TEST_TIMEOUT), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(client, "A"));
+	KUNIT_ASSERT_EQ(test, rdma_resolve_route(client->id, TEST_TIMEOUT), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(client, "AR"));
+	KUNIT_ASSERT_EQ(test, cma_make_qp(client), 0);
+	cma_forget(client);
+}
+
+static void between_ib_addresses(struct kunit *test)
+{
+	struct sockaddr_ib *src, *peer;
+	u8 data[93];
+	int any;
+
+	memset(data, 0x3c, sizeof(data));
+	for (any = 0; any < 2; any++) {
+		listen_ib(test, any ? NULL : &pair.server, RDMA_PS_IB);
+		resolve_ib(test, RDMA_PS_IB);
+		src = (struct sockaddr_ib *)&pair.client.id->route.addr.src_addr;
+		KUNIT_EXPECT_MEMEQ(test, &src->sib_addr,
+				   &pair.client.hca->port[1].gids[0], 16);
+		/* There is no header, all of the message is the consumer's. */
+		pair.client.param.private_data = data;
+		pair.client.param.private_data_len = 93;
+		KUNIT_EXPECT_EQ(test, cma_request(&pair.client), -EINVAL);
+		pair.client.param.private_data_len = any ? 0 : 92;
+		KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "QE"));
+		if (!any)
+			KUNIT_EXPECT_MEMEQ(test, pair.server.private_data, data, 92);
+		peer = (struct sockaddr_ib *)&pair.server.id->route.addr.dst_addr;
+		KUNIT_EXPECT_EQ(test, peer->sib_family, AF_IB);
+		KUNIT_EXPECT_MEMEQ(test, &peer->sib_addr,
+				   &pair.client.hca->port[1].gids[0], 16);
+		cma_drop_listener(&pair.server);
+		cma_drop_id(&pair.client);
+		KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QED") ||
+				  pair.server.events[2] == 'D');
+		cma_drop_id(&pair.server);
+		cma_forget(&pair.client);
+		cma_forget(&pair.server);
+	}
+}
+
+/*
+ * In this port space requests of both kinds meet: what looks like a header is one
+ * if somebody listens there, else it is the consumer's data.
+ */
+static void data_that_look_like_a_header(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+	struct sockaddr *peer;
+	u8 data[92] = { [1] = 0x40 };
+	int ip;
+
+	memcpy(data + 16, &pair.client.ip4, 4);
+	memcpy(data + 32, &pair.server.ip4, 4);
+	data[36] = 'x';
+	for (ip = 0; ip < 2; ip++) {
+		if (ip)
+			KUNIT_ASSERT_EQ(test,
+					cma_listen_at(&pair.server, RDMA_PS_IB,
+						      cma_sin(&addr, pair.server.ip4,
+							      TEST_PORT)), 0);
+		else
+			listen_ib(test, NULL, RDMA_PS_IB);
+		resolve_ib(test, RDMA_PS_IB);
+		pair.client.param.private_data = data;
+		pair.client.param.private_data_len = sizeof(data);
+		KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "QE"));
+		peer = (struct sockaddr *)&pair.server.id->route.addr.dst_addr;
+		KUNIT_EXPECT_EQ(test, peer->sa_family, ip ? AF_INET : AF_IB);
+		KUNIT_EXPECT_MEMEQ(test, pair.server.private_data, data + (ip ? 36 : 0),
+				   ip ? 56 : 92);
+		cma_drop_listener(&pair.server);
+		cma_drop_id(&pair.client);
+		cma_quiesce(&pair);
+		cma_drop_id(&pair.server);
+		cma_quiesce(&pair);
+		cma_forget(&pair.client);
+		cma_forget(&pair.server);
+	}
+}
+
+static void datagrams_between_ib_addresses(struct kunit *test)
+{
+	pair.client.qp_type = IB_QPT_UD;
+	pair.server.qp_type = IB_QPT_UD;
+	listen_ib(test, NULL, RDMA_PS_UDP);
+	resolve_ib(test, RDMA_PS_UDP);
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
+	KUNIT_EXPECT_EQ(test, pair.client.last.param.ud.qp_num,
+			pair.server.id->qp->qp_num);
+}
+
+static void an_ib_address_of_nobody(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+	struct sockaddr_ib *ib = (struct sockaddr_ib *)&addr;
+
+	pair.client.id = cma_new_id(&pair.client, RDMA_PS_IB, IB_QPT_RC);
+	cma_sin_ib(&addr, &pair.server, RDMA_PS_IB, TEST_PORT);
+	/* A subnet that no port of this host is in. */
+	ib->sib_addr.sib_addr32[0] = cpu_to_be32(0xfec00000);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(pair.client.id, NULL, (void *)&addr,
+						TEST_TIMEOUT), -ENODEV);
+	KUNIT_EXPECT_EQ(test, cma_at(pair.client.id), RDMA_CM_ADDR_BOUND);
+	cma_sin_ib(&addr, &pair.server, RDMA_PS_IB, TEST_PORT);
+	ib->sib_pkey = cpu_to_be16(0x8777);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(pair.client.id, NULL, (void *)&addr,
+						TEST_TIMEOUT), -ENODEV);
+	ib->sib_pkey = cpu_to_be16(0xffff);
+	pair.client.hca->port[1].state = IB_PORT_DOWN;
+	pair.server.hca->port[1].state = IB_PORT_DOWN;
+	fake_hca_port_event(pair.client.hca, 1, IB_EVENT_PORT_ERR);
+	fake_hca_port_event(pair.server.hca, 1, IB_EVENT_PORT_ERR);
+	msleep(100);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(pair.client.id, NULL, (void *)&addr,
+						TEST_TIMEOUT), -ENODEV);
+}
+
+/* A GID of this host is reached from the port that has it, another by its subnet. */
+static void the_nearest_port_is_taken(struct kunit *test)
+{
+	struct cma_side *client = &pair.client;
+	struct sockaddr_storage addr;
+	struct sockaddr_ib *ib = (struct sockaddr_ib *)&addr;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		client->id = cma_new_id(client, RDMA_PS_IB, IB_QPT_RC);
+		cma_sin_ib(&addr, i == 1 ? &pair.server : client, RDMA_PS_IB, TEST_PORT);
+		if (i == 2)
+			ib->sib_addr.sib_raw[15] ^= 0xff;
+		KUNIT_ASSERT_EQ(test, rdma_resolve_addr(client->id, NULL, (void *)&addr,
+							TEST_TIMEOUT), 0);
+		KUNIT_EXPECT_TRUE(test, cma_wait(client, "A"));
+		if (i < 2)
+			KUNIT_EXPECT_PTR_EQ(test, client->id->device,
+					    i ? &pair.server.hca->ibdev :
+						&pair.client.hca->ibdev);
+		else
+			KUNIT_EXPECT_NOT_NULL(test, client->id->device);
+		cma_drop_id(client);
+		cma_forget(client);
+	}
+}
+
+/* The wildcard as a peer is this host. */
+static void this_host(struct kunit *test)
+{
+	struct sockaddr_storage addr[3];
+	struct in6_addr six = in6addr_any;
+	struct cma_side *client = &pair.client;
+	union ib_gid sgid, dgid;
+	int i;
+
+	cma_sin(&addr[0], 0, TEST_PORT);
+	cma_sin6(&addr[1], &six, TEST_PORT);
+	cma_sin_ib(&addr[2], NULL, RDMA_PS_TCP, TEST_PORT);
+	for (i = 0; i < 3; i++) {
+		client->id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
+		KUNIT_ASSERT_EQ(test, rdma_resolve_addr(client->id, NULL, (void *)&addr[i],
+							TEST_TIMEOUT), 0);
+		KUNIT_EXPECT_TRUE(test, cma_wait(client, "A"));
+		KUNIT_EXPECT_NOT_NULL(test, client->id->device);
+		rdma_read_gids(client->id, &sgid, &dgid);
+		KUNIT_EXPECT_MEMEQ(test, &sgid, &dgid, 16);
+		KUNIT_EXPECT_FALSE(test, rdma_is_zero_gid(&sgid));
+		KUNIT_EXPECT_EQ(test, rdma_resolve_route(client->id, TEST_TIMEOUT), 0);
+		KUNIT_EXPECT_TRUE(test, cma_wait(client, "AR"));
+		cma_drop_id(client);
+		cma_forget(client);
+	}
+}
+
+static struct kunit_case ib_cases[] = {
+	KUNIT_CASE(over_ipoib_addresses),
+	KUNIT_CASE(over_ipv6_addresses),
+	KUNIT_CASE(no_path),
+	KUNIT_CASE(ended_during_the_path_query),
+	KUNIT_CASE(the_class_of_service_is_asked_for),
+	KUNIT_CASE(the_consumer_knows_the_path),
+	KUNIT_CASE(an_alternate_path_travels_along),
+	KUNIT_CASE(a_request_without_a_netdev),
+	KUNIT_CASE(a_netdev_that_is_down),
+	KUNIT_CASE(the_netdev_is_of_the_connections_partition),
+	KUNIT_CASE(an_address_by_another_netdev),
+	KUNIT_CASE(an_address_by_another_partition),
+	KUNIT_CASE(a_partition_the_port_is_not_in),
+	KUNIT_CASE(between_ib_addresses),
+	KUNIT_CASE(data_that_look_like_a_header),
+	KUNIT_CASE(datagrams_between_ib_addresses),
+	KUNIT_CASE(an_ib_address_of_nobody),
+	KUNIT_CASE(the_nearest_port_is_taken),
+	KUNIT_CASE(this_host),
+	{}
+};
+
+static struct kunit_suite cma_ib_suite = {
+	.name = "rdma_cm_ib",
+	.init = ib_test_init,
+	.exit = ib_test_exit,
+	.test_cases = ib_cases,
+};
+
+kunit_test_suite(cma_ib_suite);

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The device goes, at each stage of an id. */
+#include <linux/kthread.h>
+#include "cma/cma_test.h"
+
+static struct cma_pair pair;
+
+static int remove_test_init(struct kunit *test)
+{
+	return 0;
+}
+
+static void remove_test_exit(struct kunit *test)
+{
+	cma_pair_exit(test, &pair);
+}
+
+static struct fake_hca *going;
+static struct completion gone;
+
+static int go(void *arg)
+{
+	fake_hca_destroy(going);
+	complete(&gone);
+	return 0;
+}
+
+/* Removal waits for the consumer, who ends its ids in its own time. */
+static void remove_device(struct kunit *test, struct cma_side *side)
+{
+	struct task_struct *task;
+
+	init_completion(&gone);
+	going = side->hca;
+	task = kthread_run(go, NULL, "going");
+	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
+	if (IS_ERR(task))
+		complete(&gone);
+	msleep(500);
+}
+
+static void free_queues(struct cma_side *side)
+{
+	ib_free_cq(side->cq);
+	ib_dealloc_pd(side->pd);
+}
+
+static void wait_for_removal(struct kunit *test, struct cma_side *side)
+{
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&gone, 60 * HZ), 0);
+	side->hca = NULL;
+}
+
+static void expect_dead(struct kunit *test, struct rdma_cm_id *id, const char *name)
+{
+	struct rdma_conn_param param = {};
+	struct sockaddr_storage addr;
+
+	KUNIT_EXPECT_EQ_MSG(test, cma_at(id), RDMA_CM_DEVICE_REMOVAL, "%s", name);
+	KUNIT_EXPECT_FALSE_MSG(test, completion_done(&gone), "%s", name);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(id, NULL,
+						cma_sin(&addr, pair.server.ip4, 1),
+						TEST_TIMEOUT), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_route(id, TEST_TIMEOUT), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdma_connect(id, &param), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rdma_listen(id, 1), -EINVAL);
+}
+
+static bool had_removal(struct cma_side *side)
+{
+	return strchr(side->events, 'X');
+}
+
+static void removed_at(struct kunit *test, enum cma_stage stage)
+{
+	struct cma_side *side = stage >= AT_LISTEN ? &pair.server : &pair.client;
+	const char *name = cma_stage_names[stage];
+	struct rdma_cm_id *id;
+	bool on_it;
+	char *at;
+	int n;
+
+	KUNIT_ASSERT_EQ(test, cma_pair_init(test, &pair), 0);
+	id = cma_go_to(test, &pair, stage);
+	if (!id) {
+		cma_pair_exit(test, &pair);
+		return;
+	}
+	/* Only who is on the device keeps it, and what it has there. */
+	on_it = stage != AT_IDLE && stage != AT_ADDR_QUERY;
+	if (!on_it)
+		free_queues(side);
+	remove_device(test, side);
+	if (!on_it) {
+		KUNIT_EXPECT_FALSE_MSG(test, had_removal(side), "%s", name);
+	} else {
+		KUNIT_EXPECT_TRUE_MSG(test, had_removal(side), "%s: %s", name,
+				      side->events);
+		expect_dead(test, id, name);
+	}
+	n = atomic_read(&side->nr_events);
+	msleep(10000);
+	/* It was the last event but for timewait's end. */
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&side->nr_events), n, "%s: %s", name,
+			    side->events);
+	at = strchr(side->events, 'X');
+	KUNIT_EXPECT_TRUE_MSG(test, !at || strspn(at, "X") == strlen(at), "%s: %s", name,
+			      side->events);
+	cma_drop_listener(&pair.server);
+	cma_drop_id(side);
+	if (on_it)
+		free_queues(side);
+	wait_for_removal(test, side);
+	cma_pair_exit(test, &pair);
+}
+
+static void at_each_stage(struct kunit *test)
+{
+	enum cma_stage stage;
+
+	for (stage = 0; stage < CMA_STAGES; stage++)
+		if (stage != AT_ROUTE_QUERY)	/* see below */
+			removed_at(test, stage);
+}
+
+static void during_a_path_query(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	KUNIT_ASSERT_EQ(test, cma_pair_init_ib(test, &pair), 0);
+	pair.client.sa = SA_SILENT;
+	pair.client.id = cma_new_id(&pair.client, RDMA_PS_TCP, IB_QPT_RC);
+	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(pair.client.id, NULL,
+						cma_sin(&addr, pair.server.ip4, 1),
+						TEST_TIMEOUT), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "A"));
+	KUNIT_ASSERT_EQ(test, rdma_resolve_route(pair.client.id, 600000), 0);
+	remove_device(test, &pair.client);
+	KUNIT_EXPECT_TRUE_MSG(test, had_removal(&pair.client), "%s", pair.client.events);
+	expect_dead(test, pair.client.id, "path query");
+	cma_drop_id(&pair.client);
+	free_queues(&pair.client);
+	wait_for_removal(test, &pair.client);
+	cma_pair_exit_ib(test, &pair);
+}
+
+/* The handler may end the id on the spot; nobody waits then. */
+static void ended_by_the_handler(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cma_pair_init(test, &pair), 0);
+	pair.client.destroy_on = 'X';
+	KUNIT_ASSERT_NOT_NULL(test, cma_go_to(test, &pair, AT_ADDR_RESOLVED));
+	free_queues(&pair.client);
+	fake_hca_destroy(pair.client.hca);
+	pair.client.hca = NULL;
+	KUNIT_EXPECT_STREQ(test, pair.client.events, "AX");
+	KUNIT_EXPECT_TRUE(test, pair.client.destroyed);
+}
+
+/* A device that goes is not looked for any more, nor is the hint of it followed. */
+static void its_addresses_are_nobodys(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+	struct rdma_cm_id *id;
+
+	KUNIT_ASSERT_EQ(test, cma_pair_init(test, &pair), 0);
+	id = cma_go_to(test, &pair, AT_BOUND);
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	cma_drop_id(&pair.client);
+	free_queues(&pair.client);
+	fake_hca_destroy(pair.client.hca);
+	pair.client.hca = NULL;
+	id = cma_new_id(&pair.client, RDMA_PS_TCP, IB_QPT_RC);
+	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, cma_sin(&addr, pair.client.ip4, 0)),
+			-ENODEV);
+	/* Who found the address but no device is told by an event. */
+	pair.client.id = id;
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(id, NULL, cma_sin(&addr, pair.server.ip4,
+								  TEST_PORT),
+						TEST_TIMEOUT), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "a"));
+	KUNIT_EXPECT_EQ(test, pair.client.last.status, -ENODEV);
+	KUNIT_EXPECT_EQ(test, cma_at(id), RDMA_CM_ADDR_BOUND);
+}
+
+static struct kunit_case remove_cases[] = {
+	KUNIT_CASE(at_each_stage),
+	KUNIT_CASE(during_a_path_query),
+	KUNIT_CASE(ended_by_the_handler),
+	KUNIT_CASE(its_addresses_are_nobodys),
+	{}
+};
+
+static struct kunit_suite cma_remove_suite = {
+	.name = "rdma_cm_remove",
+	.init = remove_test_init,
+	.exit = remove_test_exit,
+	.test_cases = remove_cases,
+};
+
+kunit_test_suite(cma_remove_suite);

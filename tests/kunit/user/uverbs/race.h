@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_USER_RACE_H
+#define IBEX_USER_RACE_H
+
+/*
+ * Threads of the process that a case is, each with calls of its own, and an adapter
+ * that takes its time: either a verb stops until the case lets it go on, or each takes
+ * as long as a seed says.  Time is virtual, so that the order of what happens follows
+ * from the seed alone.
+ */
+#include <linux/completion.h>
+#include <linux/prandom.h>
+#include "user/call/commands.h"
+
+#define RACERS		4
+
+struct racer {
+	struct commands c;		/* of the file that it is sent with */
+	unsigned long mem;		/* its own */
+	unsigned int nr;
+	struct mm_struct *mm;
+	struct task_struct *task;
+	struct completion go, done;
+	int (*fn)(struct racer *r);
+	int ret;
+	bool stop;
+	u32 handle;			/* for fn to use, like the rest */
+	bool ioctl;
+	const struct race_kind *kind;
+	struct file *filp;
+	unsigned int counts[4];
+};
+
+extern struct racer racers[RACERS];
+
+/* The suite's init and exit, around those of commands or queues. */
+int race_init(struct kunit *test);
+void race_exit(struct kunit *test);
+/* Of the same device, again; with a context, PD and CQ as of queues_init(). */
+void race_renew(struct kunit *test);
+
+/* Sends @r to call @fn for c->file; racer_wait() answers what that answered. */
+void racer_go(struct commands *c, struct racer *r, int (*fn)(struct racer *r));
+int racer_wait(struct kunit *test, struct racer *r);
+/* It waits for something that is not time. */
+void racer_expect_stuck(struct kunit *test, struct racer *r);
+
+/* The next create or destroy of @kind stops until gate_open(). */
+void gate_close(struct commands *c, enum fake_hca_object kind, bool create);
+void gate_wait(struct kunit *test);	/* until it did */
+void gate_open(void);
+
+/* From here on verbs take 0 to 3 ticks, by a seed; 0: no time. */
+void race_shuffle(struct commands *c, u64 seed);
+u32 race_random(u32 n);			/* less than @n */
+void race_delay(u32 n);			/* less than @n ticks */
+
+/* Kinds of object with a handle. */
+struct race_kind {
+	u16 object, destroy;		/* by ioctl */
+	u16 got;			/* bytes of its attribute 1; 0: as of the command */
+	enum fake_hca_object fake;
+	u32 command;			/* that destroys, or 0 */
+	u8 len, at, resp;		/* of it; where the handle is */
+	int (*make)(struct commands *c, u32 pd, u32 cq, u32 *handle);
+};
+
+enum {
+	KIND_PD, KIND_CQ, KIND_QP, KIND_SRQ, KIND_WQ, KIND_MR, KIND_MW, KIND_AH,
+	KIND_XRCD, KIND_DM, KIND_COUNTERS, NR_KINDS
+};
+
+extern const struct race_kind race_kinds[NR_KINDS];
+
+int race_destroy(struct commands *c, const struct race_kind *kind, u32 handle,
+		 bool ioctl);
+/* For racer_go(): the object of the racer, its device, its file. */
+int race_make_in_thread(struct racer *r);
+int race_destroy_in_thread(struct racer *r);
+int race_remove_in_thread(struct racer *r);
+int race_close_in_thread(struct racer *r);
+
+#endif
