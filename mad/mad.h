@@ -8,7 +8,7 @@
  * Lock order, outermost first:
  *	mqp->reset_mutex		(qp.c)		one recovery at a time
  *	port->reg_mutex			(agent.c)	registrations of a port
- *	agent->rmpp_mutex		(rmpp/recv.c)	its reassemblies
+ *	agent->rmpp.mutex		(rmpp/recv.c)	its reassemblies
  *	  port->rahs_lock		(rmpp/way.c)	address handles of its transfers
  *	  agent->lock			(send.c)	its sends, their states, the TID table
  *	    mqp->send_lock		(sendq.c)	slots, lanes, the QP's send queue

@@ -209,46 +209,55 @@ unsigned int ibmad_flow_release(struct ibmad_agent *agent,
 /* ---- agent.c: registration ---- */
 struct ibmad_class;
 
+/* Of an agent of kernel RMPP; all protected by mutex but where noted. */
+struct ibmad_agent_rmpp {
+	struct mutex mutex;
+	struct rhashtable recvs;	/* reassemblies */
+	struct rhltable unasked;	/* those nobody asked for, by source */
+	struct list_head active;	/* by their last MAD, oldest first */
+	struct list_head done;		/* likewise */
+	struct delayed_work reap;
+	unsigned int nr;
+	unsigned int lookups;		/* under way: rmpp/way.c */
+	bool closed;
+	/* In reassemblies and in the inbox; the inbox gives back without the mutex. */
+	atomic_long_t bytes;
+};
+
 struct ibmad_agent {
 	struct ib_mad_agent pub;
 	struct ibmad_port *port;	/* referenced */
 	struct ibmad_qp *mqp;		/* of port */
 	struct kref kref;		/* memory: registration, each send buffer */
-	refcount_t refs;		/* activity: see the head of this file */
-	struct completion idle;		/* refs fell to 0 */
-	bool closing;			/* protected by lock */
-	bool ending;			/* port->reg_mutex */
-	struct completion ended;	/* by its client or by the end of its port */
-	struct llist_head inbox;
-	struct work_struct deliver;
-	atomic_t inbox_recvs;		/* unsolicited MADs in the inbox */
+	struct rcu_head rcu;
+
+	/* Registration: agent.c, dispatch.c */
 	struct list_head port_link;	/* port->agents; reg_mutex */
 	struct ibmad_class *class;	/* NULL: only responses; reg_mutex */
 	u8 mgmt_class;			/* fixed; 0: only responses */
 	u8 mgmt_class_version;		/* fixed */
 	DECLARE_BITMAP(methods, IB_MGMT_MAX_METHODS); /* fixed */
-	struct rcu_head rcu;
+	bool ending;			/* port->reg_mutex */
+	struct completion ended;	/* by its client or by the end of its port */
 
+	/* Delivery */
+	struct llist_head inbox;
+	struct work_struct deliver;
+	atomic_t inbox_recvs;		/* unsolicited MADs in the inbox */
+
+	/* Sends, matching and flow control; all but refs and idle protected by lock. */
 	spinlock_t lock;		/* see lock order */
-	struct list_head sends;		/* posted, not completed; lock */
-	struct list_head controls;	/* RMPP's control MADs on the port; lock */
-	struct rhltable by_tid;		/* those that expect a response; lock */
-	struct ibmad_send *lone;	/* one more of those, or NULL; lock */
-	struct rhashtable flows;	/* by destination; lock */
-	struct ibmad_flow *last_flow;	/* the one used last, or NULL; lock */
+	refcount_t refs;		/* activity: see the head of mad.h */
+	struct completion idle;		/* refs fell to 0 */
+	bool closing;
+	struct list_head sends;		/* posted, not completed */
+	struct list_head controls;	/* RMPP's control MADs on the port */
+	struct rhltable by_tid;		/* those that expect a response */
+	struct ibmad_send *lone;	/* one more of those, or NULL */
+	struct rhashtable flows;	/* by destination */
+	struct ibmad_flow *last_flow;	/* the one used last, or NULL */
 
-	/* Agents of kernel RMPP alone; all protected by rmpp_mutex. */
-	struct mutex rmpp_mutex;
-	struct rhashtable rmpp_recvs;	/* reassemblies */
-	struct rhltable rmpp_unasked;	/* those nobody asked for, by source */
-	struct list_head rmpp_active;	/* by their last MAD, oldest first */
-	struct list_head rmpp_done;	/* likewise */
-	struct delayed_work rmpp_reap;
-	unsigned int rmpp_nr;
-	unsigned int rmpp_lookups;	/* under way: rmpp/way.c */
-	bool rmpp_closed;
-	/* In reassemblies and in the inbox; the inbox gives back without it. */
-	atomic_long_t rmpp_bytes;
+	struct ibmad_agent_rmpp rmpp;
 };
 
 static inline struct ibmad_agent *to_agent(const struct ib_mad_agent *pub)

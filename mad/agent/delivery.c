@@ -68,7 +68,7 @@ static void deliver_received(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	trace_ib_mad_recv_done_agent(agent);
 	if (!recv->solicited)
 		atomic_dec(&agent->inbox_recvs);
-	atomic_long_sub(recv->rmpp_bytes, &agent->rmpp_bytes);
+	atomic_long_sub(recv->rmpp_bytes, &agent->rmpp.bytes);
 	agent->pub.recv_handler(&agent->pub, recv->send_buf, &recv->recv_wc);
 }
 

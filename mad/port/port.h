@@ -39,7 +39,7 @@ enum ibmad_counter {
 	IBMAD_RMPP_SEGMENTS,	/* = RMPP segments reassembled */
 	IBMAD_RMPP_CONTROLS,	/* = RMPP ACKs, STOPs and ABORTs of a transfer */
 	IBMAD_RMPP_DROPPED,	/* = RMPP MADs dropped: duplicate, unmatched */
-	IBMAD_SA_SHARED,	/* queries for paths that ride with another's MAD */
+	IBMAD_SA_SHARED,	/* queries for paths that share another's MAD */
 	IBMAD_NR_COUNTERS
 };
 
@@ -105,7 +105,7 @@ struct ibmad_recv {
 	bool solicited;			/* answers a request of the agent's */
 	bool untold;			/* the provider did not say how long it is */
 	struct ib_mad_send_buf *send_buf; /* that request, for its handler */
-	u32 rmpp_bytes;			/* of the transfer, in agent->rmpp_bytes */
+	u32 rmpp_bytes;			/* of the transfer, in agent->rmpp.bytes */
 	struct ibmad_pool *pool;
 	u64 dma_addr;			/* valid while posted */
 

@@ -321,7 +321,7 @@ void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
 	bool response = ib_response_mad(hdr);
 	struct ibmad_agent *agent;
-	enum ibmad_counter fate;
+	enum ibmad_counter outcome;
 
 	agent = response ? ibmad_agent_by_tid(mqp, hdr->tid) :
 			   ibmad_dispatch_find(mqp, hdr);
@@ -332,15 +332,15 @@ void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 		return;
 	}
 
-	fate = response ? IBMAD_RECV_UNMATCHED : IBMAD_RECV_NO_AGENT;
+	outcome = response ? IBMAD_RECV_UNMATCHED : IBMAD_RECV_NO_AGENT;
 	if (agent) {
-		fate = recv_to_agent(agent, recv, response);
+		outcome = recv_to_agent(agent, recv, response);
 		ibmad_agent_put(agent);
 	}
-	ibmad_count(mqp->port, fate);
-	if (fate == IBMAD_RECV_NO_AGENT)
+	ibmad_count(mqp->port, outcome);
+	if (outcome == IBMAD_RECV_NO_AGENT)
 		ibmad_local_unmatched(mqp, recv);
-	else if (fate != IBMAD_RECV_DELIVERED)
+	else if (outcome != IBMAD_RECV_DELIVERED)
 		ibmad_recv_free(recv);
 }
 

@@ -53,7 +53,7 @@ static struct ibmad_send *control_alloc(struct ibmad_agent *agent,
 }
 
 /*
- * The caller holds a reference on the agent, and rmpp_mutex.  An agent that is being
+ * The caller holds a reference on the agent, and rmpp.mutex.  An agent that is being
  * deregistered posts none: it has taken back those that were not on the QP.
  */
 static void control_post(struct ibmad_agent *agent, struct ibmad_send *send,

@@ -11,7 +11,7 @@
  * A new one holds what came first until the way back is known; its sender has a
  * window of one segment until then, so nothing else of it can come.
  *
- * Everything here is protected by agent->rmpp_mutex; the reaper is delayed work.
+ * Everything here is protected by agent->rmpp.mutex; the reaper is delayed work.
  */
 #include <linux/slab.h>
 #include "agent/agent.h"
@@ -57,13 +57,13 @@ ibmad_reasm_find(struct ibmad_agent *agent, const struct ibmad_recv *recv)
 	struct ibmad_rmpp_key key;
 
 	reasm_get_key(recv, &key);
-	return rhashtable_lookup_fast(&agent->rmpp_recvs, &key, reasm_params);
+	return rhashtable_lookup_fast(&agent->rmpp.recvs, &key, reasm_params);
 }
 
 /* Whether its source may have one more: what one begins leaves room for the others. */
 static bool reasm_has_share(struct ibmad_rmpp_recv *rr)
 {
-	struct rhltable *table = &rr->agent->rmpp_unasked;
+	struct rhltable *table = &rr->agent->rmpp.unasked;
 	struct rhlist_head *list, *node;
 	unsigned int n = 0;
 
@@ -77,7 +77,7 @@ static bool reasm_has_share(struct ibmad_rmpp_recv *rr)
 
 static int reasm_count(struct ibmad_rmpp_recv *rr)
 {
-	int ret = rhltable_insert(&rr->agent->rmpp_unasked, &rr->source_node,
+	int ret = rhltable_insert(&rr->agent->rmpp.unasked, &rr->source_node,
 				  source_params);
 
 	rr->counted = !ret;
@@ -87,7 +87,7 @@ static int reasm_count(struct ibmad_rmpp_recv *rr)
 static void reasm_uncount(struct ibmad_rmpp_recv *rr)
 {
 	if (rr->counted)
-		rhltable_remove(&rr->agent->rmpp_unasked, &rr->source_node,
+		rhltable_remove(&rr->agent->rmpp.unasked, &rr->source_node,
 				source_params);
 	rr->counted = false;
 }
@@ -103,7 +103,7 @@ static void reasm_free_segments(struct ibmad_rmpp_recv *rr)
 	if (rr->first)
 		ib_free_recv_mad(&rr->first->recv_wc);
 	rr->first = NULL;
-	atomic_long_sub(rr->bytes, &rr->agent->rmpp_bytes);
+	atomic_long_sub(rr->bytes, &rr->agent->rmpp.bytes);
 	rr->bytes = 0;
 }
 
@@ -111,17 +111,17 @@ void ibmad_reasm_destroy(struct ibmad_rmpp_recv *rr)
 {
 	struct ibmad_agent *agent = rr->agent;
 
-	lockdep_assert_held(&agent->rmpp_mutex);
+	lockdep_assert_held(&agent->rmpp.mutex);
 	if (rr->lookup)
 		rr->lookup->context = NULL;
 	if (rr->held) {
 		ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
 		ibmad_recv_free(rr->held);
 	}
-	rhashtable_remove_fast(&agent->rmpp_recvs, &rr->node, reasm_params);
+	rhashtable_remove_fast(&agent->rmpp.recvs, &rr->node, reasm_params);
 	reasm_uncount(rr);
 	list_del(&rr->link);
-	agent->rmpp_nr--;
+	agent->rmpp.nr--;
 	reasm_free_segments(rr);
 	ibmad_rmpp_ah_put(rr->rah);
 	/* Lookups are under the mutex too: no reader is left. */
@@ -133,8 +133,8 @@ void ibmad_reasm_touch(struct ibmad_rmpp_recv *rr)
 	struct ibmad_agent *agent = rr->agent;
 
 	rr->seen = jiffies;
-	list_move_tail(&rr->link, rr->done ? &agent->rmpp_done :
-					     &agent->rmpp_active);
+	list_move_tail(&rr->link, rr->done ? &agent->rmpp.done :
+					     &agent->rmpp.active);
 }
 
 void ibmad_reasm_finish(struct ibmad_rmpp_recv *rr)
@@ -168,16 +168,16 @@ static bool reasm_reap_list(struct ibmad_agent *agent, struct list_head *list,
 static void reasm_reap_work(struct work_struct *work)
 {
 	struct ibmad_agent *agent = container_of(to_delayed_work(work),
-						 struct ibmad_agent, rmpp_reap);
+						 struct ibmad_agent, rmpp.reap);
 	bool more;
 
-	mutex_lock(&agent->rmpp_mutex);
-	more = reasm_reap_list(agent, &agent->rmpp_active, IBMAD_RMPP_SILENCE_MS);
-	more |= reasm_reap_list(agent, &agent->rmpp_done, IBMAD_RMPP_LINGER_MS);
-	if (more && !agent->rmpp_closed)
-		queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
+	mutex_lock(&agent->rmpp.mutex);
+	more = reasm_reap_list(agent, &agent->rmpp.active, IBMAD_RMPP_SILENCE_MS);
+	more |= reasm_reap_list(agent, &agent->rmpp.done, IBMAD_RMPP_LINGER_MS);
+	if (more && !agent->rmpp.closed)
+		queue_delayed_work(ibmad_wq, &agent->rmpp.reap,
 				   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
-	mutex_unlock(&agent->rmpp_mutex);
+	mutex_unlock(&agent->rmpp.mutex);
 }
 
 /* Room for one more reassembly; those that are finished give way. */
@@ -186,8 +186,8 @@ static bool reasm_make_room(struct ibmad_agent *agent, bool solicited)
 	unsigned int max = IBMAD_RMPP_MAX_RECVS / (solicited ? 1 : 2);
 	struct ibmad_rmpp_recv *rr;
 
-	while (agent->rmpp_nr >= max) {
-		rr = list_first_entry_or_null(&agent->rmpp_done,
+	while (agent->rmpp.nr >= max) {
+		rr = list_first_entry_or_null(&agent->rmpp.done,
 					      struct ibmad_rmpp_recv, link);
 		if (!rr)
 			return false;
@@ -213,35 +213,35 @@ static struct ibmad_rmpp_recv *reasm_alloc(struct ibmad_agent *agent,
 	return rr;
 }
 
-/* Into the tables, if there is room; says in *@fate if there is none. */
-static bool reasm_enter(struct ibmad_rmpp_recv *rr, enum ibmad_counter *fate)
+/* Into the tables, if there is room; says in *@outcome if there is none. */
+static bool reasm_enter(struct ibmad_rmpp_recv *rr, enum ibmad_counter *outcome)
 {
 	struct ibmad_agent *agent = rr->agent;
 
 	if ((!rr->solicited && !reasm_has_share(rr)) ||
 	    !reasm_make_room(agent, rr->solicited)) {
-		*fate = IBMAD_RECV_OVERFLOW;
+		*outcome = IBMAD_RECV_OVERFLOW;
 		return false;
 	}
 	if (!rr->solicited && reasm_count(rr))
 		return false;
-	if (rhashtable_insert_fast(&agent->rmpp_recvs, &rr->node, reasm_params)) {
+	if (rhashtable_insert_fast(&agent->rmpp.recvs, &rr->node, reasm_params)) {
 		reasm_uncount(rr);
 		return false;
 	}
-	agent->rmpp_nr++;
+	agent->rmpp.nr++;
 	ibmad_reasm_touch(rr);
 	return true;
 }
 
 bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
-			enum ibmad_counter *fate)
+			enum ibmad_counter *outcome)
 {
 	struct ibmad_rmpp_recv *rr = reasm_alloc(agent, recv);
 
 	if (!rr)
 		return false;
-	if (!reasm_enter(rr, fate)) {
+	if (!reasm_enter(rr, outcome)) {
 		kfree(rr);
 		return false;
 	}
@@ -252,7 +252,7 @@ bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	}
 	rr->held = recv;
 	/* Does nothing if it is queued already. */
-	queue_delayed_work(ibmad_wq, &agent->rmpp_reap,
+	queue_delayed_work(ibmad_wq, &agent->rmpp.reap,
 			   msecs_to_jiffies(IBMAD_RMPP_LINGER_MS));
 	return true;
 }
@@ -263,21 +263,21 @@ int ibmad_rmpp_agent_init(struct ibmad_agent *agent)
 
 	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
 		return 0;
-	mutex_init(&agent->rmpp_mutex);
-	INIT_LIST_HEAD(&agent->rmpp_active);
-	INIT_LIST_HEAD(&agent->rmpp_done);
-	INIT_DELAYED_WORK(&agent->rmpp_reap, reasm_reap_work);
-	ret = rhashtable_init(&agent->rmpp_recvs, &reasm_params);
+	mutex_init(&agent->rmpp.mutex);
+	INIT_LIST_HEAD(&agent->rmpp.active);
+	INIT_LIST_HEAD(&agent->rmpp.done);
+	INIT_DELAYED_WORK(&agent->rmpp.reap, reasm_reap_work);
+	ret = rhashtable_init(&agent->rmpp.recvs, &reasm_params);
 	if (ret)
 		return ret;
-	ret = rhltable_init(&agent->rmpp_unasked, &source_params);
+	ret = rhltable_init(&agent->rmpp.unasked, &source_params);
 	if (ret)
-		rhashtable_destroy(&agent->rmpp_recvs);
+		rhashtable_destroy(&agent->rmpp.recvs);
 	return ret;
 }
 
 /*
- * Why no reassembly remains: rmpp_closed keeps the receive path from making one
+ * Why no reassembly remains: rmpp.closed keeps the receive path from making one
  * and the reaper from being queued; those there are were on one of the lists.  A
  * search for the way back knows its reassembly no more; it has a reference on the
  * agent, which waits for it.
@@ -288,13 +288,13 @@ void ibmad_rmpp_agent_exit(struct ibmad_agent *agent)
 
 	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
 		return;
-	mutex_lock(&agent->rmpp_mutex);
-	agent->rmpp_closed = true;
-	list_splice_tail_init(&agent->rmpp_done, &agent->rmpp_active);
-	list_for_each_entry_safe(rr, next, &agent->rmpp_active, link)
+	mutex_lock(&agent->rmpp.mutex);
+	agent->rmpp.closed = true;
+	list_splice_tail_init(&agent->rmpp.done, &agent->rmpp.active);
+	list_for_each_entry_safe(rr, next, &agent->rmpp.active, link)
 		ibmad_reasm_destroy(rr);
-	mutex_unlock(&agent->rmpp_mutex);
-	cancel_delayed_work_sync(&agent->rmpp_reap);
+	mutex_unlock(&agent->rmpp.mutex);
+	cancel_delayed_work_sync(&agent->rmpp.reap);
 	ibmad_rmpp_control_cancel(agent);
 }
 
@@ -303,7 +303,7 @@ void ibmad_rmpp_agent_free(struct ibmad_agent *agent)
 {
 	if (!ib_mad_kernel_rmpp_agent(&agent->pub))
 		return;
-	rhltable_destroy(&agent->rmpp_unasked);
-	rhashtable_destroy(&agent->rmpp_recvs);
-	mutex_destroy(&agent->rmpp_mutex);
+	rhltable_destroy(&agent->rmpp.unasked);
+	rhashtable_destroy(&agent->rmpp.recvs);
+	mutex_destroy(&agent->rmpp.mutex);
 }

@@ -10,7 +10,7 @@
  * agent's client has yet to read, all per agent.  What nobody asked for may take
  * half of it at most, and one source of that a share of the transfers.
  *
- * Everything here is protected by agent->rmpp_mutex: MADs come from the receive
+ * Everything here is protected by agent->rmpp.mutex: MADs come from the receive
  * CQ's work, those that had to wait for the way back from a work item.
  */
 #include <linux/sizes.h>
@@ -22,7 +22,7 @@
 #define IBMAD_RMPP_RESERVE	32	/* left of a window when the next is granted */
 #define IBMAD_RMPP_GAP_EARLY	3	/* early ones between two ACKs of one gap */
 #define IBMAD_RMPP_MAX_SEGS	SZ_1M	/* of a transfer, whose length is an int */
-#define FATE_OPEN		IBMAD_NR_COUNTERS /* of a MAD that is held */
+#define OUTCOME_OPEN		IBMAD_NR_COUNTERS /* of a MAD that is held */
 
 /* ---- DATA ---- */
 
@@ -31,7 +31,7 @@ static bool rmpp_out_of_memory(const struct ibmad_rmpp_recv *rr, u32 seg)
 	unsigned long max = READ_ONCE(ibmad_rmpp_max_bytes);
 
 	return seg > IBMAD_RMPP_MAX_SEGS ||
-	       atomic_long_read(&rr->agent->rmpp_bytes) >=
+	       atomic_long_read(&rr->agent->rmpp.bytes) >=
 	       (rr->solicited ? max : max / 2);
 }
 
@@ -90,7 +90,7 @@ static bool rmpp_store(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 		return false;
 	rr->high = max(rr->high, seg);
 	rr->bytes += recv->pool->mad_size;
-	atomic_long_add(recv->pool->mad_size, &rr->agent->rmpp_bytes);
+	atomic_long_add(recv->pool->mad_size, &rr->agent->rmpp.bytes);
 
 	while ((recv = xa_erase(&rr->early, rr->expected)))
 		rmpp_chain(rr, recv);
@@ -137,7 +137,7 @@ static enum ibmad_counter rmpp_finish(struct ibmad_rmpp_recv *rr)
 		delivered = ibmad_deliver_recv(agent, first, NULL);
 	if (delivered)
 		return IBMAD_RMPP_SEGMENTS;
-	atomic_long_sub(first->rmpp_bytes, &agent->rmpp_bytes);
+	atomic_long_sub(first->rmpp_bytes, &agent->rmpp.bytes);
 	ib_free_recv_mad(&first->recv_wc);
 	return rr->solicited ? IBMAD_RECV_UNMATCHED : IBMAD_RECV_OVERFLOW;
 }
@@ -176,7 +176,7 @@ static void rmpp_ack_progress(struct ibmad_rmpp_recv *rr)
 
 /* A segment of a transfer that is under way.  Answers whether it took @recv. */
 static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
-			 enum ibmad_counter *fate)
+			 enum ibmad_counter *outcome)
 {
 	struct ib_rmpp_hdr *hdr = &rmpp_mad(recv)->rmpp_hdr;
 	struct ibmad_agent *agent = rr->agent;
@@ -186,7 +186,7 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 
 	if (why) {
 		if (why == IB_MGMT_RMPP_STATUS_RESX)
-			*fate = IBMAD_RECV_OVERFLOW;
+			*outcome = IBMAD_RECV_OVERFLOW;
 		ibmad_rmpp_send_abort(agent, recv, rr->rah, why);
 		ibmad_reasm_destroy(rr);
 		return false;
@@ -202,9 +202,9 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 	if (ib_get_rmpp_flags(hdr) & IB_MGMT_RMPP_FLAG_LAST)
 		rr->last = seg;
 
-	*fate = IBMAD_RMPP_SEGMENTS;
+	*outcome = IBMAD_RMPP_SEGMENTS;
 	if (rr->last && rr->expected > rr->last)
-		*fate = rmpp_finish(rr);
+		*outcome = rmpp_finish(rr);
 	else
 		for (acks = rmpp_acks_due(rr); acks; acks--)
 			rmpp_ack_progress(rr);
@@ -257,22 +257,22 @@ static bool rmpp_begins_anew(const struct ibmad_rmpp_recv *rr,
 
 /* Answers whether it took @recv. */
 static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
-		      enum ibmad_counter *fate)
+		      enum ibmad_counter *outcome)
 {
 	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
 	u32 seg = be32_to_cpu(rmpp_mad(recv)->rmpp_hdr.seg_num);
 	struct ibmad_rmpp_recv *rr;
 	bool wanted;
 
-	lockdep_assert_held(&agent->rmpp_mutex);
+	lockdep_assert_held(&agent->rmpp.mutex);
 	rr = ibmad_reasm_find(agent, recv);
 	wanted = !solicited || ibmad_send_is_due(agent, recv, rmpp_is_new(rr, seg));
 	if (rr && rr->done && wanted && seg == 1 && rmpp_begins_anew(rr, recv)) {
 		ibmad_reasm_destroy(rr);
 		rr = NULL;
 	}
-	if (!rr && wanted && seg == 1 && ibmad_reasm_create(agent, recv, fate)) {
-		*fate = FATE_OPEN;
+	if (!rr && wanted && seg == 1 && ibmad_reasm_create(agent, recv, outcome)) {
+		*outcome = OUTCOME_OPEN;
 		return true;
 	}
 	/* A repetition of what is held is of no use. */
@@ -290,7 +290,7 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 		ibmad_reasm_destroy(rr);
 		return false;
 	}
-	return rmpp_segment(rr, recv, fate);
+	return rmpp_segment(rr, recv, outcome);
 }
 
 /* ---- ACK, STOP, ABORT: what became of one ---- */
@@ -326,32 +326,32 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 				       struct ibmad_recv *recv)
 {
 	u8 status = rmpp_mad(recv)->rmpp_hdr.rmpp_status;
-	enum ibmad_counter fate = IBMAD_RMPP_DROPPED;
+	enum ibmad_counter outcome = IBMAD_RMPP_DROPPED;
 	struct ibmad_rmpp_recv *rr;
 	struct ibmad_send *send;
 	unsigned int puts = 0;
 
-	lockdep_assert_held(&agent->rmpp_mutex);
+	lockdep_assert_held(&agent->rmpp.mutex);
 	rr = ibmad_reasm_find(agent, recv);
 	if (rr && !rr->done) {
 		ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
 		ibmad_reasm_destroy(rr);
-		fate = IBMAD_RMPP_CONTROLS;
+		outcome = IBMAD_RMPP_CONTROLS;
 	}
 	spin_lock_irq(&agent->lock);
 	send = ibmad_match_find(agent, recv, true);
 	if (send) {
 		puts = ibmad_rmpp_send_end(agent, send, IB_WC_REM_ABORT_ERR,
 					   status);
-		fate = IBMAD_RMPP_CONTROLS;
+		outcome = IBMAD_RMPP_CONTROLS;
 	}
 	/* What it answers may have been a transfer as well, and be over. */
 	if (ib_response_mad(&rmpp_mad(recv)->mad_hdr) &&
 	    ibmad_send_refused(agent, recv, status, &puts))
-		fate = IBMAD_RMPP_CONTROLS;
+		outcome = IBMAD_RMPP_CONTROLS;
 	spin_unlock_irq(&agent->lock);
 	ibmad_agent_put_n(agent, puts);
-	return fate;
+	return outcome;
 }
 
 /* 13.6.2.1: no type that there is; a transfer in which it comes ends. */
@@ -359,7 +359,7 @@ static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
 	struct ibmad_rmpp_recv *rr = ibmad_reasm_find(agent, recv);
 
-	lockdep_assert_held(&agent->rmpp_mutex);
+	lockdep_assert_held(&agent->rmpp.mutex);
 	if (rr && rr->rah && !rr->done) {
 		ibmad_rmpp_send_abort(agent, recv, rr->rah,
 				      IB_MGMT_RMPP_STATUS_BADT);
@@ -370,41 +370,41 @@ static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
 /* Consumes @recv. */
 static void rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
-	enum ibmad_counter fate = IBMAD_RMPP_DROPPED;
+	enum ibmad_counter outcome = IBMAD_RMPP_DROPPED;
 	bool taken = false;
 
-	lockdep_assert_held(&agent->rmpp_mutex);
+	lockdep_assert_held(&agent->rmpp.mutex);
 	switch (rmpp_mad(recv)->rmpp_hdr.rmpp_type) {
 	case IB_MGMT_RMPP_TYPE_DATA:
-		taken = rmpp_data(agent, recv, &fate);
+		taken = rmpp_data(agent, recv, &outcome);
 		break;
 	case IB_MGMT_RMPP_TYPE_ACK:
-		fate = rmpp_ack(agent, recv);
+		outcome = rmpp_ack(agent, recv);
 		break;
 	case IB_MGMT_RMPP_TYPE_STOP:
 	case IB_MGMT_RMPP_TYPE_ABORT:
-		fate = rmpp_aborted(agent, recv);
+		outcome = rmpp_aborted(agent, recv);
 		break;
 	default:
 		rmpp_unknown(agent, recv);
 		break;
 	}
-	if (fate != FATE_OPEN)
-		ibmad_count(agent->port, fate);
+	if (outcome != OUTCOME_OPEN)
+		ibmad_count(agent->port, outcome);
 	if (!taken)
 		ibmad_recv_free(recv);
 }
 
 void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
-	mutex_lock(&agent->rmpp_mutex);
-	if (agent->rmpp_closed) {
+	mutex_lock(&agent->rmpp.mutex);
+	if (agent->rmpp.closed) {
 		ibmad_count(agent->port, IBMAD_RMPP_DROPPED);
 		ibmad_recv_free(recv);
 	} else {
 		rmpp_receive(agent, recv);
 	}
-	mutex_unlock(&agent->rmpp_mutex);
+	mutex_unlock(&agent->rmpp.mutex);
 }
 
 /* The first segment goes on as if it came now, unless nobody waits for it. */
@@ -413,7 +413,7 @@ void ibmad_rmpp_way_found(struct ibmad_rmpp_lookup *lookup)
 	struct ibmad_rmpp_recv *rr = lookup->context;
 	struct ibmad_recv *recv;
 
-	lockdep_assert_held(&lookup->agent->rmpp_mutex);
+	lockdep_assert_held(&lookup->agent->rmpp.mutex);
 	if (!rr)
 		return;
 	rr->lookup = NULL;

@@ -5,7 +5,7 @@
 /*
  * Reliable multi-packet transfers (IBA vol. 1, 13.6).
  *
- * Lock order: agent->rmpp_mutex, then agent->lock; the mutex, then port->rahs_lock.
+ * Lock order: agent->rmpp.mutex, then agent->lock; the mutex, then port->rahs_lock.
  * Reassemblies live under the mutex (they are touched in process context alone),
  * transfers being sent under the spinlock, as sends are.
  */
@@ -32,7 +32,7 @@ int ibmad_rmpp_send_start(struct ibmad_send *send);
 unsigned int ibmad_rmpp_send_withdraw(struct ibmad_agent *agent,
 				      struct ibmad_send *send);
 
-/* ---- rmpp/reasm.c: reassemblies; under agent->rmpp_mutex ---- */
+/* ---- rmpp/reasm.c: reassemblies; under agent->rmpp.mutex ---- */
 struct ibmad_rmpp_source {
 	union ib_gid sgid;		/* zero without a GRH */
 	u32 slid;			/* zero with one */
@@ -49,10 +49,10 @@ struct ibmad_rmpp_key {
 };
 
 struct ibmad_rmpp_recv {
-	struct rhash_head node;		/* agent->rmpp_recvs */
+	struct rhash_head node;		/* agent->rmpp.recvs */
 	struct ibmad_rmpp_key key;	/* fixed */
-	struct rhlist_head source_node;	/* agent->rmpp_unasked, while @counted */
-	struct list_head link;		/* agent->rmpp_active or rmpp_done */
+	struct rhlist_head source_node;	/* agent->rmpp.unasked, while @counted */
+	struct list_head link;		/* agent->rmpp.active or rmpp_done */
 	struct ibmad_agent *agent;	/* outlives this: ibmad_rmpp_agent_exit() */
 	struct ibmad_rmpp_ah *rah;	/* for the ACKs; NULL while looked for, and done */
 	struct ibmad_rmpp_lookup *lookup; /* that; NULL otherwise */
@@ -82,10 +82,10 @@ struct ibmad_rmpp_recv *
 ibmad_reasm_find(struct ibmad_agent *agent, const struct ibmad_recv *recv);
 /*
  * Begins one that holds @recv until it knows the way back: ibmad_rmpp_way_found()
- * follows then.  If it answers false, *@fate is what became of @recv, unless dropped.
+ * follows then.  If it answers false, *@outcome is what became of @recv, unless dropped.
  */
 bool ibmad_reasm_create(struct ibmad_agent *agent, struct ibmad_recv *recv,
-			enum ibmad_counter *fate);
+			enum ibmad_counter *outcome);
 void ibmad_reasm_destroy(struct ibmad_rmpp_recv *rr);
 /* All of it came: from here on it is only known to have been. */
 void ibmad_reasm_finish(struct ibmad_rmpp_recv *rr);
@@ -121,12 +121,12 @@ struct ibmad_rmpp_lookup {
 	struct ib_grh grh;
 	bool solicited;			/* it is of a response */
 	struct ibmad_rmpp_ah *rah;	/* what was found, or NULL */
-	/* Told of it, under rmpp_mutex; takes a reference on rah if it keeps it. */
+	/* Told of it, under rmpp.mutex; takes a reference on rah if it keeps it. */
 	void (*done)(struct ibmad_rmpp_lookup *lookup);
-	void *context;			/* done's; rmpp_mutex */
+	void *context;			/* done's; rmpp.mutex */
 };
 
-/* Under rmpp_mutex; NULL if there is no memory, or if there are too many. */
+/* Under rmpp.mutex; NULL if there is no memory, or if there are too many. */
 struct ibmad_rmpp_lookup *
 ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 		   void (*done)(struct ibmad_rmpp_lookup *lookup), void *context);
@@ -139,7 +139,7 @@ struct ib_ah *ibmad_rmpp_ah_handle(const struct ibmad_rmpp_ah *rah);
 
 /*
  * Answers @recv.  @rah may be NULL: the way back is looked for, for this MAD alone.
- * Under rmpp_mutex.
+ * Under rmpp.mutex.
  */
 void ibmad_rmpp_send_ack(struct ibmad_agent *agent,
 			 const struct ibmad_recv *recv,

@@ -191,10 +191,10 @@ static void rmpp_lookup_work(struct work_struct *work)
 		lookup->rah = rah_find(port, &attr, lookup->solicited);
 		rdma_destroy_ah_attr(&attr);
 	}
-	mutex_lock(&agent->rmpp_mutex);
-	agent->rmpp_lookups--;
+	mutex_lock(&agent->rmpp.mutex);
+	agent->rmpp.lookups--;
 	lookup->done(lookup);
-	mutex_unlock(&agent->rmpp_mutex);
+	mutex_unlock(&agent->rmpp.mutex);
 	ibmad_rmpp_ah_put(lookup->rah);
 	kfree(lookup);
 	ibmad_agent_put(agent);
@@ -207,8 +207,8 @@ ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 	bool solicited = ib_response_mad(&rmpp_mad(recv)->mad_hdr);
 	struct ibmad_rmpp_lookup *lookup;
 
-	lockdep_assert_held(&agent->rmpp_mutex);
-	if (agent->rmpp_lookups >= IBMAD_RMPP_MAX_LOOKUPS / (solicited ? 1 : 2))
+	lockdep_assert_held(&agent->rmpp.mutex);
+	if (agent->rmpp.lookups >= IBMAD_RMPP_MAX_LOOKUPS / (solicited ? 1 : 2))
 		return NULL;
 	lookup = kzalloc(sizeof(*lookup), GFP_NOIO);
 	if (!lookup)
@@ -222,7 +222,7 @@ ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 	/* Who received @recv holds one, so this is not from zero. */
 	refcount_inc(&agent->refs);
 	lookup->agent = agent;
-	agent->rmpp_lookups++;
+	agent->rmpp.lookups++;
 	queue_work(ibmad_lookup_wq, &lookup->work);
 	return lookup;
 }

@@ -161,7 +161,7 @@ static int sa_query_post(struct ib_sa_query *query)
 	return ret;
 }
 
-/* On 0 the query's reference has gone to the send, or to the ride. */
+/* On 0 the query's reference has gone to the send, or to the leader. */
 static int sa_query_send(struct ib_sa_query *query)
 {
 	int ret;
@@ -183,7 +183,7 @@ static void sa_query_start_clock(struct ib_sa_query *query)
 
 /*
  * The manager may have moved meanwhile.  While no other address is known the request
- * goes where it would have gone: the fate of one that is under way.
+ * goes where it would have gone, as one that is under way does.
  */
 static void sa_query_readdress(struct ib_sa_query *query)
 {
@@ -253,7 +253,7 @@ int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 
 	kref_init(&query->ref);
 	INIT_LIST_HEAD(&query->share.link);
-	INIT_LIST_HEAD(&query->share.riders);
+	INIT_LIST_HEAD(&query->share.followers);
 	query->share.wanted = attr_id == IB_SA_ATTR_PATH_REC;
 	query->port = port;
 	query->client = client;

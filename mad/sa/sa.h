@@ -49,7 +49,7 @@ struct sa_port {
 	atomic_t asked;			/* queries with the local service */
 	spinlock_t share_lock;		/* irq safe */
 	struct rhashtable leaders;	/* of queries in flight; share_lock */
-	struct list_head left;		/* cancelled riders; share_lock */
+	struct list_head left;		/* cancelled followers; share_lock */
 	struct work_struct left_work;	/* tells them */
 };
 
@@ -65,8 +65,8 @@ enum { SA_QUERY_CANCELLED };
 /* Which of identical queries is sent; sa/share.c. */
 struct sa_share {
 	struct rhash_head node;		/* port->leaders; share_lock */
-	struct list_head link;		/* riders of another, or port->left; share_lock */
-	struct list_head riders;	/* share_lock */
+	struct list_head link;		/* followers of another, or port->left; share_lock */
+	struct list_head followers;	/* share_lock */
 	bool wanted;			/* fixed */
 	bool leads;			/* share_lock */
 	bool over;			/* has been told; share_lock */
@@ -74,8 +74,8 @@ struct sa_share {
 
 /*
  * One request.  References: the question to the local service, until it has ended;
- * which hands it to the send, until its send handler ran, or to the ride with
- * another's, until that has ended; and whoever sends or cancels it, while at it.
+ * which hands it to the send, until its send handler ran, or to its leader,
+ * until that has ended; and whoever sends or cancels it, while at it.
  */
 struct ib_sa_query {
 	struct kref ref;
@@ -85,7 +85,7 @@ struct ib_sa_query {
 	struct ib_mad_send_buf *buf;
 	int id;
 	unsigned long flags;		/* atomic */
-	unsigned long deadline;		/* jiffies; fixed when it is sent or rides */
+	unsigned long deadline;		/* jiffies; fixed when it is sent or follows */
 	struct sa_share share;
 	struct ibcore_ls_question question;
 	struct sa_ls_answer *answer;	/* to it; or NULL; of who took the question */
@@ -138,16 +138,16 @@ void ibmad_sa_received(struct ib_mad_agent *agent,
 /* ---- sa/share.c ---- */
 int ibmad_sa_share_open(struct sa_port *port);
 void ibmad_sa_share_close(struct sa_port *port);
-/* Whether @query rides with another, which takes its reference. */
+/* Whether @query follows another, which takes its reference. */
 bool ibmad_sa_share_join(struct ib_sa_query *query);
-/* @query was sent: others may ride with it. */
+/* @query was sent: others may follow it. */
 void ibmad_sa_share_lead(struct ib_sa_query *query);
-/* @query was cancelled: if it rides it leaves, and is told so by a work item. */
+/* @query was cancelled: if it follows another it leaves, and is told so by a work item. */
 void ibmad_sa_share_leave(struct ib_sa_query *query);
-/* @query was answered: tells its riders the same.  In process context. */
+/* @query was answered: tells its followers the same.  In process context. */
 void ibmad_sa_share_answer(struct ib_sa_query *query, int status,
 			   const struct ib_sa_mad *mad);
-/* @query ended without an answer: its riders go on.  In process context. */
+/* @query ended without an answer: its followers go on.  In process context. */
 void ibmad_sa_share_pass_on(struct ib_sa_query *query);
 
 /* ---- sa/path.c ---- */

@@ -3,12 +3,12 @@
  * Identical queries for a path share one MAD.
  *
  * The first of them leads: its MAD is on its way.  Those that ask the same of the
- * same port meanwhile ride with it, their own MADs ready but not sent, and are told
+ * same port meanwhile follow it, their own MADs ready but not sent, and are told
  * what it is told.  When it ends without an answer, because its time is over or it
- * was cancelled, the first rider that still has time is sent in its stead, and the
- * others ride with that one.
+ * was cancelled, the first follower that still has time is sent in its stead, and the
+ * others follow that one.
  *
- * So no query is told less, or much later, than if it had gone alone: a rider whose
+ * So no query is told less, or much later, than if it had gone alone: a follower whose
  * time is over when its leader ends is told so; one that has some left gets it.
  */
 #include <linux/jhash.h>
@@ -88,7 +88,7 @@ int ibmad_sa_share_open(struct sa_port *port)
 	return rhashtable_init(&port->leaders, &share_params);
 }
 
-/* Nobody leads or rides any more; who left has perhaps not been told. */
+/* Nobody leads or follows any more; who left has perhaps not been told. */
 void ibmad_sa_share_close(struct sa_port *port)
 {
 	flush_work(&port->left_work);
@@ -117,14 +117,14 @@ bool ibmad_sa_share_join(struct ib_sa_query *query)
 	if (leader && !share_suits(query, leader))
 		leader = NULL;
 	if (leader)
-		list_add_tail(&query->share.link, &leader->share.riders);
+		list_add_tail(&query->share.link, &leader->share.followers);
 	spin_unlock_irqrestore(&port->share_lock, flags);
 	if (leader)
 		ibmad_count_shared(port->agent);
 	return leader;
 }
 
-/* After the post, so that none rides with a query that could not be sent. */
+/* After the post, so that none follows a query that could not be sent. */
 void ibmad_sa_share_lead(struct ib_sa_query *query)
 {
 	struct sa_port *port = query->port;
@@ -142,8 +142,8 @@ void ibmad_sa_share_lead(struct ib_sa_query *query)
 	spin_unlock_irqrestore(&port->share_lock, flags);
 }
 
-/* @query is over: nobody rides with it any more; who did is on @riders. */
-static void share_end(struct ib_sa_query *query, struct list_head *riders)
+/* @query is over: nobody follows it any more; who did is on @followers. */
+static void share_end(struct ib_sa_query *query, struct list_head *followers)
 {
 	struct sa_port *port = query->port;
 
@@ -153,21 +153,21 @@ static void share_end(struct ib_sa_query *query, struct list_head *riders)
 		rhashtable_remove_fast(&port->leaders, &query->share.node,
 				       share_params);
 	query->share.leads = false;
-	list_splice_tail_init(&query->share.riders, riders);
+	list_splice_tail_init(&query->share.followers, followers);
 	spin_unlock_irq(&port->share_lock);
 }
 
 void ibmad_sa_share_answer(struct ib_sa_query *query, int status,
 			   const struct ib_sa_mad *mad)
 {
-	struct ib_sa_query *rider;
-	LIST_HEAD(riders);
+	struct ib_sa_query *follower;
+	LIST_HEAD(followers);
 
 	if (!query->share.wanted)
 		return;
-	share_end(query, &riders);
-	while ((rider = share_pop(query->port, &riders)))
-		share_done(rider, status, mad);
+	share_end(query, &followers);
+	while ((follower = share_pop(query->port, &followers)))
+		share_done(follower, status, mad);
 }
 
 /* Answers 0 if @query goes on: sent, or riding with another. */
@@ -182,17 +182,17 @@ static int share_go_on(struct ib_sa_query *query)
 
 void ibmad_sa_share_pass_on(struct ib_sa_query *query)
 {
-	struct ib_sa_query *rider;
-	LIST_HEAD(riders);
+	struct ib_sa_query *follower;
+	LIST_HEAD(followers);
 	int ret;
 
 	if (!query->share.wanted)
 		return;
-	share_end(query, &riders);
-	while ((rider = share_pop(query->port, &riders))) {
-		ret = share_go_on(rider);
+	share_end(query, &followers);
+	while ((follower = share_pop(query->port, &followers))) {
+		ret = share_go_on(follower);
 		if (ret)
-			share_done(rider, ret, NULL);
+			share_done(follower, ret, NULL);
 	}
 }
 

@@ -147,7 +147,7 @@ static void local_reply_work(struct work_struct *work)
 	local_reply_now(reply->mqp, reply->recv, reply->len, reply->pkey_index);
 	local_reply_put(reply->mqp);
 	kfree(reply);
-	/* Who waited for it may have let go of the port since. */
+	/* Who waited for it may have released the port since. */
 	ibmad_port_put(port);
 }
 

@@ -401,7 +401,7 @@ void deregistered(struct kunit *test)
 	refs.agent = NULL;
 	if (refs.buf) {
 		/* Nothing of what is but memory now is yet to run. */
-		KUNIT_EXPECT_FALSE(test, delayed_work_pending(&refs.memory->rmpp_reap));
+		KUNIT_EXPECT_FALSE(test, delayed_work_pending(&refs.memory->rmpp.reap));
 		return;
 	}
 	refs.memory = NULL;

@@ -210,7 +210,7 @@ static void segments_of_no_transfer(struct kunit *test)
 		mad.hdr.method |= IB_MGMT_METHOD_RESP;
 		mad.hdr.tid = cpu_to_be64((u64)outcome_agents[i]->hi_tid << 32);
 		expect(test, &mad, 1, IB_MGMT_MAD_SIZE, IBMAD_RMPP_DROPPED);
-		KUNIT_EXPECT_EQ(test, to_agent(outcome_agents[i])->rmpp_nr, 0u);
+		KUNIT_EXPECT_EQ(test, to_agent(outcome_agents[i])->rmpp.nr, 0u);
 	}
 }
 

@@ -133,8 +133,8 @@ static void expect_nothing_left(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, refcount_read(&agent->refs), 1u);
 		KUNIT_EXPECT_TRUE(test, list_empty(&agent->sends));
 		KUNIT_EXPECT_EQ(test, atomic_read(&agent->inbox_recvs), 0);
-		KUNIT_EXPECT_EQ(test, agent->rmpp_nr, 0u);
-		KUNIT_EXPECT_EQ(test, atomic_long_read(&agent->rmpp_bytes), 0);
+		KUNIT_EXPECT_EQ(test, agent->rmpp.nr, 0u);
+		KUNIT_EXPECT_EQ(test, atomic_long_read(&agent->rmpp.bytes), 0);
 	}
 }
 

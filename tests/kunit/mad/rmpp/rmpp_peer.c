@@ -232,10 +232,10 @@ u64 peer_counter(enum ibmad_counter counter)
 
 long peer_bytes(void)
 {
-	return atomic_long_read(&to_agent(peer_agent)->rmpp_bytes);
+	return atomic_long_read(&to_agent(peer_agent)->rmpp.bytes);
 }
 
 unsigned int peer_reassemblies(void)
 {
-	return READ_ONCE(to_agent(peer_agent)->rmpp_nr);
+	return READ_ONCE(to_agent(peer_agent)->rmpp.nr);
 }

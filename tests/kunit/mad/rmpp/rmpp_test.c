@@ -267,8 +267,8 @@ static void an_unfinished_transfer_is_forgotten(struct kunit *test)
 	lose_all_data = true;
 	KUNIT_EXPECT_TRUE(test, mad_wait(&sent, 1));
 	msleep(60000);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(to_agent(receiver)->rmpp_nr), 0u);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&to_agent(receiver)->rmpp_bytes), 0L);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(to_agent(receiver)->rmpp.nr), 0u);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&to_agent(receiver)->rmpp.bytes), 0L);
 }
 
 static struct kunit_case rmpp_cases[] = {

@@ -47,7 +47,7 @@ static void he_is_found(void)
 static void expect_over(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
-	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->rmpp_lookups, 0u);
+	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->rmpp.lookups, 0u);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u);
 	/* Each send buffer has one: those of ACKs and ABORTs are gone. */
 	KUNIT_EXPECT_EQ(test, kref_read(&to_agent(peer_agent)->kref), 1u);
@@ -222,7 +222,7 @@ static void many_unknown_peers(struct kunit *test)
 	he_is_found();
 	peer_hca->on_create_ah = NULL;
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), LOOKUPS / 2 + 1);
-	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->rmpp_lookups, 0u);
+	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->rmpp.lookups, 0u);
 }
 
 /* ---- handles ---- */
