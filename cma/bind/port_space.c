@@ -527,7 +527,7 @@ int cma_port_set_dst(struct cma_id *idp, const struct sockaddr *dst)
 /*
  * cma_port_rebind() - narrow the claim on any address to the one resolved
  *
- * That never conflicts: whoever shares the port did not mind any address.
+ * That never conflicts: whoever shares the port allowed any address.
  * Without memory the wider claim stays, which is safe.
  */
 void cma_port_rebind(struct cma_id *idp, const struct cma_addr_key *key)

@@ -153,8 +153,8 @@ static bool cma_ib_timewait_exit(struct cma_id *idp,
 
 /*
  * For each event of the IB CM: the state in which it means something, and who
- * makes the consumer's event of it, or says that it hears nothing.  Without an
- * entry (MRA) the consumer hears nothing.
+ * makes the consumer's event of it, or says that there is none.  Without an
+ * entry (MRA) the consumer is not told.
  */
 static const struct {
 	enum rdma_cm_state state;

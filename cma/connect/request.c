@@ -386,7 +386,7 @@ static int cma_request_deliver(struct cma_id *idp,
 		cma_id_destroy_locked(idp);
 		return ret;
 	}
-	/* If it answers later, and the REQ comes again: ask for patience. */
+	/* If it answers later, and the REQ comes again: ask for time (MRA). */
 	if (!req->sidr && !READ_ONCE(idp->answered)) {
 		trace_cm_send_mra(idp);
 		ib_send_cm_mra(req->cm_id,

@@ -110,6 +110,7 @@ enum cma_conn {
 	CMA_CONN_FAILED,	/* a failure was reported; later events are void */
 };
 
+/* By what protects a field; those with a rule of their own say it. */
 struct cma_id {
 	/* Public part.  id.net_work runs cma_event_work(). */
 	struct rdma_cm_id id;
@@ -117,48 +118,63 @@ struct cma_id {
 
 	refcount_t refs;	/* 1 until destroyed, 1 a pin, a queued work */
 	struct completion idle;	/* refs reached zero */
+	struct rcu_head rcu;
+	bool passive;		/* made for a request; fixed */
+
+	/* One callback at a time; a callback may make calls that take the other locks. */
 	struct mutex handler_mutex;
 	struct task_struct *handler_task;	/* in a callback; READ_ONCE() */
-	struct mutex qp_mutex;
-	spinlock_t lock;	/* what names it; pending against destruction */
-	enum rdma_cm_state state;	/* written under lock; READ_ONCE() */
-	unsigned long pending;	/* enum cma_post; atomic bits */
-
-	struct cma_dev *dev;	/* set under lock once; NULL: no device */
-	struct list_head dev_node;	/* protected by dev->lock */
-	const struct ib_gid_attr *sgid_attr;	/* with a reference, or NULL */
-
-	struct cma_bucket *bucket;	/* the port; NULL: none */
-	u16 port_ps;			/* whose port space it is in */
-	struct cma_addr_key claim_key;	/* protected by bucket->lock */
-	struct list_head dst_node;	/* in bucket->dsts, if claim_dst */
-	u64 claim_dst;			/* where it connects to; by bucket->lock */
-	struct rhash_head listen_node;	/* in the table of listeners */
-	bool listen_hashed;		/* protected by bucket->lock */
-	struct rcu_head rcu;
-
 	union {
 		struct ib_cm_id *ib;
 		struct iw_cm_id *iw;
 	} cm;	/* set under handler_mutex; stays until destruction */
-	enum cma_conn conn;	/* protected by handler_mutex */
-	u32 qp_num;		/* last QP in use; READ_ONCE(); 0: none yet */
-	u32 seq_num;		/* PSN the peer starts with; 24 bits */
-	u32 qkey;		/* 0: not set; protected by lock */
+	enum cma_conn conn;
+	bool peer_hashed;
+	struct rhlist_head peer_node;	/* netevent.c; hashed if peer_hashed */
 
-	struct ib_sa_query *query;	/* protected by the route query's turn */
+	/* One call at a time that moves the QP. */
+	struct mutex qp_mutex;
+
+	spinlock_t lock;	/* what names it; pending against destruction */
+	enum rdma_cm_state state;	/* written under lock; READ_ONCE() */
+	unsigned long pending;	/* enum cma_post; atomic bits */
+	struct cma_dev *dev;	/* set under lock once; NULL: no device */
+	const struct ib_gid_attr *sgid_attr;	/* of dev, with a reference, or NULL */
+	u32 qkey;		/* 0: not set */
+	struct list_head mcasts;	/* cma_mcast.node */
+
+	struct list_head dev_node;	/* protected by dev->lock */
+
+	/* bucket->lock: the port, and who else may have it. */
+	struct cma_bucket *bucket;	/* NULL: none; its id's own */
+	u16 port_ps;			/* whose port space it is in; likewise */
+	struct cma_addr_key claim_key;
+	struct list_head dst_node;	/* in bucket->dsts, if claim_dst */
+	u64 claim_dst;			/* where it connects to */
+	struct rhash_head listen_node;	/* in the table of listeners */
+	bool listen_hashed;
+	bool claim_hard;	/* counted as exclusive */
+	bool claim_dual;	/* counted for both IP families */
+	bool afonly;		/* once bound */
+	bool reuseaddr;		/* once bound */
+
+	/* cma_topology: who listens on all devices. */
+	struct list_head listens;	/* id_node; by lock as well */
+	struct list_head any_node;	/* in cma_any_listeners */
+
+	/* A resolution's; the next call waits until its event was delivered. */
+	struct ib_sa_query *query;
 	int query_id;
 	int route_status;	/* written before CMA_POST_ROUTE */
 	int addr_status;	/* written before CMA_POST_ADDR */
 	struct cma_addr_key resolved;	/* written before CMA_POST_ADDR */
+	bool addr_asked;	/* rdma_resolve_ip() was called once */
 
-	struct list_head listens;	/* id_node; by cma_topology and lock */
-	struct list_head any_node;	/* in cma_any_listeners; by cma_topology */
-	struct list_head mcasts;	/* cma_mcast.node; protected by lock */
-	struct rhlist_head peer_node;	/* netevent.c; hashed if peer_hashed */
-	bool peer_hashed;		/* protected by handler_mutex */
-
+	/* What the consumer set, and did, before it connects or accepts. */
+	u32 qp_num;		/* last QP in use; READ_ONCE(); 0: none yet */
+	bool srq;		/* of that QP */
 	struct rdma_ucm_ece ece;	/* what connect or accept offers */
+	u32 seq_num;		/* PSN the peer starts with; 24 bits */
 	int backlog;
 	u8 tos;
 	u8 timeout;		/* ack timeout, 4.096 us * 2^timeout */
@@ -167,14 +183,7 @@ struct cma_id {
 	bool timeout_set;
 	bool min_rnr_timer_set;
 	bool afonly_set;
-	bool afonly;		/* protected by bucket->lock once bound */
-	bool reuseaddr;		/* protected by bucket->lock once bound */
-	bool claim_hard;	/* counted as exclusive; by bucket->lock */
-	bool claim_dual;	/* counted for both IP families; by bucket->lock */
-	bool addr_asked;	/* rdma_resolve_ip() was called once */
-	bool srq;		/* of a QP the CMA does not own */
-	bool passive;		/* made for a request */
-	bool answered;		/* accepted or rejected by its consumer */
+	bool answered;		/* accepted or rejected */
 };
 
 static inline struct cma_id *to_cma(struct rdma_cm_id *id)
