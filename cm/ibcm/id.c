@@ -347,7 +347,7 @@ static int ibcm_id_do(struct ibcm_id *id, enum ibcm_pending why)
  * The consumer had no memory for a request: nothing answers it, so that the peer
  * sends it again, for which a new id is made.
  */
-static void ibcm_request_unheard(struct ibcm_id *id)
+static void ibcm_request_undelivered(struct ibcm_id *id)
 {
 	struct ibcm_todo todo;
 
@@ -378,7 +378,7 @@ static void ibcm_id_work(struct work_struct *work)
 	/* A handler that destroyed the id itself must not have it done twice. */
 	if (ret && !READ_ONCE(id->dying)) {
 		if (ret == -ENOMEM)
-			ibcm_request_unheard(id);
+			ibcm_request_undelivered(id);
 		ibcm_id_destroy(id);
 	}
 	WRITE_ONCE(id->runner, NULL);

@@ -99,6 +99,11 @@ const struct ibcm_step *ibcm_step_of(enum ib_cm_state state,
 				     enum ibcm_event event);
 bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	       struct ibcm_todo *todo);
+/*
+ * Takes the step @todo back, for which nothing could be sent or entered, unless another
+ * was taken since.  Lock held.  With ibcm_step(), all that writes a state.
+ */
+void ibcm_step_undo(struct ibcm_id *id, const struct ibcm_todo *todo);
 bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event);
 /* Stops the request and sends the reply that the step asks for. */
 void ibcm_step_finish(struct ibcm_id *id, const struct ibcm_todo *todo);

@@ -257,6 +257,16 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	return true;
 }
 
+void ibcm_step_undo(struct ibcm_id *id, const struct ibcm_todo *todo)
+{
+	lockdep_assert_held(&id->lock);
+	if (id->id.state != todo->step->next)
+		return;
+	id->id.state = todo->from;
+	if (todo->from == IB_CM_IDLE)
+		ibcm_peer_forget(id);
+}
+
 bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event)
 {
 	const struct ibcm_lap_step *step;

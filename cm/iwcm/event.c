@@ -161,7 +161,7 @@ static bool iwcm_next(struct iwcm_id *id, struct iw_cm_event *event)
 }
 
 /*
- * A request's listener is let go when the request is the consumer's or was
+ * A request's listener is released when the request is the consumer's or was
  * rejected: with the listener the device may go that rejects it.
  */
 static void iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)

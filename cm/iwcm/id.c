@@ -73,7 +73,7 @@ void iwcm_id_kick(struct iwcm_id *id)
  *     work tells nothing more.
  * (2) A listener's provider has stopped listening, and every request that it
  *     reported before is the consumer's, by its handler, or was rejected.
- * (3) The step let go of the QP, so a QP being destroyed does not wait for us.
+ * (3) The step released the QP, so a QP being destroyed does not wait for us.
  *     The mapped port goes after whatever made the provider stop using it; one
  *     that a connect is waiting for is not kept, as the id is dying.
  * (4) cancel_work_sync() waits for a handler that runs and takes back the

@@ -67,7 +67,7 @@ enum iwcm_event {
 
 enum iwcm_step_flags {
 	IWCM_F_VALID	= BIT(0),
-	IWCM_F_PUT_QP	= BIT(1),	/* the connection's QP is let go */
+	IWCM_F_PUT_QP	= BIT(1),	/* the connection's QP is released */
 	IWCM_F_ABORT	= BIT(2),	/* move the QP to ERR */
 	IWCM_F_CLOSE	= BIT(3),	/* move the QP to SQD */
 	IWCM_F_REJECT	= BIT(4),	/* iw_reject verb */
@@ -84,7 +84,7 @@ struct iwcm_id;
 
 const struct iwcm_step *iwcm_step_of(enum iwcm_state state,
 				     enum iwcm_event event);
-/* Lock held.  The QP that the step lets go, if any, is handed out in @qp. */
+/* Lock held.  The QP that the step releases, if any, is handed out in @qp. */
 const struct iwcm_step *iwcm_step(struct iwcm_id *id, enum iwcm_event event,
 				  struct ib_qp **qp);
 

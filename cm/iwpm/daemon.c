@@ -66,7 +66,7 @@ bool iwpm_daemon_may_answer(void)
 	return may;
 }
 
-void iwpm_daemon_heard(void)
+void iwpm_daemon_answered(void)
 {
 	spin_lock(&iwpm_daemon.lock);
 	iwpm_daemon.silent = false;

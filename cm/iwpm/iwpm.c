@@ -27,7 +27,7 @@ static int iwpm_parse(const struct nlmsghdr *nlh, struct iwpm_reply *reply,
 	int ret = iwpm_msg_parse(nlh, reply, extack);
 
 	if (!ret)
-		iwpm_daemon_heard();
+		iwpm_daemon_answered();
 	return ret;
 }
 

@@ -104,7 +104,7 @@ bool iwpm_daemon_may_answer(void);
 /* A message came from @portid, which speaks @version. */
 void iwpm_daemon_found(u32 portid, u16 version, bool registered);
 /* Any message that makes sense. */
-void iwpm_daemon_heard(void);
+void iwpm_daemon_answered(void);
 /* It is to register us again. */
 void iwpm_daemon_doubt(u32 portid);
 /* It lets questions lie that it could answer at once. */

@@ -148,6 +148,17 @@ void ibcm_rej_fill(void *mad, u8 rejected, u16 reason, const void *ari,
 		   u8 ari_len);
 u32 ibcm_req_qpn(const struct cm_req_msg *req, enum ib_qp_type *type);
 
+/*
+ * The paths of a REQ are laid out alike (IBA vol. 1, 12.6.5): what CM_REQ_PRIMARY_...
+ * gets of this is of the path asked for.
+ */
+static inline struct cm_req_msg *ibcm_req_path(struct cm_req_msg *req, bool alternate)
+{
+	const size_t bytes = 96 - 52;	/* from path to path */
+
+	return (struct cm_req_msg *)((u8 *)req + (alternate ? bytes : 0));
+}
+
 /* ---- sidr.c ---- */
 struct ibcm_sidr_key {
 	union ib_gid gid;	/* of the sender; zero without a GRH */

@@ -268,12 +268,8 @@ int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 			id->msg = NULL;
 			detached = true;
 		}
-		if (id->id.state == todo->step->next &&
-		    msg->request == detached) {
-			id->id.state = todo->from;
-			if (todo->from == IB_CM_IDLE)
-				ibcm_peer_forget(id);
-		}
+		if (msg->request == detached)
+			ibcm_step_undo(id, todo);
 		spin_unlock_irq(&id->lock);
 	}
 	if (detached)

@@ -139,47 +139,24 @@ static void ibcm_req_gids(struct sa_path_rec *path, union ib_gid *local,
 	}
 }
 
-static void ibcm_req_set_primary(struct cm_req_msg *req,
-				 const struct ib_cm_req_param *param,
-				 u8 ack_timeout)
+static void ibcm_req_set_path(struct cm_req_msg *to, struct sa_path_rec *path,
+			      const struct sa_path_rec *inbound, u8 ack_timeout)
 {
-	struct sa_path_rec *path = param->primary_path;
-	struct ibcm_req_lids lids;
-	union ib_gid local, remote;
-
-	lids = ibcm_req_lids(path, param->primary_path_inbound);
-	ibcm_req_gids(path, &local, &remote);
-	IBA_SET(CM_REQ_PRIMARY_LOCAL_PORT_LID, req, lids.local);
-	IBA_SET(CM_REQ_PRIMARY_REMOTE_PORT_LID, req, lids.remote);
-	*IBA_GET_MEM_PTR(CM_REQ_PRIMARY_LOCAL_PORT_GID, req) = local;
-	*IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, req) = remote;
-	IBA_SET(CM_REQ_PRIMARY_FLOW_LABEL, req, be32_to_cpu(path->flow_label));
-	IBA_SET(CM_REQ_PRIMARY_PACKET_RATE, req, path->rate);
-	IBA_SET(CM_REQ_PRIMARY_TRAFFIC_CLASS, req, path->traffic_class);
-	IBA_SET(CM_REQ_PRIMARY_HOP_LIMIT, req, path->hop_limit);
-	IBA_SET(CM_REQ_PRIMARY_SL, req, path->sl);
-	IBA_SET(CM_REQ_PRIMARY_SUBNET_LOCAL, req, path->hop_limit <= 1);
-	IBA_SET(CM_REQ_PRIMARY_LOCAL_ACK_TIMEOUT, req, ack_timeout);
-}
-
-static void ibcm_req_set_alternate(struct cm_req_msg *req,
-				   struct sa_path_rec *path, u8 ack_timeout)
-{
-	struct ibcm_req_lids lids = ibcm_req_lids(path, NULL);
+	struct ibcm_req_lids lids = ibcm_req_lids(path, inbound);
 	union ib_gid local, remote;
 
 	ibcm_req_gids(path, &local, &remote);
-	IBA_SET(CM_REQ_ALTERNATE_LOCAL_PORT_LID, req, lids.local);
-	IBA_SET(CM_REQ_ALTERNATE_REMOTE_PORT_LID, req, lids.remote);
-	*IBA_GET_MEM_PTR(CM_REQ_ALTERNATE_LOCAL_PORT_GID, req) = local;
-	*IBA_GET_MEM_PTR(CM_REQ_ALTERNATE_REMOTE_PORT_GID, req) = remote;
-	IBA_SET(CM_REQ_ALTERNATE_FLOW_LABEL, req, be32_to_cpu(path->flow_label));
-	IBA_SET(CM_REQ_ALTERNATE_PACKET_RATE, req, path->rate);
-	IBA_SET(CM_REQ_ALTERNATE_TRAFFIC_CLASS, req, path->traffic_class);
-	IBA_SET(CM_REQ_ALTERNATE_HOP_LIMIT, req, path->hop_limit);
-	IBA_SET(CM_REQ_ALTERNATE_SL, req, path->sl);
-	IBA_SET(CM_REQ_ALTERNATE_SUBNET_LOCAL, req, path->hop_limit <= 1);
-	IBA_SET(CM_REQ_ALTERNATE_LOCAL_ACK_TIMEOUT, req, ack_timeout);
+	IBA_SET(CM_REQ_PRIMARY_LOCAL_PORT_LID, to, lids.local);
+	IBA_SET(CM_REQ_PRIMARY_REMOTE_PORT_LID, to, lids.remote);
+	*IBA_GET_MEM_PTR(CM_REQ_PRIMARY_LOCAL_PORT_GID, to) = local;
+	*IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, to) = remote;
+	IBA_SET(CM_REQ_PRIMARY_FLOW_LABEL, to, be32_to_cpu(path->flow_label));
+	IBA_SET(CM_REQ_PRIMARY_PACKET_RATE, to, path->rate);
+	IBA_SET(CM_REQ_PRIMARY_TRAFFIC_CLASS, to, path->traffic_class);
+	IBA_SET(CM_REQ_PRIMARY_HOP_LIMIT, to, path->hop_limit);
+	IBA_SET(CM_REQ_PRIMARY_SL, to, path->sl);
+	IBA_SET(CM_REQ_PRIMARY_SUBNET_LOCAL, to, path->hop_limit <= 1);
+	IBA_SET(CM_REQ_PRIMARY_LOCAL_ACK_TIMEOUT, to, ack_timeout);
 }
 
 static void ibcm_req_fill(struct ibcm_msg *msg, __be64 tid,
@@ -217,10 +194,11 @@ static void ibcm_req_fill(struct ibcm_msg *msg, __be64 tid,
 	IBA_SET(CM_REQ_INITIATOR_DEPTH, req, param->initiator_depth);
 	IBA_SET(CM_REQ_RETRY_COUNT, req, param->retry_count);
 
-	ibcm_req_set_primary(req, param, ctx->av.ack_timeout);
+	ibcm_req_set_path(ibcm_req_path(req, false), param->primary_path,
+			  param->primary_path_inbound, ctx->av.ack_timeout);
 	if (ctx->alt)
-		ibcm_req_set_alternate(req, param->alternate_path,
-				       ctx->alt->ack_timeout);
+		ibcm_req_set_path(ibcm_req_path(req, true), param->alternate_path,
+				  NULL, ctx->alt->ack_timeout);
 	if (param->private_data_len)
 		IBA_SET_MEM(CM_REQ_PRIVATE_DATA, req, param->private_data,
 			    param->private_data_len);

@@ -209,27 +209,31 @@ static void ibcm_req_path_l2(const struct ibcm_rx *rx,
 	sa_path_set_slid(path, remote_lid);
 }
 
-static void ibcm_req_primary(const struct ibcm_rx *rx,
-			     const struct ibcm_req_src *src,
-			     struct sa_path_rec *path)
+static void ibcm_req_take_path(const struct ibcm_rx *rx,
+			       const struct ibcm_req_src *src, bool alternate,
+			       struct sa_path_rec *path)
 {
 	struct cm_req_msg *req = ibcm_rx_mad(rx);
-	u16 local_lid = IBA_GET(CM_REQ_PRIMARY_LOCAL_PORT_LID, req);
-	u16 remote_lid = IBA_GET(CM_REQ_PRIMARY_REMOTE_PORT_LID, req);
+	struct cm_req_msg *from = ibcm_req_path(req, alternate);
+	u16 local_lid = IBA_GET(CM_REQ_PRIMARY_LOCAL_PORT_LID, from);
+	u16 remote_lid = IBA_GET(CM_REQ_PRIMARY_REMOTE_PORT_LID, from);
 
 	memset(path, 0, sizeof(*path));
 	ibcm_req_path_common(req, path,
-			     IBA_GET(CM_REQ_PRIMARY_LOCAL_ACK_TIMEOUT, req));
-	path->dgid = *IBA_GET_MEM_PTR(CM_REQ_PRIMARY_LOCAL_PORT_GID, req);
-	path->sgid = *IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, req);
-	path->flow_label = cpu_to_be32(IBA_GET(CM_REQ_PRIMARY_FLOW_LABEL, req));
-	path->hop_limit = IBA_GET(CM_REQ_PRIMARY_HOP_LIMIT, req);
-	path->traffic_class = IBA_GET(CM_REQ_PRIMARY_TRAFFIC_CLASS, req);
-	path->sl = IBA_GET(CM_REQ_PRIMARY_SL, req);
-	path->rate = IBA_GET(CM_REQ_PRIMARY_PACKET_RATE, req);
+			     IBA_GET(CM_REQ_PRIMARY_LOCAL_ACK_TIMEOUT, from));
+	path->dgid = *IBA_GET_MEM_PTR(CM_REQ_PRIMARY_LOCAL_PORT_GID, from);
+	path->sgid = *IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, from);
+	path->flow_label = cpu_to_be32(IBA_GET(CM_REQ_PRIMARY_FLOW_LABEL, from));
+	path->hop_limit = IBA_GET(CM_REQ_PRIMARY_HOP_LIMIT, from);
+	path->traffic_class = IBA_GET(CM_REQ_PRIMARY_TRAFFIC_CLASS, from);
+	path->sl = IBA_GET(CM_REQ_PRIMARY_SL, from);
+	path->rate = IBA_GET(CM_REQ_PRIMARY_PACKET_RATE, from);
 
-	/* From another subnet: the router's LID, and ours as it has it. */
-	if (!IBA_GET(CM_REQ_PRIMARY_SUBNET_LOCAL, req)) {
+	/*
+	 * From another subnet: the router's LID, and ours as it has it.  Of the alternate
+	 * path nothing has come yet that would tell.
+	 */
+	if (!alternate && !IBA_GET(CM_REQ_PRIMARY_SUBNET_LOCAL, from)) {
 		if (local_lid == be16_to_cpu(IB_LID_PERMISSIVE)) {
 			local_lid = src->wc->slid;
 			path->sl = src->wc->sl;
@@ -242,30 +246,10 @@ static void ibcm_req_primary(const struct ibcm_rx *rx,
 
 static bool ibcm_req_has_alternate(struct cm_req_msg *req)
 {
-	return IBA_GET(CM_REQ_ALTERNATE_LOCAL_PORT_LID, req) ||
-	       !rdma_is_zero_gid(IBA_GET_MEM_PTR(CM_REQ_ALTERNATE_LOCAL_PORT_GID,
-						 req));
-}
+	struct cm_req_msg *from = ibcm_req_path(req, true);
 
-static void ibcm_req_alternate(const struct ibcm_rx *rx,
-			       const struct ibcm_req_src *src,
-			       struct sa_path_rec *path)
-{
-	struct cm_req_msg *req = ibcm_rx_mad(rx);
-
-	memset(path, 0, sizeof(*path));
-	ibcm_req_path_common(req, path,
-			     IBA_GET(CM_REQ_ALTERNATE_LOCAL_ACK_TIMEOUT, req));
-	path->dgid = *IBA_GET_MEM_PTR(CM_REQ_ALTERNATE_LOCAL_PORT_GID, req);
-	path->sgid = *IBA_GET_MEM_PTR(CM_REQ_ALTERNATE_REMOTE_PORT_GID, req);
-	path->flow_label = cpu_to_be32(IBA_GET(CM_REQ_ALTERNATE_FLOW_LABEL, req));
-	path->hop_limit = IBA_GET(CM_REQ_ALTERNATE_HOP_LIMIT, req);
-	path->traffic_class = IBA_GET(CM_REQ_ALTERNATE_TRAFFIC_CLASS, req);
-	path->sl = IBA_GET(CM_REQ_ALTERNATE_SL, req);
-	path->rate = IBA_GET(CM_REQ_ALTERNATE_PACKET_RATE, req);
-	ibcm_req_path_l2(rx, src, path,
-			 IBA_GET(CM_REQ_ALTERNATE_LOCAL_PORT_LID, req),
-			 IBA_GET(CM_REQ_ALTERNATE_REMOTE_PORT_LID, req));
+	return IBA_GET(CM_REQ_PRIMARY_LOCAL_PORT_LID, from) ||
+	       !rdma_is_zero_gid(IBA_GET_MEM_PTR(CM_REQ_PRIMARY_LOCAL_PORT_GID, from));
 }
 
 /* Why a REQ is refused without the consumer: a REJ's reason and its ARI. */
@@ -374,7 +358,7 @@ static int ibcm_req_vectors(struct ibcm_id *id, struct ibcm_rx *rx,
 	struct sa_path_rec path;
 	int ret;
 
-	ibcm_req_primary(rx, src, &path);
+	ibcm_req_take_path(rx, src, false, &path);
 	ret = ibcm_req_av(rx, &path, src, &id->av, true);
 	if (ret) {
 		ibcm_refuse_gid(no, IB_CM_REJ_INVALID_GID, rx->port, src);
@@ -390,7 +374,7 @@ static int ibcm_req_vectors(struct ibcm_id *id, struct ibcm_rx *rx,
 	id->alt = kzalloc(sizeof(*id->alt), GFP_KERNEL);
 	if (!id->alt)
 		return -ENOMEM;
-	ibcm_req_alternate(rx, src, &path);
+	ibcm_req_take_path(rx, src, true, &path);
 	ret = ibcm_req_av(rx, &path, src, id->alt, false);
 	if (ret) {
 		ibcm_refuse_gid(no, IB_CM_REJ_INVALID_ALT_GID, rx->port,
@@ -523,9 +507,9 @@ static int ibcm_req_first(struct ibcm_id *id, struct ibcm_rx *rx)
 		return -ECONNREFUSED;
 	}
 
-	ibcm_req_primary(rx, &src, &path[0]);
+	ibcm_req_take_path(rx, &src, false, &path[0]);
 	if (id->alt)
-		ibcm_req_alternate(rx, &src, &path[1]);
+		ibcm_req_take_path(rx, &src, true, &path[1]);
 	ibcm_req_event(id, rx, path, &event);
 	spin_lock_irq(&id->lock);
 	ibcm_step(id, IBCM_RX_REQ, &todo);
