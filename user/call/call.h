@@ -52,6 +52,12 @@ int uverbs_call_write(struct ib_uverbs_file *file, const char __user *buf,
 int uverbs_request(const struct uverbs_attr_bundle *attrs, void *req, size_t size);
 int uverbs_response(struct uverbs_attr_bundle *attrs, const void *resp,
 		    size_t size);
+/*
+ * The driver has made @uobj's object, or failed with @ret: commits the object that
+ * uobj_alloc() began, before the response, or aborts it.  Returns @ret.
+ */
+int uverbs_command_made(struct ib_uobject *uobj, int ret,
+			struct uverbs_attr_bundle *attrs);
 
 /* What follows the fixed part of a request. */
 struct uverbs_tail {

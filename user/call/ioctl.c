@@ -5,7 +5,7 @@
  * The attributes are checked against the method's definition and become a bundle: values
  * inline or in the call's arena, objects looked up and locked, or made.  Then the object
  * that the method destroys, if any, is destroyed; then the handler runs; then what it
- * made is committed or undone, and the rest let go.
+ * made is committed or undone, and the rest released.
  *
  * An attribute that the method does not know is passed over unless the user insists
  * (UVERBS_ATTR_F_MANDATORY), which is how new programs run on old kernels.
@@ -256,7 +256,7 @@ static int take_objects(const struct ioctl_attr *a)
 	for (to->len = 0; to->len < n; to->len++) {
 		uobj = rdma_lookup_get_uobject(obj, bundle->ufile, ids[to->len],
 					       mode, bundle);
-		/* Those before are let go with all else. */
+		/* Those before are released with all else. */
 		if (IS_ERR(uobj))
 			return PTR_ERR(uobj);
 		to->uobjects[to->len] = uobj;
@@ -381,7 +381,7 @@ static void end_object(struct uverbs_call *call, struct ib_uobject *uobj,
 	}
 }
 
-/* Commits or undoes what was made, as @ret says, and lets go of the rest. */
+/* Commits or undoes what was made, as @ret says, and releases the rest. */
 static void end_attrs(struct uverbs_call *call,
 		      const struct uverbs_method *method, int ret)
 {

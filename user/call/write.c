@@ -69,6 +69,16 @@ int uverbs_response(struct uverbs_attr_bundle *attrs, const void *resp, size_t s
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_response);
 
+int uverbs_command_made(struct ib_uobject *uobj, int ret,
+			struct uverbs_attr_bundle *attrs)
+{
+	if (ret)
+		uobj_alloc_abort(uobj, attrs);
+	else
+		uobj_finalize_uobj_create(uobj, attrs);
+	return ret;
+}
+
 /* For requests with more behind their struct: -ENOSPC if there is less than asked for. */
 int uverbs_request_begin(const struct uverbs_attr_bundle *attrs,
 			 struct uverbs_tail *tail, void *req, size_t size)
@@ -107,7 +117,7 @@ EXPORT_SYMBOL_IF_KUNIT(uverbs_request_end);
 
 /* ---- dispatch ---- */
 
-/* Those that do no more than let go of an object, which needs no section. */
+/* Those that only release an object, which needs no section. */
 static bool only_destroys(u32 command)
 {
 	switch (command) {

@@ -52,11 +52,9 @@ static int ah_create_in(struct ib_pd *pd, struct ib_uverbs_create_ah *cmd,
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	ret = ah_create(uobj, pd, cmd, attrs);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 	resp.ah_handle = uobj->id;
 	return uverbs_response(attrs, &resp, sizeof(resp));
 }

@@ -150,11 +150,9 @@ static int flow_make_object(struct uverbs_attr_bundle *attrs,
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	ret = flow_make(uobj, create, qp, attrs);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 	resp.flow_handle = uobj->id;
 	return uverbs_response(attrs, &resp, sizeof(resp));
 }

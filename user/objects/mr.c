@@ -85,11 +85,9 @@ static int mr_reg_in(struct ib_pd *pd, const struct mr_range *range,
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	ret = mr_reg(uobj, pd, range, attrs);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 	mr = uobj->object;
 	resp.mr_handle = uobj->id;
 	resp.lkey = mr->lkey;

@@ -41,11 +41,9 @@ static int mw_alloc_in(struct ib_pd *pd, const struct ib_uverbs_alloc_mw *cmd,
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	ret = mw_alloc(uobj, pd, cmd->mw_type, attrs);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 	mw = uobj->object;
 	resp.mw_handle = uobj->id;
 	resp.rkey = mw->rkey;

@@ -45,11 +45,9 @@ static int pd_alloc_write(struct uverbs_attr_bundle *attrs)
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	ret = pd_alloc(uobj, ibdev, attrs);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 	resp.pd_handle = uobj->id;
 	return uverbs_response(attrs, &resp, sizeof(resp));
 }

@@ -162,11 +162,9 @@ static int xrcd_open_as(const struct ib_uverbs_open_xrcd *cmd, struct file *filp
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	ret = xrcd_open(uobj, filp, cmd->oflags, attrs);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 	resp.xrcd_handle = uobj->id;
 	return uverbs_response(attrs, &resp, sizeof(resp));
 }

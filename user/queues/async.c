@@ -381,7 +381,7 @@ static void async_drop_unread(struct uverbs_async *async)
 		free_device_event(async, to_device_event(event));
 }
 
-/* Its file lets go of the default descriptor if that is @async, or any if it is NULL. */
+/* Its file drops the default descriptor if that is @async, or any if it is NULL. */
 static void async_unset_default(struct ib_uverbs_file *file, struct uverbs_async *async)
 {
 	if (cmpxchg(&file->async, async, NULL) == async)

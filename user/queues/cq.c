@@ -156,12 +156,9 @@ static struct ib_uobject *cq_command_create(struct uverbs_attr_bundle *attrs,
 	if (IS_ERR(uobj))
 		goto out;
 	ret = cq_create(uverbs_ucq_object(uobj), attrs, request);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		uobj = ERR_PTR(ret);
-		goto out;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 out:
 	if (request->channel)
 		uobj_put_read(request->channel);

@@ -55,7 +55,7 @@ void uverbs_qp_fill_resp(struct ib_uverbs_create_qp_resp *resp,
 /*
  * A process is to detach its QP before it destroys it; else that is done for it.  In
  * the end nothing leads to the object: (1) the driver raises no event after its destroy;
- * (2) the XRC domain lets go of its handle after events in progress.
+ * (2) the XRC domain drops its handle after events in progress.
  */
 static int qp_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		      struct uverbs_attr_bundle *attrs)

@@ -90,11 +90,7 @@ static int qp_make_object(struct uverbs_qp_create *create,
 	uobj->user_handle = user_handle;
 	create->obj = uverbs_qp_object(uobj);
 	ret = uverbs_qp_make(create, attrs, UVERBS_NO_ATTR);
-	if (ret)
-		uobj_alloc_abort(uobj, attrs);
-	else
-		uobj_finalize_uobj_create(uobj, attrs);
-	return ret;
+	return uverbs_command_made(uobj, ret, attrs);
 }
 
 static int qp_create_command(struct uverbs_attr_bundle *attrs,

@@ -49,11 +49,9 @@ static int qp_open_object(struct uverbs_attr_bundle *attrs, struct ib_uobject *x
 	uobj->user_handle = cmd->user_handle;
 	uverbs_qp_object_init(uverbs_qp_object(uobj), xrcd);
 	ret = qp_open(uverbs_qp_object(uobj), attrs, xrcd->object, cmd);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 	uverbs_qp_fill_resp(&resp, uobj, &cap);
 	return uverbs_response(attrs, &resp, sizeof(resp));
 }

@@ -111,11 +111,9 @@ static int ind_tbl_make_object(struct uverbs_attr_bundle *attrs,
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	ret = ind_tbl_make(uobj, ibdev, wqs, log_size, attrs);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 	*made = uobj;
 	return 0;
 }

@@ -154,11 +154,7 @@ static int srq_make_object(struct srq_create *create,
 	uobj->user_handle = user_handle;
 	create->obj = srq_object(uobj);
 	ret = srq_make(create, attrs, UVERBS_NO_ATTR);
-	if (ret)
-		uobj_alloc_abort(uobj, attrs);
-	else
-		uobj_finalize_uobj_create(uobj, attrs);
-	return ret;
+	return uverbs_command_made(uobj, ret, attrs);
 }
 
 static u32 srq_number(const struct srq_create *create)

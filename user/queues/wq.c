@@ -111,11 +111,9 @@ static int wq_make_object(struct uverbs_attr_bundle *attrs,
 		return PTR_ERR(uobj);
 	uobj->user_handle = cmd->user_handle;
 	ret = wq_make(wq_object(uobj), pd, init, attrs, UVERBS_NO_ATTR);
-	if (ret) {
-		uobj_alloc_abort(uobj, attrs);
+	ret = uverbs_command_made(uobj, ret, attrs);
+	if (ret)
 		return ret;
-	}
-	uobj_finalize_uobj_create(uobj, attrs);
 	wq = uobj->object;
 	resp.wq_handle = uobj->id;
 	resp.max_wr = init->max_wr;

@@ -80,7 +80,7 @@ int ucm_connect(struct ucm_call *call)
 	return err;
 }
 
-/* Events by the new name come no sooner than the handler is let go. */
+/* Events by the new name come no sooner than the handler mutex is released. */
 static int ucm_accept_request(struct ucm_id *id, struct rdma_ucm_accept *cmd)
 {
 	struct rdma_conn_param param;

@@ -115,7 +115,7 @@ void uverbs_context_abort(struct uverbs_attr_bundle *attrs)
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_context_abort);
 
-/* The driver lets go of the process's memory; under teardown_sem, no method running. */
+/* The driver releases the process's memory; under teardown_sem, no method running. */
 void uverbs_context_disassociate(struct ib_uverbs_file *file)
 {
 	struct ib_ucontext *context = file->context;

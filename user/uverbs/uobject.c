@@ -225,7 +225,7 @@ EXPORT_SYMBOL_IF_KUNIT(rdma_alloc_commit_uobject);
 
 /*
  * @hw_obj_valid: the driver's object is there and is to be destroyed, too.  If the
- * driver will not let go of it, teardown tries again; nobody finds it meanwhile.
+ * driver will not destroy it, teardown tries again; nobody finds it meanwhile.
  */
 void rdma_alloc_abort_uobject(struct ib_uobject *uobj,
 			      struct uverbs_attr_bundle *attrs,
