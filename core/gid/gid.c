@@ -138,8 +138,8 @@ static void gid_free_rcu(struct rcu_head *rcu)
 
 /*
  * No reference remains on @entry, and none can be taken:
- * (1) the table's was put by ibcore_gid_let_go or gid_detach_rcu, after slot[] and
- *     the hash had let go of it, and readers take one only if the count is not
+ * (1) the table's was put by ibcore_gid_drop or gid_detach_rcu, after slot[] and
+ *     the hash had dropped it, and readers take one only if the count is not
  *     zero;
  * (2) the last put is what leads here, once, whether directly or by the work.
  * RCU readers may still look at it, so it is freed after a grace period.
@@ -297,7 +297,7 @@ static void gid_idle_work(struct work_struct *work)
 }
 
 /* The table's reference on @entry, which is hidden. */
-void ibcore_gid_let_go(struct ibcore_gid_entry *entry)
+void ibcore_gid_drop(struct ibcore_gid_entry *entry)
 {
 	WRITE_ONCE(entry->gone, true);
 	if (entry->context)
@@ -317,7 +317,7 @@ void ibcore_gid_let_go(struct ibcore_gid_entry *entry)
 void ibcore_gid_remove(struct ibcore_gid_entry *entry)
 {
 	ibcore_gid_hide(entry);
-	ibcore_gid_let_go(entry);
+	ibcore_gid_drop(entry);
 }
 
 struct ibcore_gid_entry *ibcore_gid_alloc(struct ib_gid_table *table,

@@ -41,7 +41,7 @@ struct ibcore_gid_entry {
 	struct list_head link;		/* in table->entries; table->lock */
 	void *context;			/* the driver's; constant while in use */
 	bool in_hw;			/* added, not deleted; table->lock to write */
-	bool gone;			/* the table let go of it; likewise */
+	bool gone;			/* no longer in the table; likewise */
 	bool updating;			/* gets a new MAC; likewise */
 	bool awaited;			/* that users gets to 0; likewise */
 	struct net_device *ndev;	/* what attr.ndev's reference is on */
@@ -120,7 +120,7 @@ void ibcore_gid_publish(struct ibcore_gid_entry *entry);
 int ibcore_gid_insert(struct ib_gid_table *table, unsigned int ix,
 		      const struct ibcore_gid_want *want);
 void ibcore_gid_remove(struct ibcore_gid_entry *entry);
-void ibcore_gid_let_go(struct ibcore_gid_entry *entry);
+void ibcore_gid_drop(struct ibcore_gid_entry *entry);
 /* Readers find it, and no longer do. */
 void ibcore_gid_show(struct ibcore_gid_entry *entry);
 void ibcore_gid_hide(struct ibcore_gid_entry *entry);

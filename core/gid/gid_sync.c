@@ -92,7 +92,7 @@ static void gid_readdress(struct ib_gid_table *table,
 	if (!ibcore_gid_hw_add(entry))
 		ibcore_gid_show(entry);
 	else
-		ibcore_gid_let_go(entry);
+		ibcore_gid_drop(entry);
 }
 
 /*

@@ -193,7 +193,7 @@ static void cq_softirq_init(struct ib_cq *cq)
 
 /*
  * From then on the poll stays marked as scheduled, so no event schedules it, and
- * one that had completed before has let go of the CQ.
+ * one that had completed before no longer uses the CQ.
  */
 static void cq_softirq_stop(struct ib_cq *cq)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Watches: who wants to hear that the peer has sent something on a QP.
+ * Watches: who is to be notified that the peer has sent something on a QP.
  *
  * A watch is found by its QP under RCU, from two places: core's handler of QP
  * events, for IB_EVENT_COMM_EST, and the polling of the kernel's CQs, for the
@@ -171,7 +171,7 @@ static bool qp_can_be_probed(const struct ib_qp *qp)
 }
 
 /**
- * ibcore_qp_watch() - hear when the peer has sent something on a QP
+ * ibcore_qp_watch() - be notified when the peer has sent something on a QP
  * @qp: connected QP, which the caller keeps from being destroyed meanwhile
  * @arrival: called for IB_EVENT_COMM_EST, before the consumer's handler; for
  *	receives that complete well if core polls their CQ, before their done
@@ -181,7 +181,7 @@ static bool qp_can_be_probed(const struct ib_qp *qp)
  *
  * The PSN is looked at after completion events of CQs that core does not poll,
  * before the QP's owner stops or destroys it, and by ibcore_qp_probe().  Nothing
- * is heard any more once the QP is destroyed.
+ * is reported any more once the QP is destroyed.
  *
  * Context: process, may sleep.
  * Return: the watch, for ibcore_qp_unwatch(), or ERR_PTR: -EEXIST if the QP is
@@ -260,7 +260,7 @@ struct ibcore_qp_watch *ibcore_qp_watch_num(struct ib_device *dev, u32 qp_num,
 EXPORT_SYMBOL(ibcore_qp_watch_num);
 
 /**
- * ibcore_qp_unwatch() - hear no more of a QP
+ * ibcore_qp_unwatch() - end notification of a QP
  * @watch: what ibcore_qp_watch() returned; put
  *
  * When this returns arrival() neither runs nor will.
