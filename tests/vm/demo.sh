@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # about: NFS over RDMA, v4.2 and v3: files written, read back and compared
 # timeout: 240
-. /ibex/user.sh
+. /ibex/lib/user.sh
 
 show_state() {
 	echo

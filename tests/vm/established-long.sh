@@ -5,8 +5,8 @@
 #
 # In-tree the passive side gives up when its REP has been sent 16 times, some
 # 65 s later, although data has come.
-. /ibex/user.sh
-. /ibex/rtu.sh
+. /ibex/lib/user.sh
+. /ibex/lib/rtu.sh
 count=4
 HOLD=${IBEX_ARGS:-80}
 

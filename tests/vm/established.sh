@@ -6,9 +6,9 @@
 # Times are told, in "row" lines that scripts/vm-established lays side by side;
 # what is asserted (of ours) is that each accepted id gets one ESTABLISHED and
 # then one DISCONNECTED, and that the programs end well.
-. /ibex/user.sh
-. /ibex/rtu.sh
-. /ibex/rows.sh
+. /ibex/lib/user.sh
+. /ibex/lib/rtu.sh
+. /ibex/lib/rows.sh
 # scripts/vm run --args all: also those that scripts/vm-established wants to see
 count=20
 parallel=4

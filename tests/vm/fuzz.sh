@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # about: a million random operations on uverbs, rdma_cm and umad; words: [COUNT [SEED]]
 # timeout: 400
-. /ibex/user.sh
+. /ibex/lib/user.sh
 read -r total seed <<<"${IBEX_ARGS:-1000000}"
 seed=${seed:-$RANDOM}
 

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # about: kill -9 of RDMA programs at random points; words: [SECONDS [SEED]]
 # timeout: 150
-. /ibex/user.sh
+. /ibex/lib/user.sh
 read -r bound seed <<<"${IBEX_ARGS:-40}"
 seed=${seed:-$RANDOM}
 user_up

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # about: MADs echoed over QP1, between agents in the kernel and through libibumad
 # timeout: 120
-. /ibex/user.sh
-. /ibex/mad.sh
+. /ibex/lib/user.sh
+. /ibex/lib/mad.sh
 
 # equal DEVICE WORDS: what the layer has counted on it, where it counts. How many
 # sends waited for a work request is the device's pace, and of no matter here.

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # about: a million malformed MADs at QP1, while agents and a listener are at work; words: [COUNT [SEED]]
 # timeout: 600
-. /ibex/user.sh
+. /ibex/lib/user.sh
 read -r total seed <<<"${IBEX_ARGS:-1000000}"
 seed=${seed:-$RANDOM}
 PEERS=$(seq 16 31)	# madfuzz.h

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # about: devices and modules that go with 10,000 sends waiting and MADs in flight
 # timeout: 120
-. /ibex/user.sh
-. /ibex/mad.sh
+. /ibex/lib/user.sh
+. /ibex/lib/mad.sh
 waiting=10000
 get=1
 set_method=2

@@ -4,8 +4,8 @@
 # timeout: 240
 # stock-fails: two transfers of 2 MiB each way at once are not over in a minute
 # stock-fails-with: FAIL: ibex_mad: 
-. /ibex/user.sh
-. /ibex/mad.sh
+. /ibex/lib/user.sh
+. /ibex/lib/mad.sh
 get_multi=20
 may_fail=
 

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # about: agents deregistered amid thousands of sends: each completed exactly once
 # timeout: 150
-. /ibex/user.sh
-. /ibex/mad.sh
+. /ibex/lib/user.sh
+. /ibex/lib/mad.sh
 get=1
 
 # churn WHAT TASKS COUNT WINDOW

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # about: perftest's bandwidth and latency of each operation, over sockets and rdma_cm
 # timeout: 150
-. /ibex/user.sh
+. /ibex/lib/user.sh
 user_up
 gid_a=$(gid_index rxe_a $A) || fail "no GID of $A"
 gid_b=$(gid_index rxe_b $B) || fail "no GID of $B"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # about: what an unprivileged user is refused: modes, CAP_NET_RAW, memory, other's files
 # timeout: 90
-. /ibex/user.sh
+. /ibex/lib/user.sh
 user_up
 
 mode() {

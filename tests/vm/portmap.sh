@@ -5,7 +5,7 @@
 # image: siw
 # stock-fails: it tells a daemon that starts again of ports that were given back
 # stock-fails-with: FAIL: told anew: [0-9]+ ports mapped|^TIMEOUT after
-. /ibex/iwarp.sh
+. /ibex/lib/iwarp.sh
 
 LOG=/tmp/syslog
 

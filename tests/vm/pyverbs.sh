@@ -3,7 +3,7 @@
 # about: rdma-core's own Python suite, a line a test (scripts/vm-parity compares)
 # image: pyverbs
 # timeout: 400
-. /ibex/user.sh
+. /ibex/lib/user.sh
 is_both || fail "this scenario runs in one VM"
 load veth rdma_rxe ib_uverbs rdma_ucm ib_umad
 # The suite plays both ends on one device.

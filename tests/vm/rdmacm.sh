@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # about: librdmacm's programs: rping v4 and v6, ucmatose, udaddy, mckey, rsockets, cmtime
 # timeout: 150
-. /ibex/user.sh
+. /ibex/lib/user.sh
 GROUP=239.1.1.1
 user_up
 user_net6

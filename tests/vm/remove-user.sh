@@ -4,7 +4,7 @@
 # timeout: 120
 # stock-fails: the in-tree core waits until every process has closed a device of rxe's
 # stock-fails-with: FAIL: (the removal waited until|no process was told)
-. /ibex/user.sh
+. /ibex/lib/user.sh
 user_up
 gid_a=$(gid_index rxe_a $A) || fail "no GID of $A"
 gid_b=$(gid_index rxe_b $B) || fail "no GID of $B"

@@ -10,10 +10,10 @@
 # Of ours is asserted that programs end well and transfers arrive, and that each accepted
 # id of firstdata has one ESTABLISHED, then one DISCONNECTED. Bounds are for hangs; times
 # are told, in rows. The in-tree core is let off with "never".
-. /ibex/user.sh
-. /ibex/rtu.sh
-. /ibex/rows.sh
-. /ibex/storage.sh
+. /ibex/lib/user.sh
+. /ibex/lib/rtu.sh
+. /ibex/lib/rows.sh
+. /ibex/lib/storage.sh
 parts=${IBEX_ARGS:-lost}
 
 part() { [[ " $parts " = *" $1 "* ]]; }

@@ -7,7 +7,7 @@
 #
 # The slab holds siw's share, the sockets' and the test ULP's besides the core's; they
 # are the same under either core, so the difference of the two is the core's.
-. /ibex/iwarp.sh
+. /ibex/lib/iwarp.sh
 
 slab() { awk '/^Slab:/ { print $2 }' /proc/meminfo; }
 

@@ -3,7 +3,7 @@
 # about: iWARP over siw: perftest -R, rsockets, NFS, 1,000 connects, loss, backlog, ports
 # timeout: 300
 # image: siw
-. /ibex/iwarp.sh
+. /ibex/lib/iwarp.sh
 BUSY="Address already in use"
 
 # perf PROGRAM SIZE

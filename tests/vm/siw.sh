@@ -4,7 +4,7 @@
 # timeout: 150
 # image: siw
 # host-check: siw-decode.py
-. /ibex/iwarp.sh
+. /ibex/lib/iwarp.sh
 count=${IBEX_ARGS:-100}
 
 # ping_each NAME SERVER CLIENT

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # about: ibv_devinfo, the pingpongs of each transport polling and with events, asyncwatch
 # timeout: 120
-. /ibex/user.sh
+. /ibex/lib/user.sh
 user_up
 gid_a=$(gid_index rxe_a $A) || fail "no GID of $A"
 gid_b=$(gid_index rxe_b $B) || fail "no GID of $B"

@@ -3,7 +3,7 @@
 #
 # What the scenarios of iWARP share: siw_a and siw_b in the place of rxe_a and
 # rxe_b. They say "# image: siw".
-. /ibex/user.sh
+. /ibex/lib/user.sh
 
 siw_add() {
 	rdma link add "$1" type siw netdev "$2"
