@@ -42,7 +42,7 @@ beside_nfs() {
 	gid_a=$(gid_index rxe_a $A)
 	gid_b=$(gid_index rxe_b $B)
 	say "rping and ib_send_bw beside the mount"
-	python3 /ibex/files.py churn /mnt/v4.2 5 >/tmp/churn 2>&1 &
+	python3 /ibex/tools/files.py churn /mnt/v4.2 5 >/tmp/churn 2>&1 &
 	churn=$!
 	next_port
 	pair listens_cm "rping -s -a $A -p $PORT -C 5 -v" "rping -c -a $A -I $B -p $PORT -C 5 -v"

@@ -96,7 +96,7 @@ ulp stats 0
 ulp connect "$B $A 7471 50 8"
 ulp_check completed=50 established=50
 ulp_check_clean
-python3 /ibex/umad.py exchange || fail "no MAD gets through"
+python3 /ibex/tools/umad.py exchange || fail "no MAD gets through"
 ulp_down
 user_down
 wait_for 20 slab_back || fail "slab: $slab_before kB before, $(slab) kB after"

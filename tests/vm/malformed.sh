@@ -14,7 +14,7 @@ ulp listen "0.0.0.0 7471"
 before=$(rdma res show)
 say "sending"
 # shellcheck disable=SC2086 # words
-python3 /ibex/malformed.py $IBEX_ARGS || fail "a case failed"
+python3 /ibex/tools/malformed.py $IBEX_ARGS || fail "a case failed"
 say "the ULP saw: $(ulp_show)"
 ulp_check duplicates=0 unexpected=0 removals=0
 

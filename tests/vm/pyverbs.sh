@@ -20,6 +20,6 @@ ulimit -l unlimited
 record_core
 say "the suite"
 # shellcheck disable=SC2086 # options and patterns
-python3 /ibex/suite.py rxe_a $IBEX_ARGS || fail "the suite did not run"
+python3 /ibex/tools/suite.py rxe_a $IBEX_ARGS || fail "the suite did not run"
 no_resources
 rdma link delete rxe_a

@@ -16,7 +16,7 @@ ping_each() {
 
 captured() {
 	local job status=0 file=/run/out/rping.pcap
-	python3 /ibex/capture.py va $file &
+	python3 /ibex/tools/capture.py va $file &
 	job=$!
 	wait_for 20 test -s $file || fail "no capture"
 	("$@") || status=$?
@@ -83,7 +83,7 @@ kernel_ulp() {
 malformed() {
 	say "malformed MPA requests"
 	ulp stats 0
-	python3 /ibex/mpa.py malformed $B $A 7471 || fail "a case failed"
+	python3 /ibex/tools/mpa.py malformed $B $A 7471 || fail "a case failed"
 	wait_for 20 ulp_is live=0 || fail "$(ulp_get live) connections still live"
 	say "  the ULP saw: $(ulp_show)"
 	ulp_check duplicates=0 unexpected=0 removals=0 timeouts=0
@@ -92,7 +92,7 @@ malformed() {
 
 # The silent ones are there while all else is done.
 silent_begin() {
-	python3 /ibex/mpa.py silent $B $A 7471 60 >/tmp/silent &
+	python3 /ibex/tools/mpa.py silent $B $A 7471 60 >/tmp/silent &
 	silent=$!
 	wait_for 20 grep -q "are connected" /tmp/silent || fail "no silent peers"
 }

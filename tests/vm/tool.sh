@@ -63,7 +63,7 @@ json() {
 nldev() {
 	local code=$1 want=$2
 	shift 2
-	run python3 /ibex/nldev.py "$@"
+	run python3 /ibex/tools/nldev.py "$@"
 	[ "$status" = "$code" ] || fail "nldev.py $*: status $status: $out"
 	grep -Eq -- "$want" <<<"$out" || fail "nldev.py $*: no '$want' in '$out'"
 }
@@ -224,7 +224,7 @@ by_hand() {
 	[ ! -e /sys/class/infiniband_verbs/uverbs0 ] ||
 		nldev 0 '^uverbs[0-9]+ [0-9]+:[0-9]+ abi 2 driver 14$' chardev uverbs "$index"
 
-	python3 /ibex/nldev.py monitor 60 >/tmp/events &
+	python3 /ibex/tools/nldev.py monitor 60 >/tmp/events &
 	local job=$!
 	wait_for 10 grep -q listening /tmp/events || fail "no monitor"
 	rdma link add rxe_l type rxe netdev lo
@@ -265,7 +265,7 @@ unprivileged() {
 		[ $status != 0 ] || fail "rdma $cmd: not refused to a user"
 		grep -q 'not permitted' <<<"$out" || fail "rdma $cmd: $out"
 	done
-	nobody python3 /ibex/nldev.py set privileged-qkey 1
+	nobody python3 /ibex/tools/nldev.py set privileged-qkey 1
 	[ $status = 1 ] || fail "privileged-qkey: $out"
 }
 

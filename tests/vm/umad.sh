@@ -11,4 +11,4 @@ cases='sysfs chardev netns registration library exchange timeouts bad_writes dup
 [ "$IBEX_MODE" = stock ] || cases="$cases exchange-ipv4 rmpp-ipv4"
 cases=${IBEX_ARGS:-$cases removal}
 # shellcheck disable=SC2086 # words
-python3 /ibex/umad.py $cases || fail "a case failed"
+python3 /ibex/tools/umad.py $cases || fail "a case failed"

@@ -354,16 +354,16 @@ nfs_compare() {
 	start=$(cut -d. -f1 /proc/uptime)
 	nfs_mount "$vers" "$dir"
 	mkdir "$dir/v$vers"
-	python3 /ibex/files.py write "$dir/v$vers" >"/tmp/written-$vers"
+	python3 /ibex/tools/files.py write "$dir/v$vers" >"/tmp/written-$vers"
 	sync
 	say "v$vers: written; dropping caches, mounting again, reading back"
 	umount "$dir"
 	echo 3 >/proc/sys/vm/drop_caches
 	nfs_mount "$vers" "$dir"
-	python3 /ibex/files.py sums "$dir/v$vers" >"/tmp/read-$vers"
+	python3 /ibex/tools/files.py sums "$dir/v$vers" >"/tmp/read-$vers"
 	cmp "/tmp/written-$vers" "/tmp/read-$vers" || fail "v$vers: read back differs"
 	if is_server; then
-		python3 /ibex/files.py sums "/srv/nfs/v$vers" >"/tmp/served-$vers"
+		python3 /ibex/tools/files.py sums "/srv/nfs/v$vers" >"/tmp/served-$vers"
 		cmp "/tmp/written-$vers" "/tmp/served-$vers" || fail "v$vers: server differs"
 		rm -r "/srv/nfs/v$vers"
 	fi
@@ -388,7 +388,7 @@ remove_begin() {
 	nfs_server_up
 	load rpcrdma
 	nfs_mount 4.2 /mnt/nfs
-	python3 /ibex/files.py write /mnt/nfs >/tmp/written
+	python3 /ibex/tools/files.py write /mnt/nfs >/tmp/written
 	sync
 }
 
@@ -424,7 +424,7 @@ removal() {
 # remove_while_busy COMMAND DEVICES
 remove_while_busy() {
 	hold_some
-	python3 /ibex/files.py churn /mnt/nfs 8 >/tmp/churn 2>&1 &
+	python3 /ibex/tools/files.py churn /mnt/nfs 8 >/tmp/churn 2>&1 &
 	churn=$!
 	wait_for 20 test -e "/mnt/nfs/churn-$churn" || fail "no I/O going on"
 	busybox usleep 500000
@@ -450,7 +450,7 @@ remove_recover() {
 	[ "$(ulp_get listening)" = 1 ] || ulp listen "$A 7471"
 	echo 3 >/proc/sys/vm/drop_caches
 	rm -f "/mnt/nfs/churn-$churn"
-	python3 /ibex/files.py sums /mnt/nfs >/tmp/read
+	python3 /ibex/tools/files.py sums /mnt/nfs >/tmp/read
 	cmp /tmp/written /tmp/read || fail "files differ after the removal"
 	say "files compare equal over the new connection"
 }
