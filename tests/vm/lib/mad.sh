@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What the scenarios of MADs share: agents of the test module tests/vm/mad that
+# What the scenarios of MADs share: agents of the test module tests/vm/modules/mad that
 # ask, on rxe_b or rxe_a, and agents that answer, on the other.
 #
 # shellcheck disable=SC2034 # read by lib.sh
@@ -11,7 +11,7 @@ ULP_ERRORS='refused|timed_out|flushed|aborted|failed|mismatched|duplicates|disor
 # a transfer over a lossy wire takes its time
 PAIR_BOUND=60
 
-# what tests/vm/mad/main.c starts with
+# what tests/vm/modules/mad/main.c starts with
 MAD_DEFAULTS='size=216 reply=0 rmpp=0 method=1 timeout_ms=2000 retries=3 ahs=1
 	linger_us=0 wait_s=60 drop_every=0 silent=0 delay_ms=0'
 
