@@ -3,4 +3,4 @@
 # about: all of rtu-lost: also perftest, rsockets, NVMe, iSER; on a clean wire as well
 # timeout: 600
 IBEX_ARGS="queries clean lost more"
-. /ibex/rtu-lost.sh
+. /ibex/scenarios/connection/rtu-lost.sh

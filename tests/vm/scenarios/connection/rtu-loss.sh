@@ -3,4 +3,4 @@
 # about: all of rtu-lost-long on a wire that loses 20 % of everything
 # timeout: 900
 IBEX_ARGS=loss
-. /ibex/rtu-lost.sh
+. /ibex/scenarios/connection/rtu-lost.sh

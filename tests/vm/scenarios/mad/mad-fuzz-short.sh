@@ -3,4 +3,4 @@
 # about: the beginning of mad-fuzz; words: [COUNT [SEED]]
 # timeout: 200
 IBEX_ARGS=${IBEX_ARGS:-50000}
-. /ibex/mad-fuzz.sh
+. /ibex/scenarios/mad/mad-fuzz.sh
