@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What a machine finds in /ibex: the files of tests/vm, and the test modules and programs,
+which are built here."""
+import glob
+import os
+import shlex
+
+from .common import BENCH, TESTS, die, digest, read, script
+
+
+def cached(name, key, command):
+    """the directory that command, given its path, has made; see scripts/cache"""
+    made = script("cache", name, key, *command)
+    if not made:
+        die(name, "does not build")
+    return made
+
+
+def modules_of(path, kver):
+    """the modules of a folder with a Kbuild, built against the stock headers"""
+    name = os.path.basename(path)
+    files = [p for p in glob.glob(path + "/**", recursive=True)
+             if p.endswith((".c", ".h", "Kbuild"))]
+    build = """cp -r "$0" "$2" && make -s -C "/usr/src/linux-headers-$1" M="$2" W=1 modules"""
+    out = cached("guest-" + name, digest(files, kver, build),
+                 ["sh", "-c", build, path, kver])
+    return {"ibex/%s/%s" % (name, os.path.basename(m)): m
+            for m in glob.glob(out + "/*.ko")}
+
+
+def program_of(path):
+    """
+    A folder that makes one program, linked statically with the libraries that its file
+    libs names.
+    """
+    name = os.path.basename(path)
+    sources = sorted(glob.glob(os.path.join(path, "*.c")))
+    more = glob.glob(os.path.join(path, "*.h")) + glob.glob(os.path.join(path, "libs"))
+    libs = os.path.join(path, "libs")
+    libs = read(libs).decode().split() if os.path.exists(libs) else []
+    build = """mkdir "${!#}" && gcc -O2 -Wall -Wextra -Werror -static \\
+        -o "${!#}/$0" "${@:1:$#-1}" """
+    out = cached("guest-" + name, digest(sources + more, build),
+                 ["bash", "-c", build, name] + sources + libs)
+    return {"ibex/bin/" + name: os.path.join(out, name)}
+
+
+def siw(kver):
+    """the iWARP provider that the distribution's kernel lacks, and its library"""
+    made = script("siw-build", kver)
+    if not made:
+        die("siw does not build")
+    return {"ibex/siw/" + os.path.basename(m): m for m in glob.glob(made + "/*.ko")}
+
+
+def built(kver):
+    """path in the guest -> path here, of all modules and programs"""
+    made = modules_of(BENCH, kver)
+    for path in sorted(glob.glob(os.path.join(TESTS, "modules", "*"))):
+        made.update(modules_of(path, kver))
+    for path in sorted(glob.glob(os.path.join(TESTS, "programs", "*"))):
+        made.update(program_of(path))
+    return made
+
+
+def init():
+    """the first process"""
+    return {"init": (0o755, read(os.path.join(TESTS, "init")))}
+
+
+def tests():
+    """the files of tests/vm that are not built: path in the guest -> (mode, bytes)"""
+    files = init()
+    for pattern in ("*", "lib/*", "tools/*", "scenarios/*/*"):
+        for path in glob.glob(os.path.join(TESTS, pattern)):
+            if os.path.isfile(path):
+                files["ibex/" + os.path.relpath(path, TESTS)] = (0o755, read(path))
+    return files
+
+
+def config(**values):
+    """ibex/config, which init reads"""
+    text = "".join("%s=%s\n" % (k, shlex.quote(str(v))) for k, v in values.items())
+    return {"ibex/config": (0o644, text.encode())}

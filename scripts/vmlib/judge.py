@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""What makes a run pass or fail, besides the scenario's own exit status."""
+import os
+import re
+import subprocess
+
+from .common import TESTS, read, say
+
+BAD_DMESG = re.compile(
+    r"WARNING:|\bBUG\b|\bOops\b|general protection|kernel NULL pointer"
+    r"|Kernel panic|unable to handle|refcount_t|use-after-free|\bleak(ed|s|ing)?\b"
+    r"|possible (circular|recursive) locking|inconsistent lock state"
+    r"|suspicious RCU|sleeping function called|scheduling while atomic"
+    r"|blocked for more than|self-detected stall|detected stalls|soft lockup"
+    r"|hard LOCKUP|list_(add|del) corruption|slab.*(corrupt|Objects remaining)"
+    r"|unregister_netdevice: waiting|waiting for .* to become free"
+    r"|Slab cache still has objects|disagrees about version|Unknown symbol"
+    r"|stack segment|divide error|double fault|invalid opcode"
+    r"|KFENCE: .* in|Redzone|Poison overwritten|Object already free")
+# What our modules say when something is left behind, lost or stuck.
+DISTRESS = re.compile(
+    r"send queue stalled|left its MAD agent behind|cannot be reset|lost, no MADs"
+    r"|send completions lost|did not drain|drain called from a completion"
+    r"|no MAD service|event lost, no memory|no memory to report event"
+    r"|(deleting|reading) GID index|would move a pinned|not usable after a move")
+# Modules that are not the kernel's own (4096), and not signed (8192).
+GOOD_TAINT = 4096 | 8192
+# Lines of a healthy stock kernel that the expression above would catch.
+GOOD_DMESG = re.compile(r"Spectre|Speculative|MDS:|TAA:|mitigation|SRSO|RETBleed")
+
+
+def bad_lines(text, allowed):
+    bad = []
+    for line in text.splitlines():
+        if DISTRESS.search(line) or \
+                BAD_DMESG.search(line) and not GOOD_DMESG.search(line):
+            if not any(re.search(a, line) for a in allowed):
+                bad.append(line)
+    return bad
+
+
+def kernel(result, allowed):
+    """what is wrong with what the kernel said, and with its taint"""
+    text = result["dmesg"]
+    bad = bad_lines(text, allowed)
+    if bad:
+        yield "%d bad lines in dmesg" % len(bad)
+        for line in bad[:10]:
+            say("dmesg:", line)
+    if "Linux version" not in text[:4000]:
+        yield "dmesg does not begin at boot"
+    taint = result.get("tainted", "").strip()
+    if not taint.isdigit() or int(taint) & ~GOOD_TAINT:
+        yield "taint " + (taint or "unknown")
+
+
+def core(loaded, ours, stock, mode):
+    """compare what was loaded, by build id, with what should have been"""
+    if not any(line.startswith("ib_core ") for line in loaded.splitlines()):
+        yield "no proof of the core"
+        return
+    for line in loaded.splitlines():
+        name, found = line.split()[:2]
+        if found != (ours.get(name) if name in ours else stock.get(name)):
+            yield "%s is not the %s one" % (name, mode)
+            return
+
+
+def machine(m, late, allowed, ours, stock, mode):
+    """what is wrong with what machine m has left; late: it was killed"""
+    result = m.unpack()
+    if "dmesg" not in result:
+        yield "vm hung" if late else "vm died"
+        bad = bad_lines(m.console(), allowed)
+        if bad:
+            yield "%d bad lines on the console" % len(bad)
+        return
+    if result.get("status", "").strip() != "0":
+        yield "exit status " + result.get("status", "none").strip()
+    yield from kernel(result, allowed)
+    yield from core(result.get("core", ""), ours, stock, mode)
+
+
+def host_checks(scenario, rundir):
+    """what the scenario's "# host-check: FILE" lines find wrong with its results"""
+    for name in scenario.lines("host-check"):
+        r = subprocess.run([os.path.join(TESTS, "tools", name), rundir], text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        print(r.stdout, end="", flush=True)
+        if r.returncode:
+            yield "host check %s failed" % name
+
+
+def emulator_race(m):
+    """
+    QEMU's TCG can run a breakpoint that the kernel's text_poke had placed and
+    already taken away again. The kernel calls that an Oops; it tells nothing
+    about any module, so long as it happened in the kernel's own text.
+    """
+    oops = re.search(r"Oops: int3:.*?RIP: (\S+)( \[\w+\])?", m.console(), re.S)
+    return bool(oops and not oops.group(2))
+
+
+def known_failure(scenario, mode, machines):
+    """
+    The in-tree core is known to fail this scenario: why, if it did in the way that is
+    known, which the log tells.
+    """
+    with_lines = scenario.lines("stock-fails-with")
+    if mode != "stock" or not with_lines:
+        return []
+    logs = "".join(read(m.file("log")).decode(errors="replace") for m in machines)
+    if not any(re.search(w, logs, re.M) for w in with_lines):
+        return []
+    return scenario.lines("stock-fails")

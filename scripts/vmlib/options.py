@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The options of the command line, and what the machines of a command have in common."""
+import argparse
+import os
+
+from . import guest, machine
+from .common import TOP, VM, build_id, die
+from .image import Image, newest_kver
+
+
+def parse(argv, command):
+    p = argparse.ArgumentParser(prog="vm " + command, add_help=False)
+    p.add_argument("--mode", choices=("ours", "stock"), default="ours")
+    p.add_argument("--two", action="store_true")
+    p.add_argument("--timeout", type=int)
+    p.add_argument("--modules")
+    p.add_argument("--only")
+    p.add_argument("--args", default="")
+    p.add_argument("--script")
+    p.add_argument("--kver")
+    p.add_argument("--accel", choices=("tcg", "kvm"))
+    p.add_argument("--smp", type=int, default=2)
+    p.add_argument("--mem", type=int, default=1536)
+    p.add_argument("--cpu", default="Nehalem,+smep,+smap,+rdrand")
+    p.add_argument("--icount", action="store_true")
+    p.add_argument("--append", default="")
+    p.add_argument("--hw", action="store_true")
+    p.add_argument("--quiet", action="store_true")
+    p.add_argument("--no-debug", dest="debug", action="store_false")
+    p.add_argument("scenario", nargs="*")
+    return p.parse_args(argv)
+
+
+def for_scenario(opts, scenario):
+    """of debugging that costs time, less where a scenario measures"""
+    if opts.icount or not scenario.debug():
+        return argparse.Namespace(**{**vars(opts), "debug": False})
+    return opts
+
+
+def our_modules(opts, kver):
+    where = opts.modules or os.path.join(TOP, "build", kver)
+    found = {}
+    for base, _, names in os.walk(where):
+        for name in names:
+            if name.endswith(".ko"):
+                found[name] = os.path.join(base, name)
+    only = opts.only.split() if opts.only else sorted(found)
+    missing = [n for n in only if n not in found]
+    if missing or not only:
+        die("no", " ".join(missing) or "modules", "in", where, "(make modules)")
+    return [found[n] for n in only]
+
+
+class Setup:
+    """what all machines of one command boot from"""
+
+    def __init__(self, opts):
+        os.makedirs(VM, exist_ok=True)
+        kver = opts.kver or newest_kver()
+        self.modules = our_modules(opts, kver) if opts.mode == "ours" else []
+        self.image = Image(kver)
+        self.built = guest.built(kver)
+        self.accel = "tcg" if opts.icount else \
+            opts.accel or machine.probe_kvm(self.image, opts)
+
+    def overlay(self):
+        """with our modules; made at the first call"""
+        return self.image.overlay(self.modules)
+
+    def our_ids(self):
+        return {os.path.basename(m)[:-3]: build_id(m) for m in self.modules}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The runner must notice each kind of failure: tests/vm/seeded has one of each."""
+import os
+
+from .common import VM, read, say
+from .run import run_all
+from .scenarios import seeded
+
+
+def unnoticed(opts, scenario):
+    """whether it passed, and what it was expected to fail by and did not"""
+    run_all(opts, [scenario])
+    run = os.path.join(VM, "runs", scenario.name + "-" + opts.mode)
+    result, log = (read(os.path.join(run, n)).decode() for n in ("result", "log"))
+    unseen = [w for w in scenario.lines("expect")
+              if w.replace(" ", "_") not in result and "FAIL: " + w not in log]
+    return "status=fail" not in result, unseen
+
+
+def selftest(opts):
+    opts.quiet = True
+    missed = 0
+    for scenario in seeded():
+        passed, unseen = unnoticed(opts, scenario)
+        if passed or unseen:
+            say(scenario.name, "was not noticed:", *unseen)
+            missed += 1
+    print("vm: %s" % ("%d seeded failures missed" % missed if missed else
+                      "every seeded failure was noticed"))
+    return 1 if missed else 0
