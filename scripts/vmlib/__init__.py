@@ -10,5 +10,6 @@ machine    QEMU
 judge      what makes a run pass or fail
 options    of the command line, and what follows from them
 run        a scenario from its start to its result
+shell      a machine for whoever types, or pipes commands in
 selftest   the seeded failures
 """

@@ -35,12 +35,14 @@ def time_bound(opts, scenario):
 def files_of(setup, opts, scenario):
     """
     What the machine is to find, path in the guest -> (mode, bytes), and the names of the
-    image's archives that it needs besides.
+    image's archives that it needs besides; for a shell there may be no scenario.
     """
     files = guest.tests()
-    files["ibex/scenario.sh"] = (0o644, read(scenario.path))
-    more = scenario.lines("image") + (["hw"] if opts.hw else [])
+    more = ["hw"] if opts.hw else []
     built = setup.built
+    if scenario:
+        files["ibex/scenario.sh"] = (0o644, read(scenario.path))
+        more = scenario.lines("image") + more
     if "siw" in more:
         more.remove("siw")
         built = {**built, **guest.siw(setup.image.kver)}
