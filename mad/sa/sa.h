@@ -6,8 +6,8 @@
  * The client of subnet administration: one agent a port, queries on it, and the
  * multicast groups joined through it.
  *
- * Lock order: port->groups_lock -> group->lock.  port->lock and port->share_lock
- * nest in no other, nor in one another.
+ * Lock order: port->groups_lock, group->lock, port->lock and port->share_lock do not
+ * nest in one another.
  * All are taken with interrupts off: queries and joins are started under locks
  * of their callers' that interrupt handlers take.
  * No callback of a client runs under any of them.
