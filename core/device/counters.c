@@ -10,11 +10,10 @@
  * reports alone.  What it counted goes into the port's history at the end, so
  * that the port's sums never go back.
  *
- * Lock order: the lock of the port's own rdma_hw_stats, then
- * rdma_port_counter.lock, then counter->lock, which makes the
- * driver's updates of counter->stats exclusive.  Who holds a counter's entry
- * waits for the last of these alone, so rdma_port_counter.lock may be held
- * across rdma_restrack_del().
+ * Lock order: rdma_port_counter.lock, then counter->lock, which makes the driver's
+ * updates of counter->stats exclusive.  Neither is taken with the lock of the port's
+ * own rdma_hw_stats held.  Who holds a counter's entry waits for counter->lock
+ * alone, so rdma_port_counter.lock may be held across rdma_restrack_del().
  */
 #include <linux/capability.h>
 #include <rdma/rdma_counter.h>
