@@ -211,7 +211,7 @@ struct ibmad_class;
 
 /* Of an agent of kernel RMPP; all protected by mutex but where noted. */
 struct ibmad_agent_rmpp {
-	struct mutex mutex;
+	struct mutex mutex;	/* see the head of mad.h */
 	struct rhashtable recvs;	/* reassemblies */
 	struct rhltable unasked;	/* those nobody asked for, by source */
 	struct list_head active;	/* by their last MAD, oldest first */
