@@ -79,32 +79,44 @@ static u32 match_slid(const struct ibmad_recv *recv)
 	return recv->wc.slid;
 }
 
+/* How sure it is that a MAD is from where a send went. */
+enum match_source {
+	MATCH_ELSEWHERE,
+	MATCH_PERHAPS,		/* the LID is another, which its port may have too */
+	MATCH_SURE,		/* or nothing would make another surer */
+};
+
+static enum match_source match_lid(u32 slid, u32 dlid)
+{
+	if (slid == dlid)
+		return MATCH_SURE;
+	return dlid == be16_to_cpu(IB_LID_PERMISSIVE) || match_is_base_lid(slid, dlid) ?
+	       MATCH_PERHAPS : MATCH_ELSEWHERE;
+}
+
 /*
  * Whether @recv comes from where @send went (IBA 13.5.4: a response goes back
  * along the path of its request).
  */
-static bool match_from_peer(const struct ibmad_send *send,
-			    const struct ibmad_recv *recv)
+static enum match_source match_from_peer(const struct ibmad_send *send,
+					 const struct ibmad_recv *recv)
 {
 	struct rdma_ah_attr attr = {};
 	union ib_gid sgid;
-	u32 dlid;
 
 	/* A directed route has no address to compare. */
 	if (((const struct ib_mad_hdr *)recv->mad)->mgmt_class ==
 	    IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
-		return true;
+		return MATCH_SURE;
 	/* Providers that cannot tell: the TID and the class have to do. */
 	if (rdma_query_ah(send->buf.ah, &attr))
-		return true;
+		return MATCH_SURE;
 	if ((rdma_ah_get_ah_flags(&attr) & IB_AH_GRH) &&
 	    match_is_port_gid(&rdma_ah_read_grh(&attr)->dgid))
 		return ibmad_recv_sgid(recv, &sgid) &&
-		       !memcmp(&sgid, &rdma_ah_read_grh(&attr)->dgid,
-			       sizeof(sgid));
-	dlid = rdma_ah_get_dlid(&attr);
-	return dlid == be16_to_cpu(IB_LID_PERMISSIVE) ||
-	       match_is_base_lid(match_slid(recv), dlid);
+		       !memcmp(&sgid, &rdma_ah_read_grh(&attr)->dgid, sizeof(sgid)) ?
+		       MATCH_SURE : MATCH_ELSEWHERE;
+	return match_lid(match_slid(recv), rdma_ah_get_dlid(&attr));
 }
 
 /* Whether @a and @b go to the same QP, as far as the provider can tell. */
@@ -191,24 +203,41 @@ static bool match_is_due(const struct ibmad_send *send,
 	return send->expects && !ib_response_mad(sent);
 }
 
+/* Whether @recv is due to @send, whose TID it has, and how sure that is. */
+static enum match_source match_send(const struct ibmad_send *send,
+				    const struct ibmad_recv *recv, bool control)
+{
+	return match_is_due(send, (const void *)recv->mad, control) ?
+	       match_from_peer(send, recv) : MATCH_ELSEWHERE;
+}
+
+/*
+ * Peers choose the TIDs of what they are answered: two of them may have chosen alike, and
+ * the LID of one may be one that the other's port could have.  So whoever is sure goes
+ * before those that may be it.
+ */
 struct ibmad_send *ibmad_match_find(struct ibmad_agent *agent,
 				    const struct ibmad_recv *recv, bool control)
 {
 	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
 	struct ibmad_send *send = agent->lone, *found = NULL;
+	enum match_source best = MATCH_ELSEWHERE, source;
 	struct rhlist_head *list, *node;
 
 	lockdep_assert_held(&agent->lock);
-	if (send && send->tid == hdr->tid && match_is_due(send, hdr, control) &&
-	    match_from_peer(send, recv))
-		return send;
+	if (send && send->tid == hdr->tid) {
+		best = match_send(send, recv, control);
+		if (best == MATCH_SURE)
+			return send;
+		found = best == MATCH_PERHAPS ? send : NULL;
+	}
 	rcu_read_lock();
 	list = rhltable_lookup(&agent->by_tid, &hdr->tid, tid_params);
 	rhl_for_each_entry_rcu(send, node, list, tid_node) {
-		if (match_is_due(send, hdr, control) &&
-		    match_from_peer(send, recv)) {
+		source = match_send(send, recv, control);
+		if (source > best) {
+			best = source;
 			found = send;
-			break;
 		}
 	}
 	rcu_read_unlock();

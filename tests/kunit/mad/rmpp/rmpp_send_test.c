@@ -569,6 +569,48 @@ static void one_answer_at_a_time(struct kunit *test)
 	rdma_destroy_ah(other, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
+/* The one of agent->sends that is left. */
+static struct ib_ah *last_answer_to(struct kunit *test)
+{
+	struct ibmad_send *left;
+
+	KUNIT_ASSERT_TRUE(test, list_is_singular(&to_agent(peer_agent)->sends));
+	left = list_first_entry(&to_agent(peer_agent)->sends, struct ibmad_send, agent_link);
+	return left->buf.ah;
+}
+
+/* Two requesters chose one TID; by its LMC the second LID could be the first's port's. */
+static void answers_to_two_with_one_tid(struct kunit *test)
+{
+	const u8 resp = IB_MGMT_METHOD_GET_RESP;
+	struct peer_mad mad = { .method = IB_MGMT_METHOD_GET, .tid = ANSWER_TID,
+				.type = IB_MGMT_RMPP_TYPE_ACK, .paylen_newwin = 2 };
+	struct ib_ah *to[] = { mad_ah_to(peer_agent, 0x40), mad_ah_to(peer_agent, 0x41) };
+	int first, asked;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, to[0]);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, to[1]);
+	for (first = 0; first < 2; first++) {
+		KUNIT_EXPECT_EQ(test, post_answer(to[first], resp, ANSWER_TID), 0);
+		KUNIT_EXPECT_EQ(test, post_answer(to[!first], resp, ANSWER_TID), 0);
+		peer_quiesce();
+		for (asked = 0; asked < 2; asked++) {
+			if (asked)
+				KUNIT_EXPECT_PTR_EQ(test, last_answer_to(test), to[1]);
+			mad.slid = 0x40 + asked;
+			for (mad.seg = 1; mad.seg <= 2; mad.seg++)
+				peer_send(&mad);
+			KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent,
+							 2 * first + asked + 1));
+			KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
+		}
+	}
+	expect_end(test, 4, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	rdma_destroy_ah(to[0], RDMA_DESTROY_AH_SLEEPABLE);
+	rdma_destroy_ah(to[1], RDMA_DESTROY_AH_SLEEPABLE);
+}
+
 static int transfer_once(struct kunit *test)
 {
 	int sent = atomic_read(&peer_client.sent);
@@ -616,6 +658,7 @@ static struct kunit_case rmpp_send_cases[] = {
 	KUNIT_CASE(a_request_in_segments_that_is_repeated),
 	KUNIT_CASE(a_double_sided_transfer),
 	KUNIT_CASE(one_answer_at_a_time),
+	KUNIT_CASE(answers_to_two_with_one_tid),
 	KUNIT_CASE(a_transfer_survives_each_failed_allocation),
 	{}
 };
