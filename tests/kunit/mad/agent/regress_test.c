@@ -2,7 +2,7 @@
 /*
  * Defects that MAD layers have had, one case each, named after what it guards.
  * Their like elsewhere: umad's list (umad/recv_test.c), the GID of an address
- * handle that fails (core/ah_test.c).
+ * handle that fails (core/verbs/ah_test.c).
  */
 #include <linux/kthread.h>
 #include "mad/sa/fake_sa.h"
