@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The state table, each state with each event; times. */
-#include "cm_test.h"
+#include "cm/cm_test.h"
 
 /*
  * IBA volume 1, 12.9.7 and 12.9.8.  A letter is the state that follows: Idle,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* On InfiniBand: paths that the program brings along, and what queries tell of them. */
-#include "ucm_test.h"
+#include "ucm/ucm_test.h"
 
 #define PATH_FLAGS	(IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL)
 

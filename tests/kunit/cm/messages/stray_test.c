@@ -4,7 +4,7 @@
  * owns: they hold up neither each other nor what somebody owns.
  */
 #include <net/ipv6.h>
-#include "cm_test.h"
+#include "cm/cm_test.h"
 #include "wait.h"
 
 #define CROWD	(IBCM_MAX_RESOLVING + 20)

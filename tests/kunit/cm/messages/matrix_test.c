@@ -3,7 +3,7 @@
  * Each message in each state of a live id: the id goes where the table says, its
  * consumer is told what the table says, the peer is answered what the table says.
  */
-#include "cm_test.h"
+#include "cm/cm_test.h"
 
 static struct cm_pair pair;
 

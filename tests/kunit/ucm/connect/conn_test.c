@@ -2,7 +2,7 @@
 /* Connections and datagram services: each command's effect and each event's payload. */
 #include <net/ipv6.h>
 #include <ibex/qp.h>
-#include "ucm_test.h"
+#include "ucm/ucm_test.h"
 
 static void a_connection_from_request_to_end(struct kunit *test)
 {

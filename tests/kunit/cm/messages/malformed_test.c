@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Messages that a hostile or confused peer might send, field by field. */
-#include "cm_test.h"
+#include "cm/cm_test.h"
 
 static struct cm_pair pair;
 

@@ -3,7 +3,7 @@
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
 #include <linux/rtnetlink.h>
-#include "ucm_test.h"
+#include "ucm/ucm_test.h"
 
 #define GROUP	htonl(0xef010203)
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Messages that a test makes itself, or changes on their way. */
 #include <net/ipv6.h>
-#include "cm_test.h"
+#include "cm/cm_test.h"
 
 static struct fake_hca_port *cm_port(struct cm_side *side, u32 port)
 {

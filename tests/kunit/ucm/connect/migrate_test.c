@@ -4,7 +4,7 @@
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include "ucm_test.h"
+#include "ucm/ucm_test.h"
 
 static u32 pending_id(struct kunit *test, struct chan *chan, u64 uid)
 {

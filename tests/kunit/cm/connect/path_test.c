@@ -3,7 +3,7 @@
  * Paths: routed ones, alternate ones, migration to them; LAP and APR; what a QP is
  * to be modified with, by its type.
  */
-#include "cm_test.h"
+#include "cm/cm_test.h"
 
 static struct cm_pair pair;
 

@@ -6,7 +6,7 @@
 #include <linux/kthread.h>
 #include <ibex/cm.h>
 #include <ibex/qp.h>
-#include "cm_test.h"
+#include "cm/cm_test.h"
 #include "wait.h"
 
 #define FIRST_WAIT_MS	40	/* of the REP: nothing is known of the port */

@@ -2,7 +2,7 @@
 /* RoCE: every message has a network header, paths have MAC addresses, GIDs go. */
 #include <linux/rtnetlink.h>
 #include <net/ipv6.h>
-#include "cm_test.h"
+#include "cm/cm_test.h"
 #include "faults.h"
 #include "netns.h"
 #include "wait.h"

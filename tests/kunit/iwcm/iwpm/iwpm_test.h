@@ -2,7 +2,7 @@
 #ifndef IBEX_IWPM_TEST_H
 #define IBEX_IWPM_TEST_H
 
-#include "iwcm_test.h"
+#include "iwcm/iwcm_test.h"
 #include "pm_daemon.h"
 
 /* iw_connect_id() while the test goes on */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Service id resolution (IBA volume 1, 12.11). */
-#include "cm_test.h"
+#include "cm/cm_test.h"
 
 static struct cm_pair pair;
 

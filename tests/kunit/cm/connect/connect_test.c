@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Connections made, refused and released. */
 #include <linux/hrtimer.h>
-#include "cm_test.h"
+#include "cm/cm_test.h"
 
 static struct cm_pair pair;
 

@@ -3,7 +3,7 @@
  * Address handles.  An adapter of these suites has CM_MAX_AH of them, one a port of
  * which is subnet administration's.
  */
-#include "cm_test.h"
+#include "cm/cm_test.h"
 #include "wait.h"
 
 #define MANY	60

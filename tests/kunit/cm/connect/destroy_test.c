@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Ids destroyed in each state and by their handlers; devices that go away. */
-#include "cm_test.h"
+#include "cm/cm_test.h"
 #include "faults.h"
 #include "wait.h"
 
