@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Builds Ibex's modules against a kernel's headers package; `make help` lists the rest.
 
-KDIR ?= $(addprefix /usr/src/linux-headers-,$(shell scripts/kver))
+KDIR ?= $(addprefix /usr/src/linux-headers-,$(shell scripts/kernel/kver))
 KVER = $(notdir $(KDIR:/usr/src/linux-headers-%=%))
 
 # A word of Debian's headers package; with others it does nothing.
@@ -12,11 +12,11 @@ MODULES := core/ mad/ cm/ cma/ user/
 SHADOW   = $(CURDIR)/build/$(KVER)
 BUILT    = $(shell sed 's/o$$/ko/' $(SHADOW)/modules.order)
 
-# $(call kbuild,SHADOW): CRCs are the distribution's, see scripts/genksyms.
+# $(call kbuild,SHADOW): CRCs are the distribution's, see scripts/abi/genksyms.
 kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M=$(1) IBEX_SRC=$(CURDIR) W=1 \
-	genksyms="$(CURDIR)/scripts/genksyms $(KDIR)/Module.symvers $(CURDIR)/scripts/own-exports"
+	genksyms="$(CURDIR)/scripts/abi/genksyms $(KDIR)/Module.symvers $(CURDIR)/scripts/abi/own-exports"
 # Prints which options of Kconfig are built; CONFIG_IBEX_X=n turns one off.
-CONFIG = scripts/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
+CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
 .PHONY: all help deps modules install abi abi-test sparse lint kunit model demo bench-mad results \
@@ -42,7 +42,7 @@ deps:
 	@scripts/install-deps
 
 modules: deps
-	@scripts/shadow-tree $(SHADOW) Kbuild include $(MODULES)
+	@scripts/kernel/shadow-tree $(SHADOW) Kbuild include $(MODULES)
 	+config=$$($(CONFIG)) && $(call kbuild,$(SHADOW)) $$config modules
 
 install: modules
@@ -50,13 +50,13 @@ install: modules
 	install -m 644 $(BUILT) $(DESTDIR)/lib/modules/$(KVER)/updates/
 
 abi: modules
-	@scripts/abi-gate --kdir $(KDIR) --stock "$$(scripts/stock-modules $(KVER))" \
+	@scripts/abi/abi-gate --kdir $(KDIR) --stock "$$(scripts/abi/stock-modules $(KVER))" \
 		--symvers $(SHADOW)/Module.symvers $(BUILT)
 
 abi-test: modules
-	@scripts/shadow-tree $(SHADOW)-abi Kbuild include tests/abi
+	@scripts/kernel/shadow-tree $(SHADOW)-abi Kbuild include tests/abi
 	+$(call kbuild,$(SHADOW)-abi) IBEX_TESTS=tests/abi/ -s modules
-	@tests/abi/run $(KDIR) "$$(scripts/stock-modules $(KVER))" $(SHADOW)-abi \
+	@tests/abi/run $(KDIR) "$$(scripts/abi/stock-modules $(KVER))" $(SHADOW)-abi \
 		$(SHADOW)/Module.symvers $(BUILT)
 
 sparse: modules

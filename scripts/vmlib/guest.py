@@ -47,7 +47,7 @@ def program_of(path):
 
 def siw(kver):
     """the iWARP provider that the distribution's kernel lacks, and its library"""
-    made = script("siw-build", kver)
+    made = script("vmlib/siw-build", kver)
     if not made:
         die("siw does not build")
     return {"ibex/siw/" + os.path.basename(m): m for m in glob.glob(made + "/*.ko")}

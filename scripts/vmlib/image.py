@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What a machine boots from: the distribution's kernel and modules, a root file system
-(scripts/vm-image), and our modules laid over."""
+(scripts/vmlib/vm-image), and our modules laid over."""
 import glob
 import os
 import shutil
@@ -16,7 +16,7 @@ CORE = ("ib_core", "ib_mad", "ib_cm", "iw_cm", "rdma_cm", "ib_uverbs",
 
 
 def newest_kver():
-    found = script("kver")
+    found = script("kernel/kver")
     if not found:
         die("no linux-headers package installed; run scripts/install-deps")
     return found
@@ -27,7 +27,7 @@ class Image:
 
     def __init__(self, kver):
         self.kver = kver
-        self.dir = script("vm-image", kver)
+        self.dir = script("vmlib/vm-image", kver)
         if not self.dir:
             die("vm-image failed")
 

@@ -3,7 +3,7 @@
 #define IBEX_USER_TABLES_H
 
 /*
- * What stock drivers define of methods for processes, as scripts/driver-tables takes it
+ * What stock drivers define of methods for processes, as scripts/suites/driver-tables takes it
  * out of their sources, with these functions in the place of the drivers'.
  */
 #include <linux/types.h>

@@ -10,7 +10,7 @@ import subprocess
 
 import gdb
 
-MODULES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+MODULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..",
                        "build", "uml", "modules")
 
 
