@@ -201,8 +201,9 @@ static void a_last_wqe_that_is_not_told_of_is_given_up(struct kunit *test)
 	struct srq_pair p;
 
 	hca->quirks.no_posts_in_err = false;
-	/* The queue is used again, which bnxt_re's are not fit for. */
+	/* The QP is used again after a RESET, which bnxt_re's and irdma's cannot be. */
 	hca->quirks.reset_keeps_ring = false;
+	hca->quirks.reset_is_a_note = false;
 	KUNIT_ASSERT_EQ(test, get_srq(&p, IB_POLL_WORKQUEUE), 0);
 	ib_drain_qp(p.qp);
 	KUNIT_EXPECT_GE(test, jiffies - begun, 60UL * HZ);
