@@ -242,13 +242,6 @@ static int api_merge_write(struct api_walk *walk,
 	write->has_resp = def->write.has_resp;
 	write->req_size = def->write.req_size;
 	write->resp_size = def->write.resp_size;
-	/*
-	 * Drivers that did not ask for it have functions for some of the older
-	 * commands that work for the kernel only, such as post_send().
-	 */
-	write->disabled = !def->write.is_ex &&
-			  !(walk->ibdev->uverbs_cmd_mask &
-			    BIT_ULL(def->write.command_num));
 	walk->write = write;
 	return 0;
 }
@@ -371,7 +364,10 @@ static int api_keep_destroys(struct uverbs_api *api)
 	return ret;
 }
 
-/* A driver may have functions that serve the kernel alone. */
+/*
+ * A driver has functions for some of the older commands that work for the kernel only,
+ * such as post_send(): @mask says which of those commands processes may use.
+ */
 static void api_mask_writes(struct uverbs_api *api, u64 mask)
 {
 	unsigned int i;
