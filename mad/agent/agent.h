@@ -52,6 +52,13 @@ enum ibmad_send_route {
 	IBMAD_RMPP,		/* as segments, by rmpp/send.c */
 };
 
+/* Where the port has a send while its work request is not complete. */
+enum ibmad_send_place {
+	IBMAD_NOWHERE,		/* the port does not have it */
+	IBMAD_IN_LANE,
+	IBMAD_IN_SLOT,		/* of the send queue: posted to the QP */
+};
+
 /* 256 bytes, so that with a MAD of 256 it is one object of 512. */
 struct ibmad_send {
 	/* The client's view; context[0] of an internal send is rmpp_*.c's. */
@@ -64,8 +71,7 @@ struct ibmad_send {
 	u8 redo;			/* send_lock */
 	bool expects;			/* fixed while posted: a response is due */
 	bool matchable;			/* by a response or an ACK; agent->lock */
-	bool queued;			/* in a lane; send_lock */
-	bool posted;			/* in a slot; send_lock */
+	u8 place;			/* enum ibmad_send_place; send_lock */
 	bool mapped;			/* for who has it: see ibmad_send_map() */
 	u8 refusal;			/* why its response is not to come; agent->lock */
 	u16 pkey_index;

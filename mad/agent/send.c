@@ -107,7 +107,7 @@ static unsigned int send_complete(struct ibmad_agent *agent,
 	struct ibmad_flow *flow = send->flow;
 	unsigned int puts;
 
-	WARN_ON_ONCE(send->posted || !list_empty(&send->port_link));
+	WARN_ON_ONCE(send->place || !list_empty(&send->port_link));
 	ibmad_send_disarm(send);
 	puts = send_unexpect(agent, send);
 	list_del_init(&send->agent_link);
@@ -370,7 +370,7 @@ void ibmad_send_put(struct ibmad_send *send)
 	if (!refcount_dec_and_test(&send->refs))
 		return;
 	WARN_ON_ONCE(timer_pending(&send->timer) || send->matchable ||
-		     send->posted || !list_empty(&send->agent_link) ||
+		     send->place || !list_empty(&send->agent_link) ||
 		     !list_empty(&send->port_link));
 	ibmad_send_unmap(send);
 	ibmad_rmpp_send_free(send);

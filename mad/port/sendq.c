@@ -135,7 +135,7 @@ static void sendq_occupy(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
 {
 	slot->send = send;
 	slot->opening = mqp->opening;
-	send->posted = true;
+	send->place = IBMAD_IN_SLOT;
 	if (!mqp->inflight++) {
 		mqp->oldest_slot = mqp->next_slot;
 		mqp->progress = jiffies;
@@ -181,7 +181,7 @@ static void sendq_to_lane(struct ibmad_qp *mqp, struct ibmad_send *send,
 			  enum ibmad_lane lane)
 {
 	lockdep_assert_held(&mqp->send_lock);
-	send->queued = true;
+	send->place = IBMAD_IN_LANE;
 	mqp->backlog++;
 	mqp->answers += sendq_is_answer(mqp, send);
 	list_add_tail(&send->port_link, &mqp->lane[lane]);
@@ -190,7 +190,7 @@ static void sendq_to_lane(struct ibmad_qp *mqp, struct ibmad_send *send,
 static void sendq_from_lane(struct ibmad_qp *mqp, struct ibmad_send *send)
 {
 	lockdep_assert_held(&mqp->send_lock);
-	send->queued = false;
+	send->place = IBMAD_NOWHERE;
 	mqp->backlog--;
 	mqp->answers -= sendq_is_answer(mqp, send);
 	list_del_init(&send->port_link);
@@ -254,7 +254,7 @@ bool ibmad_sendq_withdraw(struct ibmad_send *send)
 	bool queued;
 
 	spin_lock_irqsave(&mqp->send_lock, flags);
-	queued = send->queued;
+	queued = send->place == IBMAD_IN_LANE;
 	if (queued)
 		sendq_from_lane(mqp, send);
 	spin_unlock_irqrestore(&mqp->send_lock, flags);
@@ -282,7 +282,7 @@ static bool sendq_wants_redo(struct ibmad_qp *mqp, struct ibmad_send *send)
 
 static void sendq_vacate(struct ibmad_qp *mqp, struct ibmad_send_slot *slot)
 {
-	slot->send->posted = false;
+	slot->send->place = IBMAD_NOWHERE;
 	slot->send = NULL;
 	/* Who waits has said so before it looks; wq_has_sleeper() has the barrier. */
 	if (!--mqp->inflight) {

@@ -89,7 +89,7 @@ static void a_send_is_mapped_before_it_waits(struct kunit *test)
 	pair.asker.keep_sends = true;
 	queue_state(mqp, IBMAD_QP_HELD);
 	KUNIT_EXPECT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	KUNIT_EXPECT_TRUE(test, to_send(buf)->queued);
+	KUNIT_EXPECT_EQ(test, to_send(buf)->place, IBMAD_IN_LANE);
 	KUNIT_EXPECT_TRUE(test, to_send(buf)->mapped);
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), 0);
 	queue_state(mqp, IBMAD_QP_LIVE);
