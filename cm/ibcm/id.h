@@ -40,6 +40,7 @@ enum ibcm_event {
 	IBCM_SEND_FAILED,	/* the outstanding request was not answered */
 	IBCM_STALE,		/* the peer began anew with our peer's QP */
 	IBCM_TIMEWAIT_END,
+	IBCM_TX_FAILED,		/* the message was not posted, or nobody can listen */
 	IBCM_EVENTS
 };
 
@@ -100,10 +101,11 @@ const struct ibcm_step *ibcm_step_of(enum ib_cm_state state,
 bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	       struct ibcm_todo *todo);
 /*
- * Takes the step @todo back, for which nothing could be sent or entered, unless another
- * was taken since.  Lock held.  With ibcm_step(), all that writes a state.
+ * Takes the transition for IBCM_TX_FAILED: the step @todo back, if the state it led to
+ * has that cell and is still the id's.  Lock held.  With ibcm_step(), all that writes a
+ * state.
  */
-void ibcm_step_undo(struct ibcm_id *id, const struct ibcm_todo *todo);
+void ibcm_step_failed(struct ibcm_id *id, const struct ibcm_todo *todo);
 bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event);
 /* Stops the request and sends the reply that the step asks for. */
 void ibcm_step_finish(struct ibcm_id *id, const struct ibcm_todo *todo);

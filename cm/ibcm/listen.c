@@ -190,7 +190,7 @@ static int ibcm_listener_start(struct ibcm_id *id, __be64 service_id,
 	spin_lock_irq(&id->lock);
 	id->listener = NULL;
 	id->id.service_id = 0;
-	ibcm_step_undo(id, &todo);
+	ibcm_step_failed(id, &todo);
 	spin_unlock_irq(&id->lock);
 	kfree(listener);
 	return ret == -EEXIST ? -EBUSY : ret;

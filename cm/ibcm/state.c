@@ -36,6 +36,8 @@
 #define DUPLICATE(n, r)		STEP(n, IBCM_NO_EVENT, IBCM_F_DUP, r)
 #define LEAVE(n, f, r)		STEP(n, IBCM_NO_EVENT, f, r)
 #define FAILED(n, e, r)		STEP(n, IB_CM_##e, 0, r)
+/* Back to where the step came from that led to @n: ibcm_step_failed() knows it. */
+#define BACK(n)			GO(n)
 
 /* Each row one state; the order within is that of enum ibcm_event. */
 static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
@@ -47,9 +49,11 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_TX_SIDR_REQ]	= GO(SIDR_REQ_SENT),
 		[IBCM_DO_LISTEN]	= GO(LISTEN),
 		[IBCM_DO_DESTROY]	= GO(IDLE),
+		[IBCM_TX_FAILED]	= BACK(IDLE),
 	},
 	[IB_CM_LISTEN] = {
 		[IBCM_DO_DESTROY]	= GO(IDLE),
+		[IBCM_TX_FAILED]	= BACK(LISTEN),
 	},
 
 	/* Active side */
@@ -62,6 +66,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_TX_REJ]		= LEAVE(IDLE, IBCM_F_CANCEL, NONE),
 		[IBCM_DO_DESTROY]	= LEAVE(IDLE, IBCM_F_CANCEL, REJ_TIMEOUT),
 		[IBCM_SEND_FAILED]	= FAILED(IDLE, REQ_ERROR, REJ_TIMEOUT),
+		[IBCM_TX_FAILED]	= BACK(REQ_SENT),
 	},
 	[IB_CM_MRA_REQ_RCVD] = {
 		[IBCM_RX_MRA_REQ]	= DUPLICATE(MRA_REQ_RCVD, NONE),
@@ -90,6 +95,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_TX_REJ]		= GO(IDLE),
 		[IBCM_TX_RTU]		= GO(ESTABLISHED),
 		[IBCM_DO_DESTROY]	= LEAVE(IDLE, 0, REJ_CONSUMER),
+		[IBCM_TX_FAILED]	= BACK(MRA_REP_SENT),
 	},
 
 	/* Passive side */
@@ -109,6 +115,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_TX_REJ]		= GO(IDLE),
 		[IBCM_TX_REP]		= GO(REP_SENT),
 		[IBCM_DO_DESTROY]	= LEAVE(IDLE, 0, REJ_CONSUMER),
+		[IBCM_TX_FAILED]	= BACK(MRA_REQ_SENT),
 	},
 	[IB_CM_REP_SENT] = {
 		[IBCM_RX_REQ]		= DUPLICATE(REP_SENT, REP),
@@ -124,6 +131,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_COMM_EST]		= GO(ESTABLISHED),
 		[IBCM_SEND_FAILED]	= FAILED(TIMEWAIT, REP_ERROR, REJ_TIMEOUT),
 		[IBCM_STALE]		= ANSWERED(TIMEWAIT, REP_ERROR),
+		[IBCM_TX_FAILED]	= BACK(REP_SENT),
 	},
 	[IB_CM_MRA_REP_RCVD] = {
 		[IBCM_RX_REQ]		= DUPLICATE(MRA_REP_RCVD, NONE),
@@ -153,6 +161,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_TX_DREQ]		= GO(DREQ_SENT),
 		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, DREQ),
 		[IBCM_DO_LEAVE]		= LEAVE(IDLE, IBCM_F_CANCEL, NONE),
+		[IBCM_TX_FAILED]	= BACK(ESTABLISHED),
 	},
 	[IB_CM_DREQ_SENT] = {
 		[IBCM_RX_REJ]		= ANSWERED(TIMEWAIT, REJ_RECEIVED),
@@ -162,6 +171,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_RX_DREP]		= ANSWERED(TIMEWAIT, DREP_RECEIVED),
 		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, NONE),
 		[IBCM_SEND_FAILED]	= FAILED(TIMEWAIT, DREQ_ERROR, NONE),
+		[IBCM_TX_FAILED]	= BACK(DREQ_SENT),
 	},
 	[IB_CM_DREQ_RCVD] = {
 		[IBCM_RX_RTU]		= DUPLICATE(DREQ_RCVD, NONE),
@@ -184,6 +194,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_RX_SIDR_REP]	= ANSWERED(IDLE, SIDR_REP_RECEIVED),
 		[IBCM_DO_DESTROY]	= LEAVE(IDLE, IBCM_F_CANCEL, NONE),
 		[IBCM_SEND_FAILED]	= FAILED(IDLE, SIDR_REQ_ERROR, NONE),
+		[IBCM_TX_FAILED]	= BACK(SIDR_REQ_SENT),
 	},
 	[IB_CM_SIDR_REQ_RCVD] = {
 		[IBCM_TX_SIDR_REP]	= GO(IDLE),
@@ -257,10 +268,11 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	return true;
 }
 
-void ibcm_step_undo(struct ibcm_id *id, const struct ibcm_todo *todo)
+void ibcm_step_failed(struct ibcm_id *id, const struct ibcm_todo *todo)
 {
 	lockdep_assert_held(&id->lock);
-	if (id->id.state != todo->step->next)
+	if (id->id.state != todo->step->next ||
+	    !ibcm_step_of(id->id.state, IBCM_TX_FAILED))
 		return;
 	id->id.state = todo->from;
 	if (todo->from == IB_CM_IDLE)

@@ -19,6 +19,7 @@ struct ibcm_msg {
 	u8 kind;		/* enum ibcm_kind */
 	u8 tries;		/* postings by us; REP */
 	bool request;		/* id->msg while unanswered */
+	bool posted;		/* the MAD layer took it; set once */
 	bool stopped;		/* answered or given up: never resent */
 	bool mraed;		/* mra_end is to come; protected by id->lock */
 	bool over;		/* it has come back; protected by id->lock */

@@ -197,6 +197,7 @@ int ibcm_msg_post(struct ibcm_msg *msg)
 	if (ret) {
 		refcount_dec(&msg->ref);
 	} else {
+		WRITE_ONCE(msg->posted, true);
 		ibcm_count(msg->port, IBCM_TX_MSGS, msg->kind);
 		/* Pairs with ibcm_msg_stop(): one of us sees the other. */
 		smp_mb();
@@ -269,7 +270,7 @@ int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 			detached = true;
 		}
 		if (msg->request == detached)
-			ibcm_step_undo(id, todo);
+			ibcm_step_failed(id, todo);
 		spin_unlock_irq(&id->lock);
 	}
 	if (detached)

@@ -139,7 +139,11 @@ bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg)
 	return again;
 }
 
-/* A copy of the outstanding REP, for a REQ that came again.  May sleep. */
+/*
+ * A copy of the outstanding REP, for a REQ that came again.  Not before the REP itself
+ * is posted: if that fails the id goes back, and the peer must not have had a copy.  May
+ * sleep.
+ */
 void ibcm_send_rep_again(struct ibcm_id *id)
 {
 	struct ibcm_msg *msg = ibcm_msg_alloc(id, IBCM_REP);
@@ -148,7 +152,7 @@ void ibcm_send_rep_again(struct ibcm_id *id)
 	if (IS_ERR(msg))
 		return;
 	spin_lock_irq(&id->lock);
-	if (id->msg && id->msg->kind == IBCM_REP) {
+	if (id->msg && id->msg->kind == IBCM_REP && READ_ONCE(id->msg->posted)) {
 		memcpy(msg->buf->mad, id->msg->buf->mad, IB_MGMT_MAD_SIZE);
 		outstanding = true;
 	}

@@ -65,6 +65,11 @@
 #define WITHOUT_PROBE	0
 #endif
 #define PROBES(when)	(WITHOUT_PROBE != (when))
+#ifndef WITHOUT_POSTED
+#define REPEATS(i)	(!UNPOSTED(i))	/* a REP, for a REQ that came again */
+#else
+#define REPEATS(i)	true
+#endif
 #ifndef WITHOUT_TRIES
 #define NEXT_TRY	1
 #else
@@ -141,7 +146,7 @@ byte copies = COPIES;
 inline disconnect(i)
 {
 	CHECK(DATA, i == A || !due || !AWAITED);
-	call(i, IBCM_TX_DREQ, DREQ, IBCM_RX_DREQ);
+	post(i, IBCM_TX_DREQ, DREQ, IBCM_RX_DREQ);
 	if
 	:: !ok -> call(i, IBCM_TX_DREP, NONE, IBCM_RX_DREP)
 	:: else
@@ -292,7 +297,8 @@ proctype consumer(byte i)
 		atomic {
 			peer[A] = NAMED;
 			conn[A] = PENDING;
-			call(A, IBCM_TX_REQ, REQ, IBCM_RX_REQ)
+			post(A, IBCM_TX_REQ, REQ, IBCM_RX_REQ)
+			FOUND(A)
 		}
 	:: else
 	fi;
@@ -302,26 +308,28 @@ end:	do
 		ask[i] = false;
 		if
 		:: i == A ->
-			call(A, IBCM_TX_RTU, NONE, IBCM_RX_RTU);
+			post(A, IBCM_TX_RTU, NONE, IBCM_RX_RTU);
 			if
-			:: ok -> conn[A] = UP; sent = true
+			:: ok -> conn[A] = UP; sent = sent || !UNPOSTED(A)
 			:: else
 			fi
-		:: i == P -> call(P, IBCM_TX_REP, REP, IBCM_RX_REP)
+		:: i == P -> post(P, IBCM_TX_REP, REP, IBCM_RX_REP)
 		:: true -> call(i, IBCM_TX_REJ, NONE, IBCM_RX_REJ)
 		fi;
 		at = 0;
 		ok = false
+		FOUND(i)
 	   }
 	:: atomic {
 		ask[i] && (plan[i] & DELAYS) ->
 		plan[i] = plan[i] & ~DELAYS;
 		if
-		:: i == A -> call(A, IBCM_TX_MRA, NONE, IBCM_RX_MRA_REP)
-		:: else -> call(P, IBCM_TX_MRA, NONE, IBCM_RX_MRA_REQ)
+		:: i == A -> post(A, IBCM_TX_MRA, NONE, IBCM_RX_MRA_REP)
+		:: else -> post(P, IBCM_TX_MRA, NONE, IBCM_RX_MRA_REQ)
 		fi;
 		at = 0;
 		ok = false
+		FOUND(i)
 	   }
 	:: atomic {
 		bye[i] || ((plan[i] & DISCONNECTS) && !dying[i] &&
@@ -335,6 +343,7 @@ end:	do
 		disconnect(i);
 		at = 0;
 		ok = false
+		FOUND(i)
 	   }
 	:: atomic {
 		(plan[i] & DESTROYS) && conn[i] != NOBODY ->
@@ -364,14 +373,14 @@ proctype timers(byte i)
 end:	do
 #ifdef PSN
 	:: atomic {
-		i == P && msg[P] == REP && look == NONE ->
+		i == P && msg[P] == REP && !UNPOSTED(P) && look == NONE ->
 		probe(P, AT_REP);
 		look = (ok -> LOOK_PROVED : LOOK_NOW);
 		ok = false
 	   }
 #endif
 	:: atomic {
-		msg[i] != NONE && tries[i] < TRIES && LOOKED(i) ->
+		msg[i] != NONE && !UNPOSTED(i) && tries[i] < TRIES && LOOKED(i) ->
 		back(i);
 		tries[i] = tries[i] + NEXT_TRY;
 		printf("side%d: no answer yet\n", i);
@@ -384,14 +393,14 @@ end:	do
 	/* ibcm_rep_next_try(): no try of the REP's, and in the model once */
 	:: atomic {
 		more && msg[i] == REP && state[i] == IB_CM_MRA_REP_RCVD &&
-		LOOKED(i) ->
+		!UNPOSTED(i) && LOOKED(i) ->
 		back(i);
 		more = false;
 		printf("side%d: no answer since the MRA\n", i);
 		send(1 - i, IBCM_RX_REP)
 	   }
 	:: atomic {
-		msg[i] != NONE && tries[i] >= TRIES && LOOKED(i) ->
+		msg[i] != NONE && !UNPOSTED(i) && tries[i] >= TRIES && LOOKED(i) ->
 		printf("side%d: no answer, the last try\n", i);
 		detach(i);
 		pend_failed[i] = !dying[i]
@@ -433,7 +442,7 @@ end:	do
 #define AT_REST(i)	(msg[i] == NONE && peer[i] != IN_TIMEWAIT && \
 			 !running[i] && !pend_est[i] && !pend_failed[i] && \
 			 !pend_timewait_end[i] && !ask[i] && !bye[i] && \
-			 dying[i] == gone[i] && !apart[i])
+			 dying[i] == gone[i] && !apart[i] && !UNPOSTED(i))
 #define NOTHING_TO(i)	!(NET(i, 0) || NET(i, 1) || NET(i, 2) || NET(i, 3) || \
 			  NET(i, 4) || NET(i, 5) || NET(i, 6) || NET(i, 7) || NET(i, 8))
 

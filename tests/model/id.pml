@@ -54,6 +54,22 @@ inline discard(i)
 	NET(i, IBCM_RX_DREP) = false
 }
 
+#ifdef FAILS
+/*
+ * A message that is not posted, a few times: until the call goes on to find that, the
+ * step stands, and others see it.
+ */
+#define NO_STATE	255
+byte fails = FAILS;
+byte entered[2] = NO_STATE;	/* by the step that is to be taken back */
+byte left[2] = NO_STATE;	/* for it, or for one that can be */
+#define UNPOSTED(i)	(entered[i] != NO_STATE)
+#define FOUND(i)	}; atomic { posted(i)
+#else
+#define UNPOSTED(i)	false
+#define FOUND(i)
+#endif
+
 /* ibcm_step(): the transition for @e; @at is its cell, @ok if there is one. */
 inline step(i, e)
 {
@@ -95,7 +111,7 @@ inline reply(i)
 		:: ibcm_reply[at] == IBCM_REPLY_MRA_REQ -> rx = IBCM_RX_MRA_REQ
 		:: ibcm_reply[at] == IBCM_REPLY_MRA_REP -> rx = IBCM_RX_MRA_REP
 		:: ibcm_reply[at] == IBCM_REPLY_REP ->
-			rx = (msg[i] == REP -> IBCM_RX_REP : KINDS)
+			rx = (msg[i] == REP && REPEATS(i) -> IBCM_RX_REP : KINDS)
 		:: ibcm_reply[at] == IBCM_REPLY_RTU -> rx = IBCM_RX_RTU
 		:: ibcm_reply[at] == IBCM_REPLY_DREQ -> rx = IBCM_RX_DREQ
 		:: ibcm_reply[at] == IBCM_REPLY_DREP -> rx = IBCM_RX_DREP
@@ -121,10 +137,63 @@ inline call(i, e, kind, rx)
 		:: kind != NONE -> msg[i] = kind; tries[i] = 1
 		:: else
 		fi;
+#ifdef FAILS
+		if
+		:: left[i] != NO_STATE && fails > 0 ->
+			printf("side%d: it is not posted\n", i);
+			fails--;
+			entered[i] = state[i]
+		:: send(1 - i, rx)
+		fi
+#else
 		send(1 - i, rx)
+#endif
 	:: else
 	fi
 }
+
+/* Such a call that fails if its message is not posted. */
+#ifdef FAILS
+inline post(i, e, kind, rx)
+{
+	left[i] = state[i];
+	call(i, e, kind, rx);
+	left[i] = (UNPOSTED(i) -> left[i] : NO_STATE)
+}
+
+#define CELL(i, e)	(ibcm_flags[state[i] * IBCM_EVENTS + (e)] & IBCM_F_VALID)
+
+/* ibcm_step_post(), ibcm_step_failed(); the consumer may call again. */
+inline posted(i)
+{
+	if
+	:: UNPOSTED(i) ->
+		detach(i);
+		if
+		:: state[i] == entered[i] && CELL(i, IBCM_TX_FAILED) ->
+			printf("side%d: S%d, E%d -> S%d\n", i, state[i], IBCM_TX_FAILED, left[i]);
+			state[i] = left[i];
+			if
+			:: state[i] == IB_CM_IDLE ->
+				peer[i] = NONE;
+				conn[i] = FAILED;
+				content(i)
+			:: state[i] == IB_CM_ESTABLISHED ->
+				plan[i] = plan[i] | DISCONNECTS
+			:: else ->
+				conn[i] = PENDING;
+				ask[i] = true
+			fi
+		:: else
+		fi;
+		entered[i] = NO_STATE;
+		left[i] = NO_STATE
+	:: else
+	fi
+}
+#else
+#define post(i, e, kind, rx)	call(i, e, kind, rx)
+#endif
 
 #define AWAITED		(state[P] == IB_CM_REP_SENT || state[P] == IB_CM_MRA_REP_RCVD)
 

@@ -351,11 +351,36 @@ static void sends_fail(struct kunit *test)
 	cm_drop_id(&pair.client);
 }
 
+/* A REQ that comes again before the REP is posted: a copy may be one too many. */
+static void a_rep_is_repeated_once_posted(struct kunit *test)
+{
+	struct ibcm_id *id;
+
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	pair.server.drop[IBCM_REP] = -1;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
+	id = container_of(pair.server.id, struct ibcm_id, id);
+	KUNIT_ASSERT_NOT_NULL(test, id->msg);
+	KUNIT_ASSERT_EQ(test, sent(&pair.server, IBCM_REP), 1);
+
+	/* Both before the REP's own next try. */
+	WRITE_ONCE(id->msg->posted, false);
+	cm_inject(&pair.client, &pair.server, pair.client.mad[IBCM_REQ], IB_MGMT_MAD_SIZE);
+	usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_REP), 1);
+	WRITE_ONCE(id->msg->posted, true);
+	cm_inject(&pair.client, &pair.server, pair.client.mad[IBCM_REQ], IB_MGMT_MAD_SIZE);
+	usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_REP), 2);
+}
+
 static struct kunit_case loss_cases[] = {
 	KUNIT_CASE(no_answer_to_the_req),
 	KUNIT_CASE(the_req_is_lost),
 	KUNIT_CASE(the_rep_is_lost),
 	KUNIT_CASE(no_rep_arrives),
+	KUNIT_CASE(a_rep_is_repeated_once_posted),
 	KUNIT_CASE(the_rtu_is_lost),
 	KUNIT_CASE(no_rtu_arrives),
 	KUNIT_CASE(early_reps_get_no_mra),
