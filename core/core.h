@@ -3,9 +3,10 @@
 #define IBEX_CORE_H
 
 /*
- * What all files of ib_core share.  What those of a folder share or offer is in its own
- * header, a section a file; functions exported to other modules are declared by the
- * kernel's <rdma/...> headers or by <ibex/...>.
+ * Declarations that all files of ib_core share.  Each folder has a header of
+ * its own, with a section for each file, for what its files share or offer.
+ * Functions exported to other modules are declared by the kernel's <rdma/...>
+ * headers or by <ibex/...>.
  *
  * Lock order, outermost first:
  *	device->unregistration_lock	the life of one device (device.c)
@@ -14,11 +15,11 @@
  *	    device->client_data_rwsem	which clients are attached to it
  *	      device->event_handler_rwsem
  *	  ibcore_nets_rwsem		the set of namespaces (netns.c)
- *	    device->compat_devs_mutex	outside of which client_lock may be
+ *	    device->compat_devs_mutex	may be taken under client_lock
  *	      ibcore_registry_rwsem	the sets of devices and clients (registry.c);
  *					taken on (un)registration only, innermost
  *	A sub device's unregistration_lock nests in its parent's.
- *	Nothing here waits for rtnl with a lock of the GID tables held.
+ *	ib_core never waits for rtnl with a lock of the GID tables held.
  */
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>

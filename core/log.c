@@ -2,8 +2,9 @@
 /*
  * Log lines of an RDMA device.  They name the driver and its own device (the
  * parent, which the administrator knows from lspci) before the RDMA device.
- * That one is named by dev->name, not dev_name(), which a rename frees: beside
- * one the line may have some of either name, in any context it may be written.
+ * The RDMA device is named by dev->name, because a rename frees the string of
+ * dev_name().  During a rename the line may have parts of both names.  A line
+ * may be logged in any context.
  */
 #include <linux/device.h>
 #include <linux/kern_levels.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Module init and exit of ib_core: its parts in turn, and backwards. */
+/*
+ * Module init and exit of ib_core: inits its parts in order and exits them in
+ * reverse order.
+ */
 #include <linux/module.h>
 #include "addr/addr.h"
 #include "device/device.h"
@@ -7,13 +10,13 @@
 #include "netlink/nldev.h"
 #include "qp/qp.h"
 
-/* The rdma_core trace events live in this object. */
+/* The rdma_core trace events are defined in this object. */
 #define CREATE_TRACE_POINTS
 #include <trace/events/rdma_core.h>
 
 /*
- * ib_wq is for ULPs.  Completions are polled in work queues of their own, which
- * make progress when memory is short: storage runs over them.
+ * ib_wq is for ULPs.  Completions are polled in separate work queues, which
+ * make progress when memory is short, because storage depends on them.
  */
 struct workqueue_struct *ib_wq;
 EXPORT_SYMBOL_GPL(ib_wq);
@@ -46,8 +49,9 @@ static int workqueues_init(void)
 }
 
 /*
- * Work queues come first.  The namespaces come after all that netlink requests,
- * which are delivered from then on, can reach; netdev events last.
+ * Work queues come first.  Netlink requests are delivered as soon as namespaces
+ * are set up, so the namespaces come after all parts that such requests can
+ * reach.  Netdev events come last.
  */
 static const struct {
 	int (*init)(void);
@@ -102,5 +106,5 @@ MODULE_PARM_DESC(netns_mode,
 
 MODULE_DESCRIPTION("Ibex RDMA core: devices, verbs, addresses");
 MODULE_LICENSE("Dual BSD/GPL");
-/* Providers with process_mad() expect the MAD layer to be there. */
+/* Providers with process_mad() expect the MAD layer to be loaded. */
 MODULE_SOFTDEP("post: ib_mad");

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From IP addresses to link addresses: the route to a destination, the
- * net_device it leaves by, and the neighbour's hardware address.
+ * Resolution of IP addresses to link addresses: the route to a destination, its
+ * net_device, and the neighbour's hardware address.
  *
- * Each request has its own delayed work, which makes an attempt, calls back when
- * that completes it, and is its timer as well; requests run in parallel.  One that
- * waits for a neighbour is in next_hop_table, where an update of just that
- * neighbour finds it.  All requests are in req_table, by the rdma_dev_addr they
- * fill, where rdma_addr_cancel finds them.
+ * Each request has its own delayed work, which makes an attempt and calls the callback
+ * if that completes the request; the work is also the request's timer.  Requests run in
+ * parallel.  A request that waits for a neighbour is in next_hop_table, where an update
+ * of that neighbour finds it.  All requests are in req_table, hashed by the
+ * rdma_dev_addr they fill in, where rdma_addr_cancel finds them.
  *
- * A bucket's lock is innermost: nothing is called with it but the workqueue.
+ * A bucket's lock is innermost: only workqueue functions are called with it held.
  */
 #include <linux/hash.h>
 #include <linux/jhash.h>
@@ -28,12 +28,12 @@
 #include "device/device.h"
 
 #define ADDR_HASH_BITS	8
-#define ADDR_POLL	HZ	/* the route may change without a neighbour event */
+#define ADDR_POLL	HZ	/* a route may change without a neighbour event */
 #define ADDR_L2_TIMEOUT	1000	/* ms, of ibcore_addr_l2_by_grh */
 
 struct addr_bucket {
 	spinlock_t lock;	/* taken in softirq too */
-	struct hlist_head head;	/* lock */
+	struct hlist_head head;	/* under lock */
 };
 
 static struct addr_bucket req_table[1 << ADDR_HASH_BITS];
@@ -46,13 +46,13 @@ union addr_ip {
 	struct sockaddr_in6 in6;
 };
 
-/* What to resolve.  Constant but for src and *addr, which an attempt fills in. */
+/* What to resolve.  An attempt fills in src and *addr; the rest is constant. */
 struct addr_query {
 	union addr_ip src;
 	union addr_ip dst;
 	struct rdma_dev_addr *addr;	/* the caller's */
 	int oif;			/* the caller's bound_dev_if */
-	bool by_gid;			/* addr->sgid_attr names the net_device */
+	bool by_gid;			/* addr->sgid_attr gives the net_device */
 };
 
 struct addr_next_hop {
@@ -63,28 +63,28 @@ struct addr_next_hop {
 enum { ADDR_CANCELLED };
 
 struct addr_req {
-	struct addr_query query;	/* the work's, once it is queued */
+	struct addr_query query;	/* only used by the work once that is queued */
 	void (*callback)(int status, struct sockaddr *src_addr,
 			 struct rdma_dev_addr *addr, void *context);
 	void *context;
 	unsigned long deadline;
-	int status;			/* of the last attempt; the work's */
-	unsigned long flags;		/* atomic */
-	refcount_t ref;			/* req_table's, ls's, and each canceller's */
+	int status;			/* of the last attempt; only used by the work */
+	unsigned long flags;		/* ADDR_CANCELLED; atomic */
+	refcount_t ref;			/* req_table's, ls's, and one per canceller */
 	struct hlist_node node;		/* in req_table */
 	struct addr_next_hop next_hop;	/* while in next_hop_table */
 	struct hlist_node next_hop_node;
-	struct ibcore_addr_ls ls;	/* if a router of IB is in between */
+	struct ibcore_addr_ls ls;	/* for a destination behind an IB router */
 	struct delayed_work work;
 };
 
-/* A route, of either family, as far as an attempt needs it. */
+/* What an attempt needs of an IPv4 or IPv6 route. */
 struct addr_route {
 	struct dst_entry *dst;
-	const void *daddr;		/* key of the neighbour if on link */
+	const void *daddr;		/* neighbour's key if destination is on link */
 	bool gateway;
 	bool local;
-	enum rdma_network_type routed;	/* network if there is a gateway */
+	enum rdma_network_type routed;	/* network type if there is a gateway */
 	int hoplimit;
 };
 
@@ -113,7 +113,7 @@ static bool addr_next_hop(struct addr_next_hop *nh, const struct neighbour *n)
 	return false;
 }
 
-/* Only the request's work calls this, and while none runs, its canceller. */
+/* Only called by the request's work, or while that does not run, by a canceller. */
 static void addr_unwait(struct addr_req *req)
 {
 	struct addr_bucket *bucket;
@@ -172,8 +172,8 @@ static struct notifier_block addr_netevent_nb = {
 /* ---- one attempt ---- */
 
 /*
- * The hardware address of @n into @ha, if it has one.  The state says so before
- * the address is written, but both change under the lock.
+ * Copies the hardware address of @n to @ha, if it is valid.  The lock is needed as
+ * nud_state becomes valid before the address is written; both change under the lock.
  */
 static bool addr_of_neighbour(struct neighbour *n, u8 *ha)
 {
@@ -188,10 +188,10 @@ static bool addr_of_neighbour(struct neighbour *n, u8 *ha)
 }
 
 /*
- * The hardware address of the next hop into @ha; -ENODATA while it is being
- * found.  @req, if there is one, is where an update finds it before the state is
- * looked at, so that none falls between.  Where there is no ARP, the neighbour
- * table says what IP would send to, too.
+ * Copies the hardware address of the next hop to @ha; -ENODATA while the neighbour is
+ * being resolved.  @req, if not NULL, is added to next_hop_table before the neighbour's
+ * state is read, so that no update is missed.  On a device without ARP, the neighbour
+ * table also has the address that IP would send to.
  */
 static int addr_neighbour(const struct addr_route *rt, u8 *ha,
 			  struct addr_req *req)
@@ -209,12 +209,15 @@ static int addr_neighbour(const struct addr_route *rt, u8 *ha,
 	return ret;
 }
 
-/* Only the local service knows the GID behind an IB router: @ha, or -ENODATA. */
+/*
+ * Only the local service knows the GID behind an IB router.  Fills in @ha; -ENODATA while
+ * the service is being queried, or if @req is NULL and there is a service to query.
+ */
 static int addr_behind_router(const struct addr_query *query,
 			      const struct net *net, int ifindex, u8 *ha,
 			      struct addr_req *req)
 {
-	/* It lives in the initial namespace, and would take @ifindex for its own. */
+	/* The service runs in init_net, and would look up @ifindex there. */
 	if (!net_eq(net, &init_net))
 		return -EADDRNOTAVAIL;
 	if (req)
@@ -225,9 +228,10 @@ static int addr_behind_router(const struct addr_query *query,
 }
 
 /*
- * The route to an address of this host leads to lo, or to a VRF's device; the
- * RDMA device is the address's.  Who is bound to another one leaves by that, for
- * the address's.  The hardware address goes into @ha.  Under rcu_read_lock.
+ * The route to an address of this host leads to lo, or to a VRF's device.  Returns the
+ * source net_device instead: the one that has the address, or the one the caller is
+ * bound to, if that is another.  Copies the destination's hardware address to @ha.
+ * Under rcu_read_lock.
  */
 static struct net_device *addr_to_self(const struct addr_query *query,
 				       struct net *net, int oif, u8 *ha)
@@ -242,14 +246,14 @@ static struct net_device *addr_to_self(const struct addr_query *query,
 		return NULL;
 	if (from->flags & IFF_LOOPBACK)
 		from = to;
-	/* lo's addresses are every device's own. */
+	/* The addresses of lo are local to every device. */
 	else if (to->flags & IFF_LOOPBACK || to->type != from->type)
 		to = from;
 	ibcore_addr_copy_l2(ha, to->dev_addr, to);
 	return from;
 }
 
-/* Fills in query->addr from a route, if that can be done now. */
+/* Fills in query->addr from a route; -ENODATA while an address is being resolved. */
 static int addr_by_route(struct addr_query *query, struct net *net, int oif,
 			 const struct addr_route *rt, struct addr_req *req)
 {
@@ -343,7 +347,7 @@ static int addr_attempt6(struct addr_query *query, struct net *net, int oif,
 	return ret;
 }
 
-/* The namespace, referred to, and index of the net_device of an SGID. */
+/* Returns the namespace, with a reference, and sets *@oif, of an SGID's net_device. */
 static struct net *addr_net_by_gid(const struct ib_gid_attr *attr, int *oif)
 {
 	struct net_device *dev;
@@ -361,7 +365,7 @@ static struct net *addr_net_by_gid(const struct ib_gid_attr *attr, int *oif)
 	return net;
 }
 
-/* Returns 0, -ENODATA while a neighbour is being found, or what is wrong. */
+/* Returns 0, -ENODATA while a neighbour or GID is being resolved, or an error. */
 static int addr_attempt(struct addr_query *query, struct addr_req *req)
 {
 	struct net *net = query->addr->net;
@@ -433,7 +437,7 @@ static void addr_req_insert(struct addr_req *req)
 	spin_unlock_bh(&bucket->lock);
 }
 
-/* By whoever comes first, the work or a canceller; puts req_table's reference. */
+/* Removes @req from req_table and puts its reference, unless that has been done. */
 static void addr_req_remove(struct addr_req *req)
 {
 	struct addr_bucket *bucket = addr_req_bucket(req->query.addr);
@@ -450,19 +454,19 @@ static void addr_req_remove(struct addr_req *req)
 
 /*
  * No reference remains on a request that its work has completed:
- * (1) next_hop_table's: addr_unwait ended it, so that no update queues the work
- *     again, and one that did before is taken back;
- * (2) ls's: its question is ended, and no answer queues the work again either;
- *     it uses nothing of the caller's;
+ * (1) next_hop_table's: addr_unwait removed the request, so that no update queues the
+ *     work again; work that an update queued before is cancelled;
+ * (2) ls's: its question is cancelled, and no response queues the work again either;
+ *     ls does not use the caller's data;
  * (3) req_table's: put last.  Until then a canceller finds the request and waits
- *     for the callback; a canceller holds one of its own.
+ *     for the callback; a canceller holds a reference of its own.
  */
 static void addr_complete(struct addr_req *req)
 {
 	addr_unwait(req);
 	ibcore_addr_ls_close(&req->ls);
 	cancel_delayed_work(&req->work);
-	/* May free query.addr: from here on that is but a key. */
+	/* The callback may free query.addr, which is only a hash key from here on. */
 	req->callback(req->status, &req->query.src.sa, req->query.addr,
 		      req->context);
 	addr_req_remove(req);
@@ -480,7 +484,7 @@ static void addr_work(struct work_struct *work)
 		now = jiffies;
 		if (req->status == -ENODATA &&
 		    time_before(now, req->deadline)) {
-			/* Leaves an update's immediate one as it is. */
+			/* Does nothing if an update has queued the work already. */
 			queue_delayed_work(addr_wq, &req->work,
 					   min_t(unsigned long, ADDR_POLL,
 						 req->deadline - now));
@@ -497,24 +501,25 @@ static void addr_work(struct work_struct *work)
  * @src_addr: the source, of the family of @dst_addr; NULL or the wildcard to
  *	have it chosen.  It is copied, and not written
  * @dst_addr: the destination, IPv4 or IPv6
- * @addr: @net must be set, bound_dev_if may be; gets the result.  Must stay
+ * @addr: receives the result; @net must be set, bound_dev_if may be.  Must stay valid
  *	until the callback is called or rdma_addr_cancel() has returned
- * @timeout_ms: how long to wait for the neighbour
+ * @timeout_ms: how long to wait for the neighbour or the local service
  * @callback: called once unless this returns an error or the request is
- *	cancelled: with 0 and the source address, -ETIMEDOUT, or what has become
- *	wrong while waiting.  It may sleep, and may resolve anew or cancel
- * @resolve_by_gid_attr: the route is through the net_device, and in the network
- *	namespace, of @addr->sgid_attr
- * @context: the callback's
+ *	cancelled: with 0 and the source address, -ETIMEDOUT, or the error of a later
+ *	attempt.  It may sleep, and may start or cancel a resolution
+ * @resolve_by_gid_attr: route through the net_device, and in the network namespace, of
+ *	@addr->sgid_attr
+ * @context: passed to the callback
  *
- * The callbacks of different requests run in parallel.  On success @addr has
- * source, destination and broadcast link address, type and index of the
- * net_device, hop limit, and in network RDMA_NETWORK_IPV4 or _IPV6 if the route
- * has a gateway, otherwise RDMA_NETWORK_IB.  On IPoIB the GID behind a gateway is
- * asked of the local service, and the network is always RDMA_NETWORK_IB.
+ * The callbacks of different requests run in parallel.  On success @addr has the
+ * source, destination and broadcast link address, the type and index of the
+ * net_device, the hop limit, and in network RDMA_NETWORK_IPV4 or _IPV6 if the route
+ * has a gateway, otherwise RDMA_NETWORK_IB.  On IPoIB the local service is queried for
+ * the GID behind a gateway, and the network is always RDMA_NETWORK_IB.
  *
  * Context: may sleep.
- * Return: 0, -EINVAL for families, -ENOMEM, or why there is no route.
+ * Return: 0, -EINVAL for unsupported or different families or a missing sgid_attr,
+ * -ENOMEM, or the error of the first attempt, such as that there is no route.
  */
 int rdma_resolve_ip(struct sockaddr *src_addr, const struct sockaddr *dst_addr,
 		    struct rdma_dev_addr *addr, unsigned long timeout_ms,
@@ -537,7 +542,7 @@ int rdma_resolve_ip(struct sockaddr *src_addr, const struct sockaddr *dst_addr,
 	refcount_set(&req->ref, 1);
 	INIT_DELAYED_WORK(&req->work, addr_work);
 	ibcore_addr_ls_init(&req->ls, addr_wq, &req->work);
-	/* Without @req: nothing must queue the work before it is decided on. */
+	/* NULL: nothing may queue the work, as this may still fail and free @req. */
 	req->status = addr_attempt(&req->query, NULL);
 	if (req->status && req->status != -ENODATA) {
 		ret = req->status;
@@ -553,7 +558,10 @@ err:
 }
 EXPORT_SYMBOL(rdma_resolve_ip);
 
-/* A request for @addr, referred to, or NULL; not one whose callback calls this. */
+/*
+ * Returns a request for @addr, with a reference, or NULL.  Skips the request whose
+ * callback calls this.
+ */
 static struct addr_req *addr_req_find(const struct rdma_dev_addr *addr)
 {
 	struct addr_bucket *bucket = addr_req_bucket(addr);
@@ -575,13 +583,13 @@ out:
 
 /**
  * rdma_addr_cancel - cancel the resolution that fills an address
- * @addr: as given to rdma_resolve_ip()
+ * @addr: as passed to rdma_resolve_ip()
  *
  * When this returns, the callback has returned or will not be called, and @addr
- * is no longer used.  Nothing is done if no resolution is under way, or when
- * called by the callback of the one that is.
+ * is no longer used.  Does nothing if no resolution is in progress, or if called by
+ * the callback of the one in progress.
  *
- * Context: may sleep; not with a lock that the callback takes.
+ * Context: may sleep; not with a lock held that the callback takes.
  */
 void rdma_addr_cancel(struct rdma_dev_addr *addr)
 {
@@ -590,7 +598,7 @@ void rdma_addr_cancel(struct rdma_dev_addr *addr)
 	while ((req = addr_req_find(addr))) {
 		set_bit(ADDR_CANCELLED, &req->flags);
 		cancel_delayed_work_sync(&req->work);
-		/* No work runs; an update or answer may still queue it. */
+		/* The work does not run; an update or response may still queue it. */
 		addr_unwait(req);
 		ibcore_addr_ls_close(&req->ls);
 		cancel_delayed_work_sync(&req->work);
@@ -617,18 +625,18 @@ static void addr_l2_done(int status, struct sockaddr *src_addr,
 }
 
 /**
- * ibcore_addr_l2_by_grh - the DMAC and hop limit between two RoCE GIDs
+ * ibcore_addr_l2_by_grh - resolve the DMAC and hop limit between two RoCE GIDs
  * @sgid: the source
  * @dgid: the destination
- * @dmac: where six bytes go
- * @sgid_attr: the entry of @sgid, referred to by the caller
- * @hoplimit: where the route's hop limit goes; may be NULL
+ * @dmac: receives the six bytes of the DMAC
+ * @sgid_attr: the entry of @sgid; the caller holds a reference
+ * @hoplimit: receives the route's hop limit; may be NULL
  *
  * Waits for the neighbour for up to a second.
  *
  * Context: may sleep.
- * Return: 0, -ENODEV if the entry has left the table, -ETIMEDOUT, or why there
- * is no route.
+ * Return: 0, -ENODEV if the entry was removed from the table, -ETIMEDOUT, or another
+ * error of rdma_resolve_ip().
  */
 int ibcore_addr_l2_by_grh(const union ib_gid *sgid, const union ib_gid *dgid,
 			  u8 *dmac, const struct ib_gid_attr *sgid_attr,
@@ -667,7 +675,7 @@ int ibcore_addr_init(void)
 		spin_lock_init(&req_table[i].lock);
 		spin_lock_init(&next_hop_table[i].lock);
 	}
-	/* A callback may destroy its id, and so flush any other queue. */
+	/* Not shared: a callback may destroy its ID, and so flush any other queue. */
 	addr_wq = alloc_workqueue("ibcore_addr", WQ_UNBOUND, 0);
 	if (!addr_wq)
 		return -ENOMEM;
@@ -677,7 +685,7 @@ int ibcore_addr_init(void)
 	return ret;
 }
 
-/* Those who resolve depend on this module: all are gone, or have cancelled. */
+/* All users depend on this module: their requests are completed or cancelled. */
 void ibcore_addr_exit(void)
 {
 	unregister_netevent_notifier(&addr_netevent_nb);

@@ -2,7 +2,7 @@
 #ifndef IBCORE_ADDR_H
 #define IBCORE_ADDR_H
 
-/* From IP addresses to link addresses. */
+/* Resolution of IP addresses to link addresses. */
 #include <linux/netdevice.h>
 #include <ibex/addr.h>
 #include <ibex/ls.h>
@@ -12,19 +12,19 @@
 /* ---- addr.c: IP address to link address ---- */
 int ibcore_addr_init(void);
 void ibcore_addr_exit(void);
-/* The netdev, DMAC and hop limit that lead from @sgid to @dgid (RoCE v1, v2). */
+/* Resolves the DMAC and hop limit of the path from @sgid to @dgid (RoCE v1, v2). */
 int ibcore_addr_l2_by_grh(const union ib_gid *sgid, const union ib_gid *dgid,
 			  u8 *dmac, const struct ib_gid_attr *sgid_attr,
 			  int *hoplimit);
 
 /* ---- addr_local.c: this host's own addresses ---- */
-/* The bytes that a link address does not have are zero, of MAX_ADDR_LEN. */
+/* Copies a link address to @to; fills the rest of MAX_ADDR_LEN bytes with zeroes. */
 void ibcore_addr_copy_l2(unsigned char *to, const void *from,
 			 const struct net_device *dev);
 /* The net_device that has the address @sa, or NULL.  Under rcu_read_lock. */
 struct net_device *ibcore_addr_owner(struct net *net, const struct sockaddr *sa);
 
-/* ---- ls.c: questions to the local service ---- */
+/* ---- ls.c: queries to the local service ---- */
 int ibcore_ls_init(void);
 void ibcore_ls_exit(void);
 
@@ -38,12 +38,12 @@ enum ibcore_addr_ls_state {
 
 struct ibcore_addr_ls {
 	struct ibcore_ls_question question;
-	struct delayed_work *work;	/* of the request */
+	struct delayed_work *work;	/* the request's */
 	spinlock_t lock;
-	enum ibcore_addr_ls_state state; /* lock, once it is asked */
-	bool closed;			/* lock */
-	int ifindex;			/* asked about; of the request's work */
-	union ib_gid dgid;		/* once it is answered */
+	enum ibcore_addr_ls_state state; /* under lock, once asked */
+	bool closed;			/* under lock */
+	int ifindex;			/* in the question; only used by the work */
+	union ib_gid dgid;		/* valid in state ANSWERED */
 };
 
 void ibcore_addr_ls_init(struct ibcore_addr_ls *ls, struct workqueue_struct *wq,
@@ -51,7 +51,7 @@ void ibcore_addr_ls_init(struct ibcore_addr_ls *ls, struct workqueue_struct *wq,
 int ibcore_addr_ls_resolve(struct ibcore_addr_ls *ls, const struct sockaddr *dst,
 			   int ifindex, u8 *ha);
 void ibcore_addr_ls_close(struct ibcore_addr_ls *ls);
-/* In addr.c: references on the request that a question is part of. */
+/* In addr.c: take and put a reference on the request that @ls is part of. */
 void ibcore_addr_ls_get(struct ibcore_addr_ls *ls);
 void ibcore_addr_ls_put(struct ibcore_addr_ls *ls);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Socket addresses, and the link addresses of this host's own. */
+/* Sizes of socket addresses, and link addresses of this host's IP addresses. */
 #include <linux/inetdevice.h>
 #include <net/ipv6_stubs.h>
 #include <net/route.h>
@@ -9,8 +9,8 @@
 #include "device/device.h"
 
 /**
- * rdma_addr_size - bytes of a socket address
- * @addr: an address of which as many bytes can be read as its family says
+ * rdma_addr_size - size in bytes of a socket address
+ * @addr: the address
  *
  * Context: any.
  * Return: the size, 0 if the family is not IPv4, IPv6 or IB.
@@ -37,7 +37,7 @@ static int addr_size_within(const void *addr, size_t room)
 }
 
 /**
- * rdma_addr_size_in6 - bytes of a socket address in the room of an IPv6 one
+ * rdma_addr_size_in6 - size in bytes of a socket address stored in a sockaddr_in6
  * @addr: the address
  *
  * Context: any.
@@ -50,7 +50,7 @@ int rdma_addr_size_in6(struct sockaddr_in6 *addr)
 EXPORT_SYMBOL(rdma_addr_size_in6);
 
 /**
- * rdma_addr_size_kss - bytes of a socket address in storage for any
+ * rdma_addr_size_kss - size in bytes of a socket address in a sockaddr_storage
  * @addr: the address
  *
  * Context: any.
@@ -62,7 +62,7 @@ int rdma_addr_size_kss(struct __kernel_sockaddr_storage *addr)
 }
 EXPORT_SYMBOL(rdma_addr_size_kss);
 
-/* The bytes a link address does not have are zero. */
+/* Fills the rest of the MAX_ADDR_LEN bytes of @to with zeroes. */
 void ibcore_addr_copy_l2(unsigned char *to, const void *from,
 			 const struct net_device *dev)
 {
@@ -73,11 +73,11 @@ void ibcore_addr_copy_l2(unsigned char *to, const void *from,
 }
 
 /**
- * rdma_copy_src_l2_addr - make a net_device the source of an address
- * @dev_addr: gets the type, hardware and broadcast address and index of @dev
+ * rdma_copy_src_l2_addr - fill in the source side of an address from a net_device
+ * @dev_addr: receives the type, hardware and broadcast address and index of @dev
  * @dev: the net_device
  *
- * Context: any, with @dev referred to or under rcu_read_lock.
+ * Context: any, with a reference on @dev or under rcu_read_lock.
  */
 void rdma_copy_src_l2_addr(struct rdma_dev_addr *dev_addr,
 			   const struct net_device *dev)
@@ -108,14 +108,14 @@ struct net_device *ibcore_addr_owner(struct net *net, const struct sockaddr *sa)
 }
 
 /**
- * rdma_translate_ip - the link address of a local IP address
+ * rdma_translate_ip - find the link address of a local IP address
  * @addr: an IPv4 or IPv6 address of this host
- * @dev_addr: @net must be set; where bound_dev_if is, it names the net_device
- *	and @addr is not looked up; gets the source side
+ * @dev_addr: receives the source side; @net must be set.  If bound_dev_if is set, it
+ *	gives the net_device and @addr is not looked up
  *
  * Context: any but hardirq.
  * Return: 0, -ENODEV if bound_dev_if does not exist, -EADDRNOTAVAIL if no
- * net_device has @addr, -EINVAL for another family.
+ * net_device has @addr, -EINVAL for any other family.
  */
 int rdma_translate_ip(const struct sockaddr *addr,
 		      struct rdma_dev_addr *dev_addr)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The GID behind an IB router.  IP has but the router for a neighbour of a
- * destination that is not on link; the local service may know the rest.
+ * The GID of a destination behind an IB router.  IP only knows the router as next hop
+ * of a destination that is not on link; the local service may know the GID.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -11,7 +11,7 @@
 #include "addr/addr.h"
 #include "device/device.h"
 
-/* Where the GID is in an IPoIB link address: RFC 4391, section 9.1.1 */
+/* Offset of the GID in an IPoIB link address: RFC 4391, section 9.1.1 */
 #define ADDR_LS_GID_OFFSET	4
 
 static int addr_ls_dgid(void *context, int type, const void *data, int len)
@@ -35,7 +35,7 @@ static int addr_ls_answered(struct ibcore_ls_question *question,
 
 	if (ret)
 		return ret;
-	/* What can be connected to is one port. */
+	/* Connections need the GID of a single port. */
 	if (rdma_is_zero_gid(&ls->dgid) ||
 	    rdma_is_multicast_addr((struct in6_addr *)ls->dgid.raw))
 		return -EINVAL;
@@ -60,7 +60,7 @@ static const struct ibcore_ls_ops addr_ls_ops = {
 	.ended = addr_ls_ended,
 };
 
-/* @ls is zeroed.  @wq and @work: what is to be done when the question has ended. */
+/* @ls is zeroed.  @work is queued on @wq when the question has ended. */
 void ibcore_addr_ls_init(struct ibcore_addr_ls *ls, struct workqueue_struct *wq,
 			 struct delayed_work *work)
 {
@@ -89,7 +89,7 @@ static struct sk_buff *addr_ls_build(const struct sockaddr *dst, int ifindex)
 	return skb;
 }
 
-/* Asks, once. */
+/* Sends the question, at most once. */
 static int addr_ls_ask(struct ibcore_addr_ls *ls, const struct sockaddr *dst,
 		       int ifindex)
 {
@@ -101,7 +101,7 @@ static int addr_ls_ask(struct ibcore_addr_ls *ls, const struct sockaddr *dst,
 	if (!skb)
 		return -ENOMEM;
 	ls->ifindex = ifindex;
-	/* Before it can end. */
+	/* Set before addr_ls_ended() can run. */
 	ls->state = IBCORE_ADDR_LS_ASKED;
 	ibcore_addr_ls_get(ls);
 	if (!ibcore_ls_ask(&ls->question, skb, GFP_ATOMIC))
@@ -112,11 +112,12 @@ static int addr_ls_ask(struct ibcore_addr_ls *ls, const struct sockaddr *dst,
 }
 
 /*
- * The link address of @dst, which is behind an IB router on the net_device of
- * the initial namespace numbered @ifindex, into @ha, MAX_ADDR_LEN zeroes.
- * -ENODATA while the local service is being asked, when the work will be queued;
- * -EADDRNOTAVAIL if it does not know, or was asked by the way of another
- * net_device.  Only the request's work calls this.  Under rcu_read_lock.
+ * Copies the GID of @dst, which is behind an IB router, into the link address @ha, which
+ * is MAX_ADDR_LEN zeroes.  @ifindex is the route's net_device in init_net.  Returns
+ * -ENODATA while the local service is being queried; its response will queue the work.
+ * Returns -EADDRNOTAVAIL if the service does not listen, does not know @dst, or was
+ * queried for another net_device.  Only called by the request's work, under
+ * rcu_read_lock.
  */
 int ibcore_addr_ls_resolve(struct ibcore_addr_ls *ls, const struct sockaddr *dst,
 			   int ifindex, u8 *ha)
@@ -142,8 +143,8 @@ int ibcore_addr_ls_resolve(struct ibcore_addr_ls *ls, const struct sockaddr *dst
 }
 
 /*
- * An answer does not queue the work any more; one that has may be taken back.
- * Not while another calls ibcore_addr_ls_resolve().
+ * Afterwards no response queues the work; the caller may cancel work queued before.
+ * Must not run concurrently with ibcore_addr_ls_resolve().
  */
 void ibcore_addr_ls_close(struct ibcore_addr_ls *ls)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The local service: questions put to RDMA_NL_GROUP_LS, and what comes back.
+ * The local service: questions multicast to RDMA_NL_GROUP_LS, and their responses.
  *
- * A question that waits is in a table, by the sequence number of its message.
- * Whoever takes it out (an answer, the timer, a canceller) alone decides how it
- * ends, and queues its work, once; then it belongs to that work.
+ * A question that waits for a response is in ls_questions, by the sequence number of its
+ * message.  Whichever removes it (a response, the timer, a canceller or a failed send)
+ * sets its status and queues its work, once; from then on only that work uses it.
  *
- * The table's lock is innermost but for the timers'.
+ * Only the timers' locks nest in the lock of ls_questions.
  */
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -22,10 +22,10 @@
 #define LS_TIMEOUT_MAX_MS	200000
 
 static DEFINE_XARRAY_FLAGS(ls_questions, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
-static u32 ls_next_seq;			/* lock of ls_questions */
-static u32 ls_timeout_ms = LS_TIMEOUT_MS;	/* of the questions to come */
+static u32 ls_next_seq;			/* under the lock of ls_questions */
+static u32 ls_timeout_ms = LS_TIMEOUT_MS;	/* of new questions */
 
-/* Takes @question out, if it is still there. */
+/* Removes @question from ls_questions; returns whether it was still there. */
 static bool ls_claim(struct ibcore_ls_question *question)
 {
 	unsigned long flags;
@@ -40,7 +40,7 @@ static bool ls_claim(struct ibcore_ls_question *question)
 	return mine;
 }
 
-/* Takes out the question numbered @seq, if there is one of that kind. */
+/* Removes and returns the question with number @seq and operation @op, or NULL. */
 static struct ibcore_ls_question *ls_take(u32 seq, u8 op)
 {
 	struct ibcore_ls_question *question;
@@ -56,7 +56,7 @@ static struct ibcore_ls_question *ls_take(u32 seq, u8 op)
 	return question;
 }
 
-/* By who took @question out; it may be gone on return. */
+/* Called after removing @question, which may be freed on return. */
 static void ls_complete(struct ibcore_ls_question *question, int status)
 {
 	question->status = status;
@@ -68,7 +68,7 @@ static void ls_work(struct work_struct *work)
 	struct ibcore_ls_question *question =
 		container_of(work, struct ibcore_ls_question, work);
 
-	/* It may be running, and find that it came too late. */
+	/* The timer may be running; it finds that the question has been removed. */
 	timer_delete_sync(&question->timer);
 	question->ops->ended(question, question->status);
 }
@@ -82,12 +82,12 @@ static void ls_timeout(struct timer_list *timer)
 }
 
 /**
- * ibcore_ls_new() - start a question
- * @op: RDMA_NL_LS_OP_
- * @header: what the message begins with, as the operation has it
+ * ibcore_ls_new() - allocate the message of a question
+ * @op: RDMA_NL_LS_OP_*
+ * @header: the operation's header, with which the message begins
  * @len: bytes of @header
- * @room: bytes of the attributes to come, nla_total_size() of each
- * @gfp: how to allocate
+ * @room: bytes for attributes, the sum of their nla_total_size()
+ * @gfp: allocation flags
  *
  * Context: as @gfp.
  * Return: the message, for ibcore_ls_ask(), or NULL.
@@ -108,9 +108,9 @@ struct sk_buff *ibcore_ls_new(u8 op, const void *header, int len, size_t room,
 EXPORT_SYMBOL(ibcore_ls_new);
 
 /**
- * ibcore_ls_put() - add to a question what the answer must heed
- * @skb: from ibcore_ls_new(), with room for it
- * @type: LS_NLA_TYPE_
+ * ibcore_ls_put() - add a mandatory attribute to a question
+ * @skb: from ibcore_ls_new(), with room for the attribute
+ * @type: LS_NLA_TYPE_*
  * @len: bytes of @data
  * @data: the attribute's payload
  *
@@ -122,7 +122,7 @@ void ibcore_ls_put(struct sk_buff *skb, int type, int len, const void *data)
 }
 EXPORT_SYMBOL(ibcore_ls_put);
 
-/* A number for a question, and its place in the table. */
+/* Allocates a number for a question and reserves its slot in ls_questions. */
 static int ls_reserve(u32 *seq, gfp_t gfp)
 {
 	unsigned long flags;
@@ -136,13 +136,12 @@ static int ls_reserve(u32 *seq, gfp_t gfp)
 }
 
 /**
- * ibcore_ls_ask() - put a question to the local service
- * @question: the asker's, never asked before, until its ended() is called
- * @skb: what is asked, from ibcore_ls_new(); consumed
- * @gfp: how to allocate
+ * ibcore_ls_ask() - send a question to the local service
+ * @question: the caller's, not asked before; must stay valid until ended() is called
+ * @skb: the message, from ibcore_ls_new(); consumed
+ * @gfp: allocation flags
  *
- * An answer is waited for as long as RDMA_NL_LS_OP_SET_TIMEOUT said last.
- * The first one counts.
+ * The first response counts.  The timeout is what RDMA_NL_LS_OP_SET_TIMEOUT set last.
  *
  * Context: as @gfp; also with interrupts off; not hard interrupt.
  * Return: 0: ended() will be called, or has been; -ENOMEM.
@@ -169,13 +168,13 @@ int ibcore_ls_ask(struct ibcore_ls_question *question, struct sk_buff *skb,
 
 	xa_lock_irqsave(&ls_questions, flags);
 	question->seq = seq;
-	/* Its place is reserved: this allocates nothing. */
+	/* ls_reserve() reserved the slot: this allocates nothing. */
 	__xa_store(&ls_questions, seq, question, 0);
 	mod_timer(&question->timer,
 		  jiffies + msecs_to_jiffies(READ_ONCE(ls_timeout_ms)));
 	xa_unlock_irqrestore(&ls_questions, flags);
 
-	/* From here on it may end, and be gone, at any time. */
+	/* From here on the question may end, and be freed, at any time. */
 	ret = rdma_nl_multicast(&init_net, skb, RDMA_NL_GROUP_LS, gfp);
 	if (ret) {
 		question = ls_take(seq, op);
@@ -187,12 +186,12 @@ int ibcore_ls_ask(struct ibcore_ls_question *question, struct sk_buff *skb,
 EXPORT_SYMBOL(ibcore_ls_ask);
 
 /**
- * ibcore_ls_cancel() - wait no longer for an answer
- * @question: zeroed memory, or asked, whether it has ended or not
+ * ibcore_ls_cancel() - stop waiting for a response
+ * @question: zeroed memory, or a question that was asked and may have ended
  *
  * Context: any but hard interrupt.
- * Return: true if this ends it: ended() will be called with -ECANCELED, or is
- * being called.  false: it was not asked yet, or ends otherwise.
+ * Return: true if this ends the question: ended() will be called with -ECANCELED, or
+ * has been.  false if it was not asked yet, has ended, or is ending for another reason.
  */
 bool ibcore_ls_cancel(struct ibcore_ls_question *question)
 {
@@ -205,14 +204,14 @@ EXPORT_SYMBOL(ibcore_ls_cancel);
 
 /**
  * ibcore_ls_parse() - read the attributes of a message of the local service
- * @nlh: the message; nothing but attributes follows its header
- * @attr: called for each in turn, with its LS_NLA_TYPE_; 0, -EOPNOTSUPP if it
- *	knows none of that type, or what is wrong
- * @context: passed to it
+ * @nlh: the message; only attributes follow its header
+ * @attr: called for each attribute in order, with its LS_NLA_TYPE_*; returns 0,
+ *	-EOPNOTSUPP if it does not know the type, or another error
+ * @context: passed to @attr
  *
  * Context: as @attr.
- * Return: 0, -EINVAL if the lengths contradict each other, -EOPNOTSUPP for an
- * attribute that must be understood and is not, or what @attr said.
+ * Return: 0, -EINVAL if the attributes' lengths do not fit the message, -EOPNOTSUPP
+ * for a mandatory attribute of unknown type, or another error of @attr.
  */
 int ibcore_ls_parse(const struct nlmsghdr *nlh,
 		    int (*attr)(void *context, int type, const void *data,
@@ -236,9 +235,9 @@ int ibcore_ls_parse(const struct nlmsghdr *nlh,
 }
 EXPORT_SYMBOL(ibcore_ls_parse);
 
-/* ---- what the daemon sends ---- */
+/* ---- messages from the daemon ---- */
 
-/* One that comes late, or second, or was never asked for, is passed over. */
+/* Ignores a late, second or unsolicited response. */
 static int ls_answer(struct sk_buff *skb, struct nlmsghdr *nlh,
 		     struct netlink_ext_ack *extack)
 {
@@ -284,7 +283,7 @@ static int ls_set_timeout(struct sk_buff *skb, struct nlmsghdr *nlh,
 	return 0;
 }
 
-/* Who answers decides where connections lead: that takes an administrator. */
+/* A response decides where connections lead, so only an administrator may send one. */
 static const struct rdma_nl_cbs ls_cbs[RDMA_NL_LS_NUM_OPS] = {
 	[RDMA_NL_LS_OP_RESOLVE] = {
 		.doit = ls_answer,
@@ -307,12 +306,12 @@ int ibcore_ls_init(void)
 }
 
 /*
- * No question is left:
- * (1) those of modules above: each waited for its own before it went;
- * (2) those about addresses were cancelled with the requests they are for, and
- *	are taken out; their works end with their queue, which goes after this;
- * (3) one that the timer took out is queued by now: no timer runs any more once
- *	a grace period has passed.
+ * No question remains in ls_questions:
+ * (1) modules that use ib_core waited for their questions before they were unloaded;
+ * (2) questions of address resolution were cancelled with their requests, which removed
+ *	them; their work ends when its queue is destroyed, after this;
+ * (3) the work of a question that its timer removed is queued by now: no timer runs
+ *	any more after a grace period.
  */
 void ibcore_ls_exit(void)
 {

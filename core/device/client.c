@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Clients: the modules that are told of every device.
+ * Clients: the modules that core notifies of every device.
  *
  * A client is attached to a device from the success of its add() until its
- * remove() is called.  Both run under the device's client_lock and no other lock
- * of core, so that on one device they happen one at a time: in order of
- * registration (a client finds those it builds on attached), and backwards.  A
- * rename takes it, too: a device keeps its name while one of these runs.
+ * remove() is called.  Both run under the device's client_lock, so that on one
+ * device they run one at a time: add() in order of registration (the clients that a
+ * client builds on are attached first), remove() in reverse order.  When the device
+ * is registered, moved or unregistered, its unregistration_lock is held, too.  A
+ * rename takes client_lock as well: a device keeps its name during add() and remove().
  *
- * Each pair of a device and a client meets exactly once.  Both are in their set
- * before they walk the other set, hence at least one of them sees the other; the
- * second one finds the pair attached, or the device closed.
+ * Each pair of a device and a client is attached once at most, and none is missed.
+ * A device enters the registry before it walks the clients, and a client is added to
+ * the clients xarray before it walks the devices, hence at least one sees the other.
+ * If both do, the second one finds the pair attached, or the device closed.
  *
  * Why no use of a client remains when ib_unregister_client() returns:
- *  (1) it left the set: no device finds it any more.  A device that found it
- *	before holds a count in client->uses, see (4).
- *  (2) every device was visited under client_lock, with remove() called if the
+ *  (1) The client was removed from the xarray: no device finds it any more.  A device
+ *	that found it before holds a count in client->uses, see (4).
+ *  (2) Every device was visited under client_lock, with remove() called if the
  *	client was attached.  A device that is not in the registry any more
  *	removed its clients before it left.
  *  (3) get_net_dev_by_params(), rename() and get_nl_info() are called under
- *	client_data_rwsem of a device it is attached to, which (2) took for
+ *	client_data_rwsem of a device the client is attached to.  (2) took it for
  *	writing.
- *  (4) uses is counted by the attachments, and by the walks and netlink calls at
- *	work; the last one is awaited.
+ *  (4) Each attachment, and each walk or netlink call that uses the client, holds a
+ *	count in client->uses.  ib_unregister_client() waits for the last one.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -30,7 +32,7 @@
 
 struct attachment {
 	struct list_head node;		/* of ibcore_device.attached */
-	struct ib_client *client;	/* counted in client->uses */
+	struct ib_client *client;	/* holds a count in client->uses */
 };
 
 static DEFINE_XARRAY(clients);		/* protected by ibcore_registry_rwsem */
@@ -42,7 +44,7 @@ static void client_put(struct ib_client *client)
 		complete(&client->uses_zero);
 }
 
-/* The client of the lowest id from *@id on, counted in uses, or NULL. */
+/* Returns the client with the lowest id >= *@id, with a count in uses, or NULL. */
 static struct ib_client *client_get_next(u32 *id)
 {
 	struct ib_client *client;
@@ -90,8 +92,8 @@ static void free_attachment(struct ib_device *dev, struct attachment *att)
 }
 
 /*
- * A client that refuses the device is simply not attached; an error is returned
- * only where core itself failed.
+ * A client whose add() fails is not attached, and this returns 0; errors are only
+ * those of core itself.
  */
 static int attach(struct ib_device *dev, struct ib_client *client)
 {
@@ -106,7 +108,7 @@ static int attach(struct ib_device *dev, struct ib_client *client)
 	att = kmalloc(sizeof(*att), GFP_KERNEL);
 	if (!att)
 		return -ENOMEM;
-	/* Reserves the place of the data: storing it can then not fail. */
+	/* Reserves the slot of the client's data, so that storing it cannot fail. */
 	ret = xa_insert(&dev->client_data, client->client_id, NULL, GFP_KERNEL);
 	if (ret) {
 		kfree(att);
@@ -126,7 +128,7 @@ static void detach(struct ib_device *dev, struct attachment *att)
 {
 	struct ib_client *client = att->client;
 
-	/* No callback but remove() runs from here on. */
+	/* From here on the only callback that runs is remove(). */
 	set_attached(dev, att, false);
 	if (client->remove)
 		client->remove(dev, xa_load(&dev->client_data,
@@ -191,7 +193,7 @@ void ibcore_clients_rename(struct ib_device *dev)
 
 static int visit_attach(struct ib_device *dev, struct ib_client *client)
 {
-	/* A closed device has yet to walk the clients, or is leaving. */
+	/* A closed device will still walk the clients, or is being unregistered. */
 	return ibcore_priv(dev)->clients_open ? attach(dev, client) : 0;
 }
 
@@ -220,10 +222,7 @@ static int visit_devices(struct ib_client *client,
 	return ret;
 }
 
-/*
- * Ids grow with each registration and do not come back, so that their order is
- * the order of registration.
- */
+/* Ids grow and are never reused, so their order is the order of registration. */
 static int insert_client(struct ib_client *client)
 {
 	int ret = -ENOSPC;
@@ -243,10 +242,10 @@ static int insert_client(struct ib_client *client)
  * ib_register_client - subscribe to devices
  * @client: name and callbacks, valid until ib_unregister_client() returns
  *
- * add() has been called for every registered device when this returns, and will
- * be for each that comes.  remove() is called for each device that add() took
- * (returned 0).  Devices without the verbs that kernel users need are left out
- * unless no_kverbs_req is set.
+ * When this returns, add() has been called for every registered device; it will be
+ * called for each device registered later.  remove() is called for each device for
+ * which add() returned 0.  Devices without the verbs that kernel users need are
+ * skipped unless no_kverbs_req is set.
  *
  * Context: may sleep; not from a client's callback.
  * Return: 0, -ENOMEM, or -ENOSPC.
@@ -269,10 +268,10 @@ EXPORT_SYMBOL(ib_register_client);
 
 /**
  * ib_unregister_client - unsubscribe from devices
- * @client: registered
+ * @client: a registered client
  *
- * remove() has returned for every device, whoever removed it, when this returns,
- * and no callback runs.
+ * When this returns, remove() has returned for every device, also where another
+ * thread called it, and no callback runs.
  *
  * Context: may sleep; not from a client's callback.
  */
@@ -289,19 +288,19 @@ void ib_unregister_client(struct ib_client *client)
 EXPORT_SYMBOL(ib_unregister_client);
 
 /**
- * ib_set_client_data - Set what ib_get_client_data() answers
+ * ib_set_client_data - Set what ib_get_client_data() returns
  * @dev: the device
- * @client: the client; in add() of @dev, or attached to it
- * @data: anything; passed to the other callbacks
+ * @client: the client; attached to @dev, or in its add() for @dev
+ * @data: any pointer; passed to the client's other callbacks
  *
- * Context: any that may take a spinlock of process context.
+ * Context: process; does not sleep.
  */
 void ib_set_client_data(struct ib_device *dev, struct ib_client *client,
 			void *data)
 {
 	void *old;
 
-	/* The place is reserved: nothing is allocated. */
+	/* attach() reserved the slot: nothing is allocated. */
 	old = xa_store(&dev->client_data, client->client_id, data, GFP_NOWAIT);
 	WARN_ON(xa_is_err(old));
 }
@@ -309,13 +308,13 @@ EXPORT_SYMBOL(ib_set_client_data);
 
 /**
  * ib_get_net_dev_by_params - The netdev a connection request is for
- * @dev: the device the request came in by, held by the caller
+ * @dev: the device that received the request; the caller holds a reference
  * @port: its port
  * @pkey: P_Key, host byte order
  * @gid: the local GID, or NULL
- * @addr: the IP address asked for
+ * @addr: the requested IP address
  *
- * Asks the clients that make netdevs on IB ports (IPoIB).  RFC 4391; IBA annex
+ * Queries the clients that create netdevs on IB ports (IPoIB).  RFC 4391; IBA annex
  * A11, RDMA IP CM service.
  *
  * Context: may sleep.
@@ -356,7 +355,7 @@ static int device_nl_info(struct ib_device *dev, const char *client_name,
 	struct attachment *att;
 	int ret = -ENOENT;
 
-	/* The character device lives while its client is attached. */
+	/* The character device exists as long as its client is attached. */
 	down_read(&dev->client_data_rwsem);
 	list_for_each_entry(att, &ibcore_priv(dev)->attached, node) {
 		if (strcmp(att->client->name, client_name))
@@ -403,7 +402,7 @@ static int find_nl_info(struct ib_device *dev, const char *client_name,
 		     global_nl_info(client_name, res);
 }
 
-/* The module that has such clients is loaded if need be. */
+/* If no such client is registered, its module is loaded. */
 int ibcore_client_nl_info(struct ib_device *dev, const char *client_name,
 			  struct ib_client_nl_info *res)
 {

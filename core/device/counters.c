@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Counters that count for chosen QPs instead of for a whole port,
- * rdma-statistic(8): by hand, or for each new QP of userspace by its type and
- * process.
+ * Counters of selected QPs instead of a whole port, rdma-statistic(8).  QPs are bound
+ * to them by hand, or automatically: each new userspace QP by its type and process.
  *
- * A port's counters, who is bound to them, its mode and its history are all
- * protected by the port's rdma_port_counter.lock.  A counter lives while a QP
- * is bound to it: counter->kref counts these QPs.  Its tracked entry is for
- * reports alone.  What it counted goes into the port's history at the end, so
- * that the port's sums never go back.
+ * A port's rdma_port_counter.lock protects its counters, the binding of QPs to them,
+ * its mode and its history.  A counter exists as long as a QP is bound to it:
+ * counter->kref counts these QPs.  Its resource tracking entry only serves reports.
+ * When a counter is freed, its values are added to the port's history, so that the
+ * port's sums never decrease.
  *
- * Lock order: rdma_port_counter.lock, then counter->lock, which makes the driver's
- * updates of counter->stats exclusive.  Neither is taken with the lock of the port's
- * own rdma_hw_stats held.  Who holds a counter's entry waits for counter->lock
- * alone, so rdma_port_counter.lock may be held across rdma_restrack_del().
+ * Lock order: rdma_port_counter.lock, then counter->lock, which serializes the
+ * driver's updates of counter->stats.  Neither is taken with the lock of the port's
+ * own rdma_hw_stats held.  A holder of a counter's entry waits for counter->lock
+ * only, so rdma_port_counter.lock may be held across rdma_restrack_del().
  */
 #include <linux/capability.h>
 #include <rdma/rdma_counter.h>
@@ -22,7 +21,7 @@
 
 struct qp_counter {
 	struct rdma_counter counter;
-	struct rcu_head rcu;	/* for those who only read counter.port */
+	struct rcu_head rcu;	/* qp->counter is read under RCU for port and id */
 };
 
 static struct rdma_port_counter *port_counter(struct ib_device *dev, u32 port)
@@ -37,7 +36,7 @@ static bool counters_supported(const struct ib_device *dev)
 	       dev->ops.counter_dealloc;
 }
 
-/* Reads the hardware; counter->stats is then current. */
+/* Reads the hardware and brings counter->stats up to date. */
 static int counter_update(struct rdma_counter *counter)
 {
 	int ret;
@@ -48,13 +47,13 @@ static int counter_update(struct rdma_counter *counter)
 	return ret;
 }
 
-/* The caller holds the counter's entry, or the lock of its port. */
+/* The caller holds a reference on the counter's entry, or its port's lock. */
 int ibcore_counter_query(struct rdma_counter *counter)
 {
 	return counter_update(counter);
 }
 
-/* ---- life of a counter ---- */
+/* ---- allocating and freeing a counter ---- */
 
 static struct rdma_counter *counter_alloc(struct ib_device *dev, u32 port,
 					  const struct ib_qp *qp)
@@ -92,7 +91,7 @@ static void counter_to_history(struct rdma_counter *counter)
 		port_counter(counter->device, counter->port)->hstats;
 	int i, n;
 
-	/* What cannot be read any more is what was read last. */
+	/* If this fails, the values of the last successful read are added. */
 	counter_update(counter);
 	if (!history)
 		return;
@@ -102,8 +101,10 @@ static void counter_to_history(struct rdma_counter *counter)
 }
 
 /*
- * No reference remains: (1) no QP is bound; (2) nobody finds its entry, nor
- * holds it; (3) who read qp->counter for the port's sake is within RCU.
+ * No reference remains when the counter is freed: (1) no QP is bound to it; (2)
+ * rdma_restrack_del() removed its entry and waited for all holders of the entry;
+ * (3) readers of qp->counter without the port's lock use RCU, and kfree_rcu() waits
+ * for them.
  */
 static void counter_last_put(struct kref *kref)
 {
@@ -206,8 +207,8 @@ static bool counter_matches(const struct rdma_counter *counter,
 }
 
 /*
- * The next counter of @port from *@id on.  Its entry's hold is put at once: the
- * port's lock is what keeps it.
+ * Returns the first counter of @port whose number is at least *@id and sets *@id
+ * past it, or returns NULL.  Takes no reference: the port's lock keeps the counter.
  */
 static struct rdma_counter *next_counter(struct ib_device *dev, u32 port,
 					 unsigned long *id)
@@ -242,7 +243,7 @@ static struct rdma_counter *find_auto_counter(struct ib_qp *qp, u32 port,
 	return NULL;
 }
 
-/* Binds a QP on its way to Init, if @port is in auto mode. */
+/* Binds a QP that is being moved to Init, if @port is in auto mode. */
 int ibcore_counter_bind_qp_auto(struct ib_qp *qp, u32 port)
 {
 	struct ib_device *dev = qp->device;
@@ -271,7 +272,7 @@ out:
 	return ret;
 }
 
-/* Of the counter @qp is bound to, or 0; that may change at once. */
+/* Returns the port of the counter @qp is bound to, or 0; it may change at once. */
 static u32 qp_counter_port(const struct ib_qp *qp)
 {
 	const struct rdma_counter *counter;
@@ -284,7 +285,7 @@ static u32 qp_counter_port(const struct ib_qp *qp)
 	return port;
 }
 
-/* @force: the QP goes away, whatever its driver says. */
+/* @force: unbind even if the driver fails, as the QP is being destroyed. */
 int ibcore_counter_unbind_qp(struct ib_qp *qp, bool force)
 {
 	struct rdma_port_counter *pc;
@@ -319,7 +320,7 @@ int ibcore_counter_get_mode(struct ib_device *dev, u32 port,
 	return 0;
 }
 
-/* @mask 0 turns auto mode off; QPs stay bound to the counters there are. */
+/* @mask 0 turns auto mode off; bound QPs stay bound to their counters. */
 int ibcore_counter_set_auto(struct ib_device *dev, u32 port,
 			    enum rdma_nl_counter_mask mask,
 			    struct netlink_ext_ack *extack)
@@ -334,7 +335,7 @@ int ibcore_counter_set_auto(struct ib_device *dev, u32 port,
 		return -EINVAL;
 	if (!counters_supported(dev)) {
 		if (!mask)
-			return 0;	/* off is what it is */
+			return 0;	/* auto mode is off already */
 		NL_SET_ERR_MSG(extack, "the driver has no counters for QPs");
 		return -EOPNOTSUPP;
 	}
@@ -345,7 +346,7 @@ int ibcore_counter_set_auto(struct ib_device *dev, u32 port,
 		ret = -EBUSY;
 		goto out;
 	}
-	/* They were chosen by the mask there is. */
+	/* The bound QPs were grouped by the current mask. */
 	if (mask && pc->num_counters) {
 		NL_SET_ERR_MSG(extack, "QPs of this port are bound already");
 		ret = -EBUSY;
@@ -393,8 +394,8 @@ static int bind_by_hand(struct rdma_port_counter *pc, u32 port,
 }
 
 /*
- * With a hold on its entry; -ENOENT if it is not of @port, or one that sees
- * packets of others and the caller may have none such.
+ * Returns the QP with a reference on its entry; -ENOENT if the QP is not on @port, or
+ * is a raw packet QP, which sees other users' packets, and CAP_NET_RAW is missing.
  */
 static struct ib_qp *get_qp(struct ib_device *dev, u32 port, u32 qp_num)
 {
@@ -465,8 +466,8 @@ static void add_values(const struct rdma_hw_stats *stats, int first, int n,
 }
 
 /*
- * Asks the hardware, which takes a while for each, of all counters of @port: not
- * under the port's lock, for which QPs that come and go wait.
+ * Updates all counters of @port from the hardware.  Each read takes a while, so the
+ * port's lock, which binding and unbinding QPs takes, is not held.
  */
 static void update_counters(struct ib_device *dev, u32 port)
 {
@@ -495,8 +496,8 @@ void ibcore_counter_add_hwstats(struct ib_device *dev, u32 port, int first,
 
 	update_counters(dev, port);
 	/*
-	 * One that goes meanwhile is in the history, with no less; one that could
-	 * not be read counts what it did last.
+	 * A counter freed since has added its values, which are no smaller, to the
+	 * history.  A counter that could not be read contributes its last values.
 	 */
 	mutex_lock(&pc->lock);
 	if (pc->hstats)
@@ -509,7 +510,7 @@ void ibcore_counter_add_hwstats(struct ib_device *dev, u32 port, int first,
 	mutex_unlock(&pc->lock);
 }
 
-/* A port without memory for its history merely forgets. */
+/* If a port's history cannot be allocated, the values of freed counters are lost. */
 void ibcore_counter_setup(struct ib_device *dev)
 {
 	struct rdma_port_counter *pc;

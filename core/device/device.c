@@ -1,53 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The life of an RDMA device.
+ * The lifetime of an RDMA device.
  *
- *	state		name,	sysfs,	registration	clients	leaves it by
+ *	state		name,	sysfs,	registration	clients	next states
  *			index	caches	reference
  *	ALLOCATED	-	-	-		-	ib_register_device -> ENABLED
  *								(on error -> GONE)
  *	ENABLED		yes	yes	core's, users'	yes	unregistration -> GONE
- *								move, failing -> DISABLED
+ *								failed move -> DISABLED
  *	DISABLED	yes	yes	-		-	unregistration -> GONE
  *								move -> ENABLED
  *	GONE		-	-	-		-	(memory only)
  *
- * The state changes under device->unregistration_lock, which is held over the
- * whole of a registration, a move between namespaces and an unregistration:
- * whoever comes second finds the outcome, never something half done.
+ * The state changes under device->unregistration_lock, which is held during the
+ * whole of a registration, a move between namespaces and an unregistration.  Other
+ * threads thus never see one of these half done.
  *
- * Two kinds of reference hold a device:
+ * There are two kinds of reference on a device:
  *
- *   memory (get_device, put_device): the pointer is valid.  Held by the driver
+ *   memory (get_device, put_device): the pointer stays valid.  Held by the driver
  *	from ib_alloc_device to ib_dealloc_device; by walks over the registry; by
  *	a queued unregistration; by open files and sysfs of the driver core.
- *   registration (ib_device_try_get, ib_device_put): it will not leave ENABLED.
+ *   registration (ib_device_try_get, ib_device_put): the device stays ENABLED.
  *	Counted in device->refcount.  Core holds one while ENABLED; netlink, the
- *	drivers' notifiers and the user ABIs take more for the time of a call.
+ *	drivers' notifiers and the user ABIs take more for the duration of a call.
  *
- * A device comes up in stages, each with its opposite, which the tables below
- * hold and run: bringing it down is bringing it up backwards.
+ * Registration runs the stages[] below in order; unregistration undoes them in
+ * reverse order.
  *
  * Why no reference remains when device_down() has run:
- *  (1) ibcore_subdevs_remove() closed the list of sub devices and deleted each;
- *	ib_del_sub_device_and_put() at work on one holds a registration reference
- *	on its parent, see (4).
+ *  (1) ibcore_subdevs_remove() closed the list of sub devices and deleted each.  An
+ *	ib_del_sub_device_and_put() that is deleting one holds a registration
+ *	reference on its parent, see (4).
  *  (2) ibcore_clients_remove() closed the device for clients under client_lock,
- *	and returned from remove() of each, latest first.  A client leaving at the
- *	same time does so under client_lock, thus was before or finds nothing.
- *  (3) ibcore_compat_devs_remove() closed and deleted the compat devices.
- *  (4) Core's registration reference is dropped and the last one awaited; from
- *	then on ib_device_try_get() fails: neither the lookups by index, name and
- *	netdev nor the walks of RoCE and netlink return the device.
- *  (5) The CQ pools are freed: who could take from them went in (2) or (4).
- *  (6) device_del() waited for sysfs files being read.
- *  (7) ibcore_events_close() refuses events and waited for the work running; the
- *	GID and P_Key caches then have no user, and are emptied.
- *  (8) Readers under RCU that still see the device, its ports or their place in
- *	a hash table find refcount 0; memory is freed a grace period later.
- *  (9) The registry forgets it last, after dealloc_driver(): a device that
- *	ib_unregister_driver() does not find has left the driver's code.
- * Memory references may remain; none leads back into the driver.
+ *	and called remove() of each, latest first.  A client that unregisters at the
+ *	same time takes client_lock, so it detached before or is detached already.
+ *  (3) ibcore_compat_devs_remove() closed compat_devs and deleted all compat devices.
+ *  (4) device_disable() dropped core's registration reference and waited for the
+ *	last one.  From then on ib_device_try_get() fails: neither lookups by index,
+ *	name or netdev nor netlink's walks return the device.
+ *  (5) The CQ pools are freed: their users were clients, removed in (2), or held a
+ *	registration reference, dropped in (4).
+ *  (6) device_del() waited for readers of sysfs files.
+ *  (7) ibcore_events_close() refuses further events and waited for the event work.
+ *	The GID and P_Key caches then have no user; the GID tables are emptied.
+ *  (8) RCU readers that still find the device, its ports or their hash table entries
+ *	see refcount 0; the memory is freed after a grace period.
+ *  (9) The device leaves the registry last, after dealloc_driver(): if
+ *	ib_unregister_driver() does not find it, no driver code runs for it any more.
+ * Memory references may remain; they do not lead to calls into the driver.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -57,12 +58,12 @@
 #include "qp/qp.h"
 #include "sysfs/sysfs.h"
 
-/* The driver's module may go once ib_unregister_driver() has returned. */
+/* Work left over when ib_unregister_driver() returns does not call the driver. */
 static struct workqueue_struct *unregister_wq;
 
 /*
- * Data path verbs that go through the kernel only where a driver asks for it;
- * all other commands a driver supports by having their method.
+ * Data path commands, which userspace may use only if the driver sets their bits in
+ * uverbs_cmd_mask.  A driver supports any other command by having its method.
  */
 #define UVERBS_CMD_OPT_IN						\
 	(BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |				\
@@ -75,12 +76,12 @@ static struct workqueue_struct *unregister_wq;
 
 #define OP(name) offsetof(struct ib_device, ops.name)
 
-/* Without these there is no device. */
+/* Methods that every device must have. */
 static const size_t required_ops[] = {
 	OP(query_device), OP(query_port), OP(get_port_immutable),
 };
 
-/* With these a ULP in the kernel can use it. */
+/* Methods that a device needs to be usable by kernel ULPs. */
 static const size_t kverbs_ops[] = {
 	OP(alloc_pd), OP(dealloc_pd), OP(get_dma_mr), OP(dereg_mr),
 	OP(create_cq), OP(destroy_cq), OP(poll_cq), OP(req_notify_cq),
@@ -161,7 +162,7 @@ static int groups_up(struct ib_device *dev)
 	return ibcore_hw_stats_setup_device(dev);
 }
 
-/* udev is told of the device when it is complete, in ib_register_device(). */
+/* ib_register_device() sends the KOBJ_ADD uevent once the device is complete. */
 static int sysfs_up(struct ib_device *dev)
 {
 	dev_set_uevent_suppress(&dev->dev, true);
@@ -184,8 +185,8 @@ static void sysfs_ports_down(struct ib_device *dev)
 }
 
 /*
- * @up leaves nothing behind when it fails.  @release frees on the last
- * put_device() what drivers may use until they call ib_dealloc_device().
+ * @up cleans up after itself when it fails.  @release runs on the last put_device()
+ * and frees what drivers may use until they call ib_dealloc_device().
  */
 static const struct {
 	int (*up)(struct ib_device *dev);
@@ -254,7 +255,7 @@ static void device_release(struct device *device)
 	kfree_rcu(priv, rcu);
 }
 
-/* Under compat_devs_mutex: a rename would free the name meanwhile. */
+/* compat_devs_mutex excludes a rename, which would free the name in use here. */
 static void tell_udev(struct ib_device *dev, enum kobject_action action)
 {
 	mutex_lock(&dev->compat_devs_mutex);
@@ -299,10 +300,10 @@ static void init_coredev(struct ib_device *dev)
  * @size: bytes of the driver's structure, which begins with a struct ib_device
  *
  * Drivers call it through ib_alloc_device().  The memory is zeroed and belongs
- * to the caller until ib_dealloc_device(); it is never freed otherwise.
+ * to the caller until ib_dealloc_device(); nothing else frees it.
  *
  * Context: may sleep.
- * Return: the device, or NULL without memory.
+ * Return: the device, or NULL if out of memory.
  */
 struct ib_device *_ib_alloc_device(size_t size)
 {
@@ -325,7 +326,7 @@ struct ib_device *_ib_alloc_device(size_t size)
 }
 EXPORT_SYMBOL(_ib_alloc_device);
 
-/* Leaves the driver's code and what the device held for it. */
+/* Calls the driver's dealloc_driver() and drops the references on the ports' netdevs. */
 static void dealloc_driver(struct ib_device *dev)
 {
 	if (dev->ops.dealloc_driver)
@@ -338,8 +339,8 @@ static void dealloc_driver(struct ib_device *dev)
  * @dev: from ib_alloc_device(), not or no longer registered
  *
  * Calls the driver's dealloc_driver() and drops the driver's memory reference.
- * A driver that has dealloc_driver() calls this only when ib_register_device()
- * was not reached or failed: else unregistration does it.
+ * A driver that has dealloc_driver() calls this only if it did not call
+ * ib_register_device() or if that failed; otherwise unregistration does the same.
  *
  * Context: may sleep.
  */
@@ -352,8 +353,8 @@ void ib_dealloc_device(struct ib_device *dev)
 EXPORT_SYMBOL(ib_dealloc_device);
 
 /*
- * All members from the first to the last of these are pointers or sizes, one
- * machine word each: taking over what is not yet set needs no list of them.
+ * All members of struct ib_device_ops from device_group to the last are pointers or
+ * sizes, one machine word each, so a loop over words can copy them.
  */
 #define OPS_FIRST	(OP(device_group) - offsetof(struct ib_device, ops))
 #define OPS_SIZE	sizeof_field(struct ib_device, ops)
@@ -368,8 +369,8 @@ static_assert(offsetofend(struct ib_device, ops.size_ib_xrcd) ==
 /**
  * ib_set_device_ops - Give a device (more) methods
  * @dev: the device, not yet registered
- * @ops: methods, attribute groups and object sizes; what is NULL or 0 is not
- *	touched, and what the device already has stays: the first call wins
+ * @ops: methods, attribute groups and object sizes; members that are NULL or 0 are
+ *	ignored, and members the device already has are kept: the first call wins
  *
  * Context: any; the caller serialises.
  */
@@ -402,8 +403,8 @@ EXPORT_SYMBOL(ib_set_device_ops);
 /* ---- registration ---- */
 
 /*
- * Ends every use of a device that device_enable() began or got through half of.
- * May sleep for as long as clients take to leave.
+ * Undoes device_enable(), also one that failed half way, and waits for all users of
+ * the device.  May sleep for as long as the clients' remove() takes.
  */
 static void device_disable(struct ib_device *dev)
 {
@@ -424,7 +425,7 @@ static int device_enable(struct ib_device *dev)
 	ret = dev->ops.enable_driver ? dev->ops.enable_driver(dev) : 0;
 	if (ret)
 		goto err;
-	/* Clients shall see the port states that enable_driver() set. */
+	/* Clients must see the port states that enable_driver() set. */
 	ibcore_events_flush(dev);
 
 	ret = ibcore_compat_devs_add(dev);
@@ -462,7 +463,7 @@ err_registry:
 	return ret;
 }
 
-/* See the proof at the head of this file. */
+/* See "Why no reference remains" at the top of this file. */
 static void device_down(struct ib_device *dev)
 {
 	bool drop = dev->ops.dealloc_driver;
@@ -506,16 +507,16 @@ static int check_device(struct ib_device *dev, struct device *dma_device)
  * @dev: from ib_alloc_device(), its methods set
  * @name: the name, unique among devices; one "%d" in it becomes the lowest
  *	number free
- * @dma_device: the device that does DMA, its mask and segment limits set; or
- *	NULL: consumers then give kernel virtual addresses instead
+ * @dma_device: the device that does DMA, its mask and segment limits set; or NULL
+ *	if consumers must pass kernel virtual addresses instead of DMA addresses
  *
- * Returns when add() of all clients has returned.  Where the driver has
+ * Returns when add() of all clients has returned.  If the driver has
  * dealloc_driver(), another thread may unregister and free the device as soon as
- * this returns 0.  After an error the driver calls ib_dealloc_device().
+ * this returns 0.  After an error the driver must call ib_dealloc_device().
  *
- * Context: may sleep; takes and waits for rtnl, hence not under it.
- * Return: 0; -EINVAL: a method is missing, a bad name, registered before;
- * -ENFILE: the name is taken; -ENOMEM; or the driver's error.
+ * Context: may sleep; takes rtnl, so the caller must not hold it.
+ * Return: 0; -EINVAL: a method is missing, the name is invalid, or the device was
+ * registered before; -ENFILE: the name is taken; -ENOMEM; or the driver's error.
  */
 int ib_register_device(struct ib_device *dev, const char *name,
 		       struct device *dma_device)
@@ -536,7 +537,7 @@ int ib_register_device(struct ib_device *dev, const char *name,
 	tell_udev(dev, KOBJ_ADD);
 	ibcore_nldev_notify(dev, 0, RDMA_REGISTER_EVENT);
 	ibcore_netdev_notify_all(dev);
-	/* Whoever waits for the lock to unregister has a reference, we none. */
+	/* After the unlock another thread may unregister and free @dev. */
 	get_device(&dev->dev);
 	mutex_unlock(&dev->unregistration_lock);
 	put_device(&dev->dev);
@@ -552,11 +553,10 @@ EXPORT_SYMBOL(ib_register_device);
  * @dev: a registered device
  *
  * Returns when no client uses the device, no registration reference is held and
- * no event handler runs.  If the driver has dealloc_driver(), that was called and
- * @dev must not be used any more.  Does nothing to a device that is no longer
- * registered.
+ * no event handler runs.  If the driver has dealloc_driver(), this has called it and
+ * @dev must not be used any more.  Does nothing if the device is not registered.
  *
- * Context: may sleep; not under rtnl, nor from a client's add() or remove().
+ * Context: may sleep; not under rtnl and not from a client's add() or remove().
  */
 void ib_unregister_device(struct ib_device *dev)
 {
@@ -568,10 +568,10 @@ EXPORT_SYMBOL(ib_unregister_device);
 
 /**
  * ib_unregister_device_and_put - Unregister a device found by a lookup
- * @dev: with a registration reference, which this consumes
+ * @dev: the device; this consumes the caller's registration reference on it
  *
- * For drivers with dealloc_driver().  Several threads may call it at once: all
- * return when the device is gone.
+ * For drivers with dealloc_driver().  Several threads may call it at once: each
+ * returns when the device has been unregistered.
  *
  * Context: as ib_unregister_device().
  */
@@ -596,11 +596,11 @@ static void unregistration_work(struct work_struct *work)
 
 /**
  * ib_unregister_device_queued - Unregister a device from a work queue
- * @dev: the caller holds a registration reference, and keeps it
+ * @dev: the device; the caller holds a registration reference, and keeps it
  *
- * For drivers with dealloc_driver() that learn under rtnl, or in atomic context,
- * that a device must go.  A module then has to call ib_unregister_driver()
- * before it unloads.
+ * For drivers with dealloc_driver() that find out under rtnl, or in atomic context,
+ * that a device must be unregistered.  The driver's module must then call
+ * ib_unregister_driver() before it is unloaded.
  *
  * Context: any.
  */
@@ -616,10 +616,11 @@ EXPORT_SYMBOL(ib_unregister_device_queued);
 
 /**
  * ib_unregister_driver - Unregister all devices of a driver
- * @driver_id: of the driver
+ * @driver_id: the driver's ID
  *
- * When it returns each device of @driver_id, whoever unregistered it, has left
- * dealloc_driver(): the module may go.  The driver registers no more of them.
+ * When this returns, dealloc_driver() has returned for each device of @driver_id,
+ * also for those that other threads unregister, and the module may be unloaded.
+ * The driver must not register devices any more.
  *
  * Context: as ib_unregister_device().
  */
@@ -661,10 +662,10 @@ static int move_locked(struct ib_device *dev, struct net *from, struct net *to)
 	if (enabled)
 		device_disable(dev);
 
-	/* The namespace of the class device follows rdma_net. */
+	/* The class takes the device's sysfs namespace from rdma_net. */
 	write_pnet(&dev->coredev.rdma_net, to);
 	ret = ibcore_device_rename_moved(dev);
-	/* A namespace that exits is not referred to, whatever sysfs shows. */
+	/* Do not point back to a namespace that exits, even if sysfs still shows it. */
 	if (ret && check_net(from))
 		write_pnet(&dev->coredev.rdma_net, from);
 

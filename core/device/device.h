@@ -2,7 +2,7 @@
 #ifndef IBCORE_DEVICE_H
 #define IBCORE_DEVICE_H
 
-/* Devices: their life, clients, ports and namespaces, and what is counted of them. */
+/* Devices: lifetime, clients, ports, namespaces, resource tracking and counters. */
 #include <net/netns/generic.h>
 #include <rdma/rdma_netlink.h>
 #include <ibex/cgroup.h>
@@ -14,38 +14,40 @@
 
 /* ---- device.c: allocation, registration, lifetime ---- */
 enum ibcore_dev_state {
-	IBCORE_DEV_ALLOCATED,	/* known to its driver alone */
+	IBCORE_DEV_ALLOCATED,	/* known only to its driver */
 	IBCORE_DEV_DISABLED,	/* has a name; no client, no registration reference */
 	IBCORE_DEV_ENABLED,	/* in use */
-	IBCORE_DEV_GONE,	/* unregistered; memory only */
+	IBCORE_DEV_GONE,	/* unregistered; only the memory remains */
 	IBCORE_DEV_STATES
 };
 
-/* What core keeps beside each struct ib_device, in the same allocation. */
+/* Core's private data of a struct ib_device, in the same allocation. */
 struct ibcore_device {
 	struct rcu_head rcu;
 	enum ibcore_dev_state state;	/* protected by ib.unregistration_lock */
 	unsigned int stages;		/* protected by ib.unregistration_lock */
 
-	struct mutex client_lock;	/* clients_open, attached; callbacks; the name */
+	struct mutex client_lock;	/* clients_open, attached, callbacks, name */
 	bool clients_open;		/* protected by client_lock */
 	/*
-	 * Changed under client_lock and ib.client_data_rwsem, read under either.
+	 * Attached clients.  Changed under both client_lock and
+	 * ib.client_data_rwsem, read under either.
 	 */
 	struct list_head attached;
 
 	bool compat_open;		/* protected by ib.compat_devs_mutex */
 	bool subdev_open;		/* protected by ib.subdev_lock */
 
-	spinlock_t event_lock;		/* events_open, events */
+	spinlock_t event_lock;		/* protects events_open, events */
 	bool events_open;		/* protected by event_lock */
 	struct list_head events;	/* protected by event_lock */
 	struct work_struct event_work;
 
-	atomic_t probes;		/* qp_probe.c: queries under way */
-	bool psn_moves;			/* qp_probe.c: seen so; never unset */
+	atomic_t probes;		/* qp_probe.c: query_qp calls under way */
+	bool psn_moves;			/* qp_probe.c: rq_psn seen to advance; sticky */
 
-	struct ib_device ib ____cacheline_aligned;	/* last: the driver's begins here */
+	/* Last: the driver's struct begins with it. */
+	struct ib_device ib ____cacheline_aligned;
 };
 
 static inline struct ibcore_device *ibcore_priv(struct ib_device *dev)
@@ -55,7 +57,7 @@ static inline struct ibcore_device *ibcore_priv(struct ib_device *dev)
 
 int ibcore_device_init(void);
 void ibcore_device_exit(void);
-/* Takes @dev out of @from, its namespace, and registers it anew in @to. */
+/* Moves @dev from its namespace @from to @to: disables and enables it again. */
 int ibcore_device_move(struct ib_device *dev, struct net *from, struct net *to);
 
 /* ---- registry.c: the set of devices, their names and indices ---- */
@@ -66,23 +68,23 @@ void ibcore_registry_remove(struct ib_device *dev);
 bool ibcore_registry_empty(void);
 void ibcore_registry_exit(void);
 /*
- * The device of the lowest index from *@index on, with a memory reference
- * (put_device), whatever its state; *@index becomes its index.  Or NULL.
+ * Returns the device with the lowest index that is at least *@index, in any state,
+ * with a memory reference (put_device), and sets *@index to its index; or NULL.
  */
 struct ib_device *ibcore_registry_next(u32 *index);
-/* The same with a registration reference, skipping devices that have none. */
+/* The same with a registration reference (ib_device_put); skips disabled devices. */
 struct ib_device *ibcore_device_get_next(u32 *index);
 
-/* With a registration reference (ib_device_put), or NULL; obeys netns access. */
+/* Returns a registration reference (ib_device_put); NULL if @net has no access. */
 struct ib_device *ibcore_device_get_by_index(const struct net *net, u32 index);
 int ibcore_device_rename(struct ib_device *dev, const char *name);
-/* The name stays; where sysfs shows it follows dev->coredev.rdma_net. */
+/* Moves the sysfs directory to the namespace dev->coredev.rdma_net; same name. */
 int ibcore_device_rename_moved(struct ib_device *dev);
 
 /*
- * Calls @fn, with a registration reference held and no lock, for every device
- * that @net may see with an index of @start or more, in order of index, until
- * @fn answers non-zero, which is returned.
+ * Calls @fn for each device with an index of at least @start that @net may access,
+ * in order of index, with a registration reference and no lock held.  Stops when
+ * @fn returns non-zero, and returns that.
  */
 int ibcore_walk_devices(const struct net *net, u32 start,
 			int (*fn)(struct ib_device *dev, void *arg),
@@ -96,8 +98,8 @@ void ibcore_clients_remove(struct ib_device *dev);	/* on unregistration */
 void ibcore_clients_rename(struct ib_device *dev);
 void ibcore_clients_exit(void);
 /*
- * Fills @res from the client called @client_name, for @dev or (NULL) globally.
- * @dev is pinned by the caller.  res->cdev is referenced: put_device() it.
+ * Fills @res from the client named @client_name, for @dev, or globally if @dev is
+ * NULL.  The caller holds a reference on @dev, and calls put_device(res->cdev).
  */
 int ibcore_client_nl_info(struct ib_device *dev, const char *client_name,
 			  struct ib_client_nl_info *res);
@@ -106,18 +108,18 @@ int ibcore_client_nl_info(struct ib_device *dev, const char *client_name,
 int ibcore_event_init(void);
 void ibcore_event_exit(void);
 void ibcore_events_init(struct ib_device *dev);		/* on allocation */
-int ibcore_events_open(struct ib_device *dev);		/* caches are ready */
-void ibcore_events_close(struct ib_device *dev);	/* nothing runs any more */
+int ibcore_events_open(struct ib_device *dev);		/* once the caches are set up */
+void ibcore_events_close(struct ib_device *dev);	/* waits for the running work */
 void ibcore_events_flush(struct ib_device *dev);
 
 /* ---- port.c: port_data, immutables, port queries ---- */
 int ibcore_ports_alloc(struct ib_device *dev);	/* port_data; may be repeated */
-int ibcore_ports_setup(struct ib_device *dev);	/* and the immutables */
+int ibcore_ports_setup(struct ib_device *dev);	/* also reads the immutables */
 void ibcore_ports_release(struct ib_device *dev);
 
 /* ---- netdev.c: the net_device behind a port ---- */
 void ibcore_netdev_release(struct ib_device *dev);
-/* RDMA_NETDEV_ATTACH_EVENT for every port that has a netdev. */
+/* Sends RDMA_NETDEV_ATTACH_EVENT for every port that has a netdev. */
 void ibcore_netdev_notify_all(struct ib_device *dev);
 
 /* ---- netns.c: per-namespace state, compat devices, shared or exclusive ---- */
@@ -125,17 +127,17 @@ struct ibcore_net {
 	possible_net_t net;
 	struct sock *nl_sock;	/* netlink.c */
 	u32 id;			/* key in a device's compat_devs */
-	struct list_head node;	/* netns.c: in the set, under ibcore_nets_rwsem */
+	struct list_head node;	/* netns.c: in nets, under ibcore_nets_rwsem */
 };
 
 extern unsigned int ibcore_net_id;
-extern bool ibcore_netns_mode;		/* the module's parameter netns_mode */
+extern bool ibcore_netns_mode;		/* module parameter netns_mode */
 
 int ibcore_netns_init(void);
 void ibcore_netns_exit(void);
 bool ibcore_netns_shared(void);
 int ibcore_netns_set_shared(bool shared);
-/* Consumes the caller's registration reference on @dev, whatever it returns. */
+/* Consumes the caller's registration reference on @dev, also on error. */
 int ibcore_device_set_netns(struct sk_buff *skb, struct ib_device *dev,
 			    u32 ns_fd);
 int ibcore_compat_devs_add(struct ib_device *dev);
@@ -153,7 +155,7 @@ int ibcore_hw_stats_setup_port(struct ib_device *dev, u32 port,
 			       const struct attribute_group **group);
 void ibcore_hw_stats_release(struct ib_device *dev);
 struct rdma_hw_stats *ibcore_hw_stats_get_port(struct ib_device *dev, u32 port);
-/* Reads what is older than its lifespan; the caller holds stats->lock. */
+/* Updates values older than their lifespan; the caller holds stats->lock. */
 int ibcore_hw_stats_refresh(struct ib_device *dev, struct rdma_hw_stats *stats,
 			    u32 port, int index);
 bool ibcore_hw_stats_is_optional(const struct rdma_hw_stats *stats, int index);
@@ -162,14 +164,14 @@ bool ibcore_hw_stats_is_optional(const struct rdma_hw_stats *stats, int index);
 int ibcore_restrack_setup(struct ib_device *dev);
 void ibcore_restrack_release(struct ib_device *dev);
 /*
- * Holds the first entry numbered *@id or more, setting *@id to its number, or
- * returns NULL.  @show_dd: also the drivers' own QPs.
+ * Takes a reference on the first entry whose number is at least *@id and sets *@id
+ * to its number, or returns NULL.  @show_dd: include the drivers' own QPs.
  */
 struct rdma_restrack_entry *
 ibcore_restrack_next(struct ib_device *dev, enum rdma_restrack_type type,
 		     unsigned long *id, bool show_dd);
 #if IS_ENABLED(CONFIG_KUNIT)
-/* Entries that the above has looked at; not exact when there are several at it. */
+/* Entries ibcore_restrack_next() looked at; inexact if several threads call it. */
 extern unsigned long ibcore_restrack_visits;
 #endif
 
@@ -178,7 +180,7 @@ void ibcore_counter_setup(struct ib_device *dev);
 void ibcore_counter_release(struct ib_device *dev);
 int ibcore_counter_bind_qp_auto(struct ib_qp *qp, u32 port);
 int ibcore_counter_unbind_qp(struct ib_qp *qp, bool force);
-/* Adds to @sums what QPs' counters, present and past, have of @n from @first. */
+/* Adds values @first to @first + @n - 1 of all QP counters, also freed ones, to @sums. */
 void ibcore_counter_add_hwstats(struct ib_device *dev, u32 port, int first,
 				int n, u64 *sums);
 int ibcore_counter_query(struct rdma_counter *counter);

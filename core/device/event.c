@@ -2,10 +2,10 @@
 /*
  * Asynchronous events of devices and ports (IBA vol. 1, 11.6.3).
  *
- * A driver may raise one in a hard interrupt.  Each device has a queue, worked off
- * in order by one work item, so that events of one device are ordered and those
- * of different devices run in parallel.  Of each event the caches learn first,
- * then the handlers, which thus read values that are not older than the event.
+ * A driver may report an event in a hard interrupt.  Each device has a queue, which
+ * one work item processes in order, so that events of one device are ordered and
+ * those of different devices run in parallel.  Each event first refreshes the caches
+ * and then reaches the handlers, which thus read values no older than the event.
  */
 #include <linux/slab.h>
 #include "device/device.h"
@@ -85,7 +85,7 @@ void ibcore_events_close(struct ib_device *dev)
 	priv->events_open = false;
 	spin_unlock_irq(&priv->event_lock);
 	cancel_work_sync(&priv->event_work);
-	/* The clients are gone: nobody misses these. */
+	/* All clients have been removed: no handler waits for these events. */
 	while ((ev = pop_event(priv)))
 		kfree(ev);
 }
@@ -114,7 +114,7 @@ static bool queue_event(struct ibcore_device *priv, struct queued_event *ev)
  * ib_dispatch_event - Report an asynchronous event
  * @event: of a device or port; copied
  *
- * Dropped when the device is not registered: nobody is subscribed then.
+ * The event is dropped if the device is not registered: it has no handlers then.
  *
  * Context: any, hard interrupts included.
  */
@@ -142,10 +142,10 @@ EXPORT_SYMBOL(ib_dispatch_event);
 
 /**
  * ib_register_event_handler - subscribe to a device's asynchronous events
- * @event_handler: made by INIT_IB_EVENT_HANDLER()
+ * @event_handler: initialized by INIT_IB_EVENT_HANDLER()
  *
- * The handler is called in process context, event by event, and may sleep; it
- * must not (un)register handlers of the device.
+ * The handler is called in process context, for one event at a time, and may sleep;
+ * it must not (un)register handlers of the device.
  *
  * Context: may sleep.
  */
@@ -161,9 +161,9 @@ EXPORT_SYMBOL(ib_register_event_handler);
 
 /**
  * ib_unregister_event_handler - unsubscribe from events
- * @event_handler: registered
+ * @event_handler: a registered handler
  *
- * When it returns the handler does not run, and will not.
+ * When this returns, the handler is not running and will not be called again.
  *
  * Context: may sleep; not from a handler of the device.
  */
@@ -177,19 +177,19 @@ void ib_unregister_event_handler(struct ib_event_handler *event_handler)
 }
 EXPORT_SYMBOL(ib_unregister_event_handler);
 
-/* ---- words ---- */
+/* ---- names of events and statuses ---- */
 
 /**
- * ib_event_msg - An asynchronous event in words
+ * ib_event_msg - The name of an asynchronous event
  * @event: IBA vol. 1, 11.6.3
  *
  * Context: any.
- * Return: a constant string, also for a number that is no event.
+ * Return: a constant string, also if @event is not a valid event.
  */
 const char *__attribute_const__ ib_event_msg(enum ib_event_type event)
 {
 	switch (event) {
-	/* of ports and devices */
+	/* ports and devices */
 	case IB_EVENT_PORT_ACTIVE:		return "port active";
 	case IB_EVENT_PORT_ERR:			return "port error";
 	case IB_EVENT_LID_CHANGE:		return "LID change";
@@ -198,7 +198,7 @@ const char *__attribute_const__ ib_event_msg(enum ib_event_type event)
 	case IB_EVENT_SM_CHANGE:		return "SM change";
 	case IB_EVENT_CLIENT_REREGISTER:	return "client reregister";
 	case IB_EVENT_DEVICE_FATAL:		return "device fatal error";
-	/* of QPs */
+	/* QPs */
 	case IB_EVENT_COMM_EST:			return "communication established";
 	case IB_EVENT_SQ_DRAINED:		return "send queue drained";
 	case IB_EVENT_QP_LAST_WQE_REACHED:	return "last WQE reached";
@@ -207,7 +207,7 @@ const char *__attribute_const__ ib_event_msg(enum ib_event_type event)
 	case IB_EVENT_QP_ACCESS_ERR:		return "QP access error";
 	case IB_EVENT_QP_REQ_ERR:		return "QP request error";
 	case IB_EVENT_QP_FATAL:			return "QP fatal error";
-	/* of other queues */
+	/* other queues */
 	case IB_EVENT_CQ_ERR:			return "CQ error";
 	case IB_EVENT_SRQ_LIMIT_REACHED:	return "SRQ limit reached";
 	case IB_EVENT_SRQ_ERR:			return "SRQ error";
@@ -218,17 +218,17 @@ const char *__attribute_const__ ib_event_msg(enum ib_event_type event)
 EXPORT_SYMBOL(ib_event_msg);
 
 /**
- * ib_wc_status_msg - The status of a completion in words
+ * ib_wc_status_msg - The name of a completion status
  * @status: IBA vol. 1, 11.6.2
  *
  * Context: any.
- * Return: a constant string, also for a number that is no status.
+ * Return: a constant string, also if @status is not a valid status.
  */
 const char *__attribute_const__ ib_wc_status_msg(enum ib_wc_status status)
 {
 	switch (status) {
 	case IB_WC_SUCCESS:		return "success";
-	/* found by the requester's side */
+	/* detected by the requester */
 	case IB_WC_WR_FLUSH_ERR:	return "WR flushed";
 	case IB_WC_RETRY_EXC_ERR:	return "transport retry counter exceeded";
 	case IB_WC_RNR_RETRY_EXC_ERR:	return "RNR retry counter exceeded";
@@ -245,7 +245,7 @@ const char *__attribute_const__ ib_wc_status_msg(enum ib_wc_status status)
 	case IB_WC_REM_INV_REQ_ERR:	return "remote invalid request error";
 	case IB_WC_REM_INV_RD_REQ_ERR:	return "remote invalid RD request";
 	case IB_WC_REM_ABORT_ERR:	return "operation aborted";
-	/* of reliable datagrams */
+	/* reliable datagrams */
 	case IB_WC_LOC_RDD_VIOL_ERR:	return "local RDD violation error";
 	case IB_WC_LOC_EEC_OP_ERR:	return "local EE context operation error";
 	case IB_WC_INV_EECN_ERR:	return "invalid EE context number";

@@ -3,15 +3,15 @@
  * Hardware counters of a driver, and the hw_counters directories that show
  * them (Documentation/ABI/stable/sysfs-class-infiniband).
  *
- * The driver fills stats->value[] on demand; it is asked again only when the
- * values are older than the lifespan the operator chose.
+ * The driver fills stats->value[] on demand; it is called again only when the values
+ * are older than the lifespan, which the operator can set.
  */
 #include <linux/sysfs.h>
 #include <rdma/ib_sysfs.h>
 
 #include "device/device.h"
 
-/* One file.  The same struct serves devices and ports. */
+/* One sysfs file, of a device or of a port. */
 struct hw_attr {
 	union {
 		struct device_attribute dev;
@@ -34,16 +34,16 @@ struct hw_dir {
 #define HW_LIFESPAN_MAX_MS 10000
 
 struct hw_stats_device_data {
-	struct hw_dir *device;		/* NULL if it has no counters */
+	struct hw_dir *device;		/* NULL if the device has no counters */
 	u32 num_ports;
 	struct hw_dir *ports[] __counted_by(num_ports);	/* by port number */
 };
 
 /**
  * rdma_alloc_hw_stats_struct() - allocate a set of hardware counters
- * @descs: what each counter is; outlives the set
- * @num_counters: how many there are
- * @lifespan: milliseconds for which values once read stay good
+ * @descs: a description of each counter; must outlive the set
+ * @num_counters: number of counters
+ * @lifespan: milliseconds for which values that were read stay valid
  *
  * Context: process, may sleep.
  * Return: the set with all values 0, or NULL.
@@ -67,8 +67,8 @@ rdma_alloc_hw_stats_struct(const struct rdma_stat_desc *descs,
 	stats->is_disabled = disabled;
 	stats->lifespan = msecs_to_jiffies(lifespan);
 	/*
-	 * So that the first read asks the driver, whatever jiffies is and
-	 * whatever lifespan the operator chooses before.
+	 * Makes the first read call the driver, for any value of jiffies and any
+	 * lifespan that the operator sets before.
 	 */
 	stats->timestamp = jiffies - 1 -
 			   max(stats->lifespan,
@@ -98,7 +98,7 @@ bool ibcore_hw_stats_is_optional(const struct rdma_hw_stats *stats, int index)
 	return stats->descs[index].flags & IB_STAT_FLAG_OPTIONAL;
 }
 
-/* @index as of ib_device_ops.get_hw_stats: num_counters means all of them. */
+/* @index: as for ib_device_ops.get_hw_stats; num_counters means all counters. */
 int ibcore_hw_stats_refresh(struct ib_device *dev, struct rdma_hw_stats *stats,
 			    u32 port, int index)
 {
@@ -172,7 +172,7 @@ static ssize_t hw_lifespan_store(struct hw_attr *attr, const char *buf,
 	return count;
 }
 
-/* sysfs of a device and of a port reach the above by these. */
+/* The sysfs methods of devices and of ports, which call the functions above. */
 static ssize_t dev_value_show(struct device *dev, struct device_attribute *attr,
 			      char *buf)
 {
@@ -248,7 +248,7 @@ static void hw_dir_free(struct hw_dir *dir)
 	kfree(dir);
 }
 
-/* Takes over @stats, also when it fails.  Optional counters have no file. */
+/* Consumes @stats, also on error.  Optional counters get no file. */
 static struct hw_dir *hw_dir_alloc(struct ib_device *dev, u32 port,
 				   struct rdma_hw_stats *stats)
 {
@@ -296,7 +296,7 @@ static struct hw_dir *hw_dir_create(struct ib_device *dev, u32 port)
 		rdma_free_hw_stats_struct(stats);
 		return NULL;
 	}
-	/* Drivers say -1 for the default, here or to the allocation. */
+	/* For the default, drivers set this to -1 or pass -1 to the allocation. */
 	if (stats->lifespan >= MAX_JIFFY_OFFSET)
 		stats->lifespan =
 			msecs_to_jiffies(RDMA_HW_STATS_DEFAULT_LIFESPAN);
@@ -334,7 +334,7 @@ int ibcore_hw_stats_setup_device(struct ib_device *dev)
 	return 0;
 }
 
-/* @group: for the port's directory, or NULL if the port has no counters. */
+/* @group: set to the port's group, or to NULL if the port has no counters. */
 int ibcore_hw_stats_setup_port(struct ib_device *dev, u32 port,
 			       const struct attribute_group **group)
 {
@@ -354,7 +354,7 @@ int ibcore_hw_stats_setup_port(struct ib_device *dev, u32 port,
 	return 0;
 }
 
-/* The port's counters, or NULL; valid while @dev is registered. */
+/* Returns the port's counters, or NULL; valid while @dev is registered. */
 struct rdma_hw_stats *ibcore_hw_stats_get_port(struct ib_device *dev, u32 port)
 {
 	struct hw_stats_device_data *data = dev->hw_stats_data;
@@ -365,9 +365,9 @@ struct rdma_hw_stats *ibcore_hw_stats_get_port(struct ib_device *dev, u32 port)
 }
 
 /*
- * No reference remains: (1) the files are gone, and sysfs waited for those who
- * had them open, when the device and its ports were removed; (2) netlink's
- * readers hold a registration reference, and the device is not registered.
+ * No reference remains: (1) the sysfs files were removed with the device and its
+ * ports, which waited for their readers; (2) netlink's readers hold a registration
+ * reference, and the device is not registered.
  */
 void ibcore_hw_stats_release(struct ib_device *dev)
 {

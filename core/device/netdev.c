@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The net_device behind a port: RoCE and iWARP ports send by one.  Most drivers
- * name it with ib_device_set_netdev(); where a driver has get_netdev() that is
- * asked instead.
+ * The net_device of a port: RoCE and iWARP ports send through one.  Most drivers set
+ * it with ib_device_set_netdev(); if a driver has get_netdev(), core calls that
+ * instead.
  *
- * A port holds a reference on its netdev, so does each answer.  From a netdev to
- * its ports leads a hash table read under RCU.  The netdev of a port changes
- * under netdev_lock of the port, in which nests hash_lock.
+ * A port holds a reference on its netdev, and each lookup returns another one.  A
+ * hash table, read under RCU, leads from a netdev to its ports.  The netdev of a port
+ * changes under the port's netdev_lock, in which hash_lock nests.
  *
- * A port keeps its netdev until the driver takes it away or the device leaves:
- * drivers find the device by the netdev in NETDEV_UNREGISTER, and take it down.
+ * A port keeps its netdev until the driver removes it or the device is unregistered:
+ * in NETDEV_UNREGISTER drivers find the device by its netdev, and unregister it.
  */
 #include <linux/hashtable.h>
 #include <linux/rtnetlink.h>
@@ -20,7 +20,7 @@
 
 static DEFINE_HASHTABLE(ndev_hash, 6);
 static DEFINE_SPINLOCK(hash_lock);
-/* Readers whom a moving entry led astray look again. */
+/* A reader that a moved entry led into another chain searches again. */
 static seqcount_spinlock_t hash_seq =
 	SEQCNT_SPINLOCK_ZERO(hash_seq, &hash_lock);
 
@@ -68,8 +68,8 @@ static bool replace_ndev(struct ib_port_data *pdata, struct net_device *ndev)
 }
 
 /**
- * ib_device_set_netdev - Name the netdev of a port
- * @ib_dev: the device, its number of ports set; registered or not
+ * ib_device_set_netdev - Set the netdev of a port
+ * @ib_dev: the device, registered or not; its number of ports must be set
  * @ndev: the netdev, on which a reference is taken, or NULL
  * @port: the port
  *
@@ -109,7 +109,10 @@ static struct net_device *stored_netdev(struct ib_device *dev, u32 port)
 
 	if (!dev->port_data)
 		return NULL;
-	/* RCU would not do: the port's reference may be the last but one. */
+	/*
+	 * Not under RCU alone: the port could put its reference, and unregistration
+	 * stop waiting for references, before dev_hold() takes one.
+	 */
 	pdata = &dev->port_data[port];
 	spin_lock_bh(&pdata->netdev_lock);
 	ndev = port_ndev(pdata);
@@ -124,8 +127,9 @@ static struct net_device *stored_netdev(struct ib_device *dev, u32 port)
  * @port: the port
  *
  * Context: not in hard interrupts; may sleep if the driver has get_netdev().
- * Return: the netdev, referenced (dev_put); NULL: there is no such port, it has
- * none, or that has been unregistered (in NETDEV_UNREGISTER it is still found).
+ * Return: the netdev, with a reference (dev_put); NULL if there is no such port, it
+ * has no netdev, or the netdev has been unregistered (during NETDEV_UNREGISTER it is
+ * still returned).
  */
 struct net_device *ib_device_get_netdev(struct ib_device *ib_dev, u32 port)
 {
@@ -189,7 +193,7 @@ struct ib_device *ib_device_get_by_netdev(struct net_device *ndev,
 }
 EXPORT_SYMBOL(ib_device_get_by_netdev);
 
-/* The device is not registered; its ports' netdevs may go. */
+/* Drops the references on the ports' netdevs; the device is not registered. */
 void ibcore_netdev_release(struct ib_device *dev)
 {
 	u32 port;
@@ -214,7 +218,7 @@ void ibcore_netdev_notify_all(struct ib_device *dev)
 	}
 }
 
-/* ---- netdevs that a device makes (IPoIB offload, OPA VNIC) ---- */
+/* ---- netdevs that a device provides (IPoIB offload, OPA VNIC) ---- */
 
 static int netdev_params(struct ib_device *device, u32 port_num,
 			 enum rdma_netdev_t type,
@@ -228,17 +232,17 @@ static int netdev_params(struct ib_device *device, u32 port_num,
 }
 
 /**
- * rdma_init_netdev - Have a device take on a netdev
+ * rdma_init_netdev - Have a device initialize a netdev
  * @device: the device
  * @port_num: its port
  * @type: kind of netdev
  * @name: not used
  * @name_assign_type: not used
  * @setup: not used
- * @netdev: from rdma_alloc_netdev() of the same arguments, not yet registered
+ * @netdev: from rdma_alloc_netdev() with the same arguments, not yet registered
  *
  * Context: may sleep.
- * Return: 0; -EOPNOTSUPP: @device makes none of @type; or the driver's error.
+ * Return: 0; -EOPNOTSUPP: @device provides none of @type; or the driver's error.
  */
 int rdma_init_netdev(struct ib_device *device, u32 port_num,
 		     enum rdma_netdev_t type, const char *name,
@@ -258,7 +262,7 @@ int rdma_init_netdev(struct ib_device *device, u32 port_num,
 EXPORT_SYMBOL(rdma_init_netdev);
 
 /**
- * rdma_alloc_netdev - Allocate a netdev as a device wants it
+ * rdma_alloc_netdev - Allocate a netdev with the sizes a device requires
  * @device: the device
  * @port_num: its port
  * @type: kind of netdev
@@ -267,7 +271,7 @@ EXPORT_SYMBOL(rdma_init_netdev);
  * @setup: as for alloc_netdev_mqs()
  *
  * Context: may sleep.
- * Return: the netdev; ERR_PTR(-EOPNOTSUPP): @device makes none of @type;
+ * Return: the netdev; ERR_PTR(-EOPNOTSUPP): @device provides none of @type;
  * ERR_PTR(-ENOMEM); or the driver's error.
  */
 struct net_device *rdma_alloc_netdev(struct ib_device *device, u32 port_num,

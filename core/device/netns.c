@@ -2,27 +2,26 @@
 /*
  * Devices and network namespaces (rdma-system(8)).
  *
- * shared	each namespace sees each device.  In those that a device does not
- *		live in it has a compat device: another class device of the same
- *		name, with sysfs files that lead to the one device.
- * exclusive	a device is seen in the namespace it lives in only, and can be
- *		moved (`rdma dev set DEV netns NS`).
+ * shared	every namespace sees every device.  In each namespace other than its
+ *		own, a device has a compat device: another class device of the same
+ *		name, whose sysfs files lead to the one device.
+ * exclusive	only a device's own namespace sees it, and it can be moved
+ *		(`rdma dev set DEV netns NS`).
  *
- * A compat device belongs to one pair of a device and a namespace, is in
- * compat_devs of the device by the namespace's id, and comes and goes under
- * compat_devs_mutex.  Device and namespace are in their set before they walk the
- * other one: no pair is missed.  A pair that both walks meet has its compat device
- * from the first.
+ * A compat device belongs to one pair of a device and a namespace.  It is in the
+ * device's compat_devs, by the namespace's id, and is created and removed under
+ * compat_devs_mutex.  A device enters the registry before it walks the namespaces, and
+ * a namespace is added to the list nets before it walks the devices, so no pair is
+ * missed.  If both walks find a pair, the first one creates its compat device.
  *
- * Why no compat device of a namespace remains when it exits: it left the set
- * before; a device that found it there holds ibcore_nets_rwsem until its compat
- * device is made; then each device in the registry is visited, and one that is
- * there no longer removed its compat devices before it left.
+ * Why no compat device of a namespace remains when the namespace exits: (1) it was
+ * removed from nets; (2) a device that found it there holds ibcore_nets_rwsem until its
+ * compat device is created; (3) then each device in the registry is visited, and a
+ * device that is not there any more removed its compat devices before it left.
  *
- * Only then is the id free for another namespace: namespaces exit beside others
- * that begin, and for as long as devices take to be moved out.  Thus what
- * compat_devs has by an id is of the one namespace that has it, in the set or on
- * its way out.
+ * Only then is the namespace's id freed: moving its devices to init_net takes time,
+ * and other namespaces may be created meanwhile.  So an entry of compat_devs always
+ * belongs to the one namespace that has its id, in nets or exiting.
  */
 #include <linux/capability.h>
 #include <linux/idr.h>
@@ -34,12 +33,12 @@
 unsigned int ibcore_net_id;
 bool ibcore_netns_mode = true;
 
-/* Changes under ibcore_nets_rwsem, held for writing. */
+/* Written with ibcore_nets_rwsem held for writing. */
 static bool shared = true;
 
 static DECLARE_RWSEM(ibcore_nets_rwsem);
 static LIST_HEAD(nets);		/* protected by ibcore_nets_rwsem */
-static DEFINE_IDA(net_ids);	/* of those in the set, and of those leaving */
+static DEFINE_IDA(net_ids);	/* of namespaces in nets, and of those exiting */
 
 bool ibcore_netns_shared(void)
 {
@@ -52,7 +51,7 @@ bool ibcore_netns_shared(void)
  * @net: the namespace
  *
  * Context: any.
- * Return: true in shared mode, or if @dev lives in @net.
+ * Return: true in shared mode, or if @net is the namespace of @dev.
  */
 bool rdma_dev_access_netns(const struct ib_device *dev, const struct net *net)
 {
@@ -86,7 +85,7 @@ static struct ib_core_device *compat_alloc(struct ib_device *dev,
 	return cdev;
 }
 
-/* Out of sysfs, and freed when nobody has a file of it open any more. */
+/* Removes @cdev from sysfs; the last reference on it frees it. */
 static void compat_del(struct ib_core_device *cdev)
 {
 	ibcore_sysfs_remove_ports(cdev);
@@ -100,7 +99,7 @@ static struct ib_core_device *compat_create(struct ib_device *dev,
 	struct ib_core_device *cdev;
 	int ret;
 
-	lockdep_assert_held(&dev->compat_devs_mutex); /* dev_name() stays */
+	lockdep_assert_held(&dev->compat_devs_mutex); /* no rename */
 	cdev = compat_alloc(dev, net);
 	if (!cdev)
 		return ERR_PTR(-ENOMEM);
@@ -127,14 +126,14 @@ static int compat_add_locked(struct ib_device *dev, struct ibcore_net *cnet)
 	struct ib_core_device *cdev;
 	int ret;
 
-	/* A closed device has yet to walk the namespaces, or is leaving. */
+	/* A closed device will still walk the namespaces, or is being unregistered. */
 	if (!ibcore_priv(dev)->compat_open)
 		return 0;
 	if (net_eq(read_pnet(&dev->coredev.rdma_net), read_pnet(&cnet->net)))
 		return 0;
 
 	ret = xa_insert(&dev->compat_devs, cnet->id, NULL, GFP_KERNEL);
-	if (ret)	/* -EBUSY: the other walk was first */
+	if (ret)	/* -EBUSY: the other walk was faster */
 		return ret == -EBUSY ? 0 : ret;
 	cdev = compat_create(dev, read_pnet(&cnet->net));
 	if (IS_ERR(cdev)) {
@@ -275,7 +274,7 @@ static int set_shared_locked(bool on)
 
 	if (shared == on)
 		return 0;
-	/* Namespaces may be using the devices that this would take from them. */
+	/* Other namespaces may be using devices that they would lose. */
 	if (!on && !only_init_net() && !ibcore_registry_empty())
 		return -EBUSY;
 
@@ -306,20 +305,20 @@ static int may_move(struct sk_buff *skb, struct ib_device *dev, struct net *net)
 {
 	if (!netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
-	/* Else processes that have it open could hold up the move for ever. */
+	/* Without disassociate_ucontext, a process using @dev could block the move. */
 	if (!dev->ops.disassociate_ucontext || ibcore_netns_shared())
 		return -EOPNOTSUPP;
 	return 0;
 }
 
 /*
- * @ns_fd: file descriptor of a namespace, of the current process.  All users of
- * the device have to leave it, the caller's registration reference included.
+ * @ns_fd: the current process's file descriptor of the target namespace.  The move
+ * waits for all registration references, so this drops the caller's first.
  */
 int ibcore_device_set_netns(struct sk_buff *skb, struct ib_device *dev,
 			    u32 ns_fd)
 {
-	/* Not dereferenced: a move that comes between has us answer -ENODEV. */
+	/* Not dereferenced.  If @dev is moved meanwhile, this returns -ENODEV. */
 	struct net *from = read_pnet(&dev->coredev.rdma_net);
 	struct net *net = get_net_ns_by_fd(ns_fd);
 	int ret;
@@ -355,7 +354,7 @@ static void net_leave_devices(struct ibcore_net *cnet)
 	}
 }
 
-/* The mode holds for as long as its compat devices are made. */
+/* The caller's lock keeps the mode while compat devices are created. */
 static int net_join_devices(struct ibcore_net *cnet)
 {
 	struct ib_device *dev;

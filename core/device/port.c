@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The ports of a device: what core keeps for each, and asking the driver. */
+/* The ports of a device: core's data for each, and queries to the driver. */
 #include <linux/ethtool.h>
 #include <linux/inetdevice.h>
 #include <linux/rtnetlink.h>
@@ -8,10 +8,10 @@
 #include "device/device.h"
 #include "gid/gid.h"
 
-/* port_data, which lookups by netdev read under RCU. */
+/* Contains dev->port_data, which lookups by netdev read under RCU. */
 struct port_table {
 	struct rcu_head rcu;
-	struct ib_port_data data[];	/* by port number; a HCA has no port 0 */
+	struct ib_port_data data[];	/* by port number; an HCA has no port 0 */
 };
 
 static struct port_table *port_table(struct ib_port_data *data)
@@ -28,7 +28,7 @@ static void init_port(struct ib_device *dev, struct ib_port_data *pdata)
 	INIT_HLIST_NODE(&pdata->ndev_hash_link);
 }
 
-/* The driver may name netdevs before it registers the device. */
+/* ib_device_set_netdev() may call this before the device is registered. */
 int ibcore_ports_alloc(struct ib_device *dev)
 {
 	struct port_table *table;
@@ -58,7 +58,7 @@ static int read_immutable(struct ib_device *dev, u32 port)
 	ret = dev->ops.get_port_immutable(dev, port, immutable);
 	if (ret)
 		return ret;
-	/* MADs have a size (IBA vol. 1, 13.4.2). */
+	/* A port with MADs must report their size (IBA vol. 1, 13.4.2). */
 	if (rdma_cap_ib_mad(dev, port) && !rdma_max_mad_size(dev, port))
 		return -EINVAL;
 	return 0;
@@ -91,12 +91,12 @@ void ibcore_ports_release(struct ib_device *dev)
 }
 
 /**
- * ib_port_immutable_read - What never changes of a port
- * @dev: a device, registered or being so
+ * ib_port_immutable_read - Get the constant attributes of a port
+ * @dev: a device that is registered or being registered
  * @port: its port
  *
  * Context: any.
- * Return: table lengths, capabilities of core and the size of a MAD.
+ * Return: table lengths, core capability flags and the maximum MAD size.
  */
 const struct ib_port_immutable *ib_port_immutable_read(struct ib_device *dev,
 						       unsigned int port)
@@ -109,7 +109,7 @@ EXPORT_SYMBOL(ib_port_immutable_read);
 /* ---- protocols ---- */
 
 /**
- * rdma_node_get_transport - The transport that a type of node speaks
+ * rdma_node_get_transport - The transport that a type of node uses
  * @node_type: RDMA_NODE_*
  *
  * Context: any.
@@ -137,7 +137,8 @@ EXPORT_SYMBOL(rdma_node_get_transport);
  * @port_num: its port
  *
  * Context: that of the driver's get_link_layer(); any in practice.
- * Return: what the driver says, else what the node's transport runs on.
+ * Return: what get_link_layer() returns if the driver has it, otherwise the link layer
+ * of the node's transport.
  */
 enum rdma_link_layer rdma_port_get_link_layer(struct ib_device *device,
 					      u32 port_num)
@@ -164,7 +165,7 @@ static bool has_ipv4_address(struct net_device *ndev)
 	return ret;
 }
 
-/* What an iWARP port has from its netdev; its driver may know better. */
+/* Sets the attributes of an iWARP port's netdev; query_port() may overwrite them. */
 static int iwarp_port_attr(struct ib_device *dev, u32 port,
 			   struct ib_port_attr *attr)
 {
@@ -189,16 +190,16 @@ static int iwarp_port_attr(struct ib_device *dev, u32 port,
 }
 
 /**
- * ib_query_port - Ask the driver for the attributes of a port
+ * ib_query_port - Query the driver for the attributes of a port
  * @device: the device
  * @port_num: its port
  * @port_attr: receives them, in host byte order (IBA vol. 1, 11.2.1.2)
  *
- * The subnet prefix is the cached one: drivers do not answer with it, and to read
- * GID 0 for it would be one more command at each query.
+ * The subnet prefix is the cached one: drivers do not return it, and reading GID 0
+ * for it would cost one more command on each query.
  *
  * Context: may sleep; some drivers take rtnl.
- * Return: 0; -EINVAL: no such port; -ENODEV: an iWARP port without netdev; or the
+ * Return: 0; -EINVAL: no such port; -ENODEV: an iWARP port without a netdev; or the
  * driver's error.
  */
 int ib_query_port(struct ib_device *device, u32 port_num,
@@ -227,13 +228,13 @@ int ib_query_port(struct ib_device *device, u32 port_num,
 EXPORT_SYMBOL(ib_query_port);
 
 /**
- * ib_query_pkey - Ask the driver for an entry of a port's P_Key table
+ * ib_query_pkey - Query the driver for an entry of a port's P_Key table
  * @device: the device
  * @port_num: its port
- * @index: of the entry
- * @pkey: receives it, in host byte order
+ * @index: index of the entry
+ * @pkey: receives the P_Key, in host byte order
  *
- * ib_get_cached_pkey() answers without asking.
+ * ib_get_cached_pkey() reads the cached table instead.
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: no such port; -EOPNOTSUPP; or the driver's error.
@@ -252,7 +253,7 @@ EXPORT_SYMBOL(ib_query_pkey);
 /**
  * ib_get_device_fw_str - The firmware version of a device
  * @dev: the device
- * @str: receives it; IB_FW_VERSION_NAME_MAX bytes
+ * @str: receives the version; IB_FW_VERSION_NAME_MAX bytes
  *
  * Context: that of the driver's method; may sleep.
  */
@@ -269,7 +270,7 @@ EXPORT_SYMBOL(ib_get_device_fw_str);
 /**
  * ib_modify_device - Set attributes of a device
  * @device: the device
- * @device_modify_mask: IB_DEVICE_MODIFY_*, what to set
+ * @device_modify_mask: IB_DEVICE_MODIFY_*, the attributes to set
  * @device_modify: the values (IBA vol. 1, 11.2.1.3)
  *
  * Context: may sleep.
@@ -286,8 +287,8 @@ int ib_modify_device(struct ib_device *device, int device_modify_mask,
 EXPORT_SYMBOL(ib_modify_device);
 
 /*
- * A RoCE port has no subnet manager that would read its capability mask: to set
- * the bit of the CM there is nothing to be done.
+ * A RoCE port has no subnet manager to read its capability mask: changing only the
+ * CM bit succeeds without the driver.
  */
 static bool only_cm_capability(const struct ib_port_modify *modify, int mask)
 {
@@ -300,7 +301,7 @@ static bool only_cm_capability(const struct ib_port_modify *modify, int mask)
  * ib_modify_port - Set attributes of a port
  * @device: the device
  * @port_num: its port
- * @port_modify_mask: IB_PORT_*, what to do besides the capability mask
+ * @port_modify_mask: IB_PORT_*, what to change besides the capability mask
  * @port_modify: capability bits to set and to clear, host byte order; InitType
  *	(IBA vol. 1, 11.2.1.3)
  *
@@ -325,7 +326,7 @@ EXPORT_SYMBOL(ib_modify_port);
 
 /* ---- speed ---- */
 
-/* The IB width and speed nearest to an Ethernet speed, from below. */
+/* The IB width and speed for an Ethernet speed; speeds in between round down. */
 static const struct {
 	u32 mbps;
 	enum ib_port_width width;
@@ -360,14 +361,14 @@ static const struct {
 	{ 0,		IB_SPEED_SDR },
 };
 
-/* In Mb/s; a gigabit for a netdev that does not know.  *@lanes: 0 if unknown. */
+/* Returns Mb/s, SPEED_1000 if unknown; sets *@lanes, to 0 if unknown. */
 static u32 netdev_speed(struct net_device *ndev, u32 *lanes)
 {
 	struct ethtool_link_ksettings settings = {};
 	int ret = -ENODEV;
 
 	rtnl_lock();
-	/* Of one that is unregistered the driver may be asked no more. */
+	/* The driver of an unregistered netdev must not be called. */
 	if (ndev->reg_state == NETREG_REGISTERED)
 		ret = __ethtool_get_link_ksettings(ndev, &settings);
 	rtnl_unlock();
@@ -377,7 +378,7 @@ static u32 netdev_speed(struct net_device *ndev, u32 *lanes)
 	return settings.base.speed;
 }
 
-/* Returns whether that many lanes have a width. */
+/* Returns whether IB has a width of @lanes lanes. */
 static bool width_of_lanes(u32 lanes, u8 *width)
 {
 	switch (lanes) {
@@ -407,8 +408,8 @@ static bool width_of_lanes(u32 lanes, u8 *width)
  * @speed: receives the speed of a lane, enum ib_port_speed
  * @width: receives the number of lanes, enum ib_port_width
  *
- * Where the netdev does not say how many lanes it has, the usual number for its
- * speed.
+ * If the netdev does not report how many lanes it has, the usual number for its
+ * speed is taken.
  *
  * Context: may sleep; takes rtnl.
  * Return: 0; -EINVAL: not an Ethernet port; -ENODEV: it has no netdev.
@@ -442,8 +443,8 @@ int ib_get_eth_speed(struct ib_device *dev, u32 port_num, u16 *speed, u8 *width)
 EXPORT_SYMBOL(ib_get_eth_speed);
 
 /*
- * Virtual functions, for the administrator of the physical one: IPoIB passes the
- * requests of `ip link set ... vf ...` on to here.
+ * Virtual functions, for the administrator of the physical function: IPoIB forwards
+ * the requests of `ip link set ... vf ...` to the functions below.
  */
 
 /**
@@ -465,11 +466,11 @@ int ib_set_vf_link_state(struct ib_device *device, int vf, u32 port, int state)
 EXPORT_SYMBOL(ib_set_vf_link_state);
 
 /**
- * ib_get_vf_config - Read how a virtual function is set up
+ * ib_get_vf_config - Read the configuration of a virtual function
  * @device: the physical function
  * @vf: number of the virtual function, from 0
  * @port: port of @device
- * @info: receives it
+ * @info: receives the configuration
  *
  * Context: may sleep.
  * Return: 0, -EOPNOTSUPP, or the driver's error.
@@ -488,7 +489,7 @@ EXPORT_SYMBOL(ib_get_vf_config);
  * @device: the physical function
  * @vf: number of the virtual function, from 0
  * @port: port of @device
- * @stats: receives them
+ * @stats: receives the counters
  *
  * Context: may sleep.
  * Return: 0, -EOPNOTSUPP, or the driver's error.
@@ -527,8 +528,8 @@ EXPORT_SYMBOL(ib_set_vf_guid);
  * @device: the physical function
  * @vf: number of the virtual function, from 0
  * @port: port of @device
- * @node_guid: receives that of the node
- * @port_guid: receives that of the port
+ * @node_guid: receives the node GUID
+ * @port_guid: receives the port GUID
  *
  * Context: may sleep.
  * Return: 0, -EOPNOTSUPP, or the driver's error.

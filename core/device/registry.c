@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The set of devices: an xarray by index, which never comes back before the
- * numbers wrap.  It changes under ibcore_registry_rwsem, with the devices' names.
- * Lookups by index are under RCU: an entry's memory is freed a grace period after
- * it left, and ib_device_try_get() tells whether it may be used.
+ * The registry of devices: an xarray by index.  An index is not reused before the
+ * numbers wrap.  The registry and the devices' names change under
+ * ibcore_registry_rwsem.  Lookups by index use RCU: a device's memory is freed a grace
+ * period after it left the registry, and ib_device_try_get() checks whether the device
+ * may be used.
  *
  * A registered device's name changes under its client_lock, then its
- * compat_devs_mutex, then ibcore_registry_rwsem: what dev_name() answers stays
- * under any of them, and is freed with the change.  The copy in dev->name lives
- * as long as the device and is written inside of all three, under name_lock, by
- * which ibcore_device_name() reads it whole in any context.
+ * compat_devs_mutex, then ibcore_registry_rwsem.  A rename frees the string that
+ * dev_name() returns; any of the three locks keeps it.  The copy in dev->name exists
+ * as long as the device.  It is written under all three locks and name_lock, which
+ * lets ibcore_device_name() read a consistent name in any context.
  */
 #include <linux/bitmap.h>
 #include <linux/seqlock.h>
@@ -26,9 +27,9 @@ static DEFINE_SEQLOCK(name_lock);
 /* ---- names ---- */
 
 /**
- * ibcore_device_name() - the name that a device has now
- * @dev: the device, held in any way
- * @name: set to the name, "" if it has none yet
+ * ibcore_device_name() - read the current name of a device
+ * @dev: the device, with a reference of either kind
+ * @name: set to the name, or to "" if the device has no name yet
  *
  * Context: any but NMI.
  */
@@ -44,7 +45,7 @@ void ibcore_device_name(const struct ib_device *dev,
 }
 EXPORT_SYMBOL(ibcore_device_name);
 
-/* @dev->name is @name afterwards, NUL-padded: at no time is it unterminated. */
+/* Sets @dev->name, padded with NULs, so that it is terminated at any time. */
 static void write_name(struct ib_device *dev, const char *name)
 {
 	lockdep_assert_held_write(&ibcore_registry_rwsem);
@@ -65,7 +66,7 @@ static struct ib_device *find_by_name(const char *name)
 	return NULL;
 }
 
-/* The number that @name has in the place of the %d of @pattern, or -1. */
+/* Returns the number that @name has in place of the %d of @pattern, or -1. */
 static int number_in_name(const char *name, const char *pattern)
 {
 	size_t prefix = strchr(pattern, '%') - pattern;
@@ -82,13 +83,13 @@ static int number_in_name(const char *name, const char *pattern)
 		return -1;
 	memcpy(digits, name, len);
 	digits[len] = '\0';
-	/* "07" is no name of ours, nor in the way of 7 */
+	/* make_name() never makes "07", which does not conflict with "7" */
 	if (kstrtouint(digits, 10, &n) || n > INT_MAX || (*name == '0' && len > 1))
 		return -1;
 	return n;
 }
 
-/* Among N devices one of the numbers 0..N is free; the lowest is taken. */
+/* Returns the lowest free number: with N devices at least one of 0..N is free. */
 static int lowest_free_number(const char *pattern)
 {
 	unsigned int bits = 1;
@@ -119,7 +120,7 @@ static bool name_is_valid(const char *name)
 	       strcmp(name, "..");
 }
 
-/* Makes @name[IB_DEVICE_NAME_MAX], which is free, from @pattern. */
+/* Makes an unused name from @pattern in @name[IB_DEVICE_NAME_MAX]. */
 static int make_name(char *name, const char *pattern)
 {
 	const char *percent = strchr(pattern, '%');
@@ -144,7 +145,7 @@ static int make_name(char *name, const char *pattern)
 	return find_by_name(name) ? -ENFILE : 0;
 }
 
-/* ---- the set ---- */
+/* ---- adding and removing ---- */
 
 int ibcore_registry_add(struct ib_device *dev, const char *pattern)
 {
@@ -161,7 +162,7 @@ int ibcore_registry_add(struct ib_device *dev, const char *pattern)
 	write_name(dev, name);
 	ret = xa_alloc_cyclic(&devices, &dev->index, dev, xa_limit_31b,
 			      &next_index, GFP_KERNEL);
-	ret = min(ret, 0);	/* 1: the numbers wrapped */
+	ret = min(ret, 0);	/* 1: the index wrapped */
 out:
 	up_write(&ibcore_registry_rwsem);
 	return ret;
@@ -190,7 +191,7 @@ struct ib_device *ibcore_registry_next(u32 *index)
 	unsigned long i = *index;
 	struct ib_device *dev;
 
-	/* While it is in the set the driver's memory reference is not dropped. */
+	/* The driver's memory reference lasts while the device is in the registry. */
 	down_read(&ibcore_registry_rwsem);
 	dev = xa_find(&devices, &i, U32_MAX, XA_PRESENT);
 	if (dev)
@@ -282,7 +283,7 @@ static int rename_locked(struct ib_device *dev, const char *name)
 		return 0;
 	if (find_by_name(name))
 		return -EEXIST;
-	/* What udev is told of the rename has the new name in it. */
+	/* First, as the uevent that device_rename() sends contains dev->name. */
 	strscpy(old, dev->name, sizeof(old));
 	write_name(dev, name);
 	ret = device_rename(&dev->dev, name);
@@ -313,8 +314,8 @@ int ibcore_device_rename(struct ib_device *dev, const char *name)
 	int ret;
 
 	/*
-	 * client_lock: ULPs use dev_name() in add(), remove() and rename().
-	 * compat_devs_mutex: no compat device is made with the old name
+	 * client_lock: clients use dev_name() in add(), remove() and rename().
+	 * compat_devs_mutex: no compat device is created with the old name
 	 * meanwhile.
 	 */
 	mutex_lock(&priv->client_lock);

@@ -3,23 +3,23 @@
  * Resource tracking: which objects a device has, who owns them, and how to
  * hold one while it is being reported.
  *
- * Each device has one table a type, an xarray keyed by the number userspace
- * knows the object by.  An entry's life:
+ * Each device has one table per type, an xarray keyed by the number by which
+ * userspace knows the object.  The states of an entry:
  *
- *	new	 refcount 1, that of its owner; not in a table
+ *	new	 refcount 1, the owner's; not in a table
  *	add	 visible: lookups may take further references
- *	begin	 its slot hides it; the owner's reference is dropped and the
- *		 last lookup's put has been waited for
+ *	begin	 hidden: its slot marks it so, the owner's reference has been dropped,
+ *		 and all references of lookups have been waited for
  *	abort	 visible again, refcount 1
- *	commit	 the slot is free, the task reference is gone
+ *	commit	 the slot is free, the task reference has been put
  *
  * Lookups take their reference under xa_lock, and begin hides the entry under
- * the same lock, so after begin no new reference can appear: that is what
- * bounds its wait to the readers there are.
+ * the same lock.  So no new reference can appear after begin, which therefore only
+ * waits for lookups that have found the entry before.
  *
  * A hidden entry keeps its slot, so abort allocates nothing.  The hardware may
- * give a QP's number to the next QP before the old one is committed; its slot
- * then changes hands, which commit can tell because the slot says whose it is.
+ * reuse a QP's number for a new QP before the old entry is committed; the new entry
+ * then takes over the slot.  Commit detects this, as the slot names its entry.
  */
 #include <linux/sched/task.h>
 #include <kunit/visibility.h>
@@ -28,19 +28,19 @@
 
 #include "device/device.h"
 
-/* Entries marked RESTRACK_DD are the drivers' own and only shown on demand. */
+/* Entries marked RESTRACK_DD are drivers' own objects, only reported on request. */
 struct restrack_table {
 	struct xarray xa;	/* struct rdma_restrack_entry by res->id */
 	u32 next_id;		/* hint of xa_alloc_cyclic(); protected by xa_lock */
 	atomic_t visible;	/* entries that lookups find */
-	atomic_t visible_dd;	/* those of them marked RESTRACK_DD */
+	atomic_t visible_dd;	/* visible entries marked RESTRACK_DD */
 };
 
 struct rdma_restrack_root {
 	struct restrack_table tables[RDMA_RESTRACK_MAX];
 };
 
-/* From an entry to its object's pointer to the device, in octets. */
+/* Offset in bytes from an entry to its object's device pointer. */
 #define DEVICE_FROM_RES(object) \
 	((int)offsetof(object, device) - (int)offsetof(object, res))
 
@@ -73,7 +73,7 @@ restrack_table(const struct rdma_restrack_entry *res)
 	return dev && dev->res ? &dev->res->tables[res->type] : NULL;
 }
 
-/* What the slot of @res holds while no lookup may find it. */
+/* The value in the slot of @res while the entry is hidden. */
 static void *restrack_hidden(struct rdma_restrack_entry *res)
 {
 	return xa_tag_pointer(res, 1);
@@ -93,13 +93,13 @@ static void restrack_account(struct restrack_table *table, u32 id, int delta)
 }
 
 /**
- * rdma_restrack_new() - start the life of an entry
+ * rdma_restrack_new() - initialize an entry
  * @res: entry embedded in a zeroed object
- * @type: what the object is
+ * @type: type of the object
  *
- * Follow it by rdma_restrack_set_name() or rdma_restrack_parent_name(), then
- * rdma_restrack_add().  An entry that is never added is ended by
- * rdma_restrack_put() or rdma_restrack_del(), which both release its owner.
+ * The caller then calls rdma_restrack_set_name() or rdma_restrack_parent_name(), and
+ * rdma_restrack_add().  An entry that is never added is released by
+ * rdma_restrack_put() or rdma_restrack_del(), which both drop its task reference.
  *
  * Context: any.
  */
@@ -132,7 +132,7 @@ static void restrack_put_task(struct rdma_restrack_entry *res)
 }
 
 /**
- * rdma_restrack_set_name() - name the owner of an entry
+ * rdma_restrack_set_name() - set the owner of an entry
  * @res: entry not yet added
  * @caller: module that owns a kernel object, a string that outlives @res; NULL
  *	if the current process owns it
@@ -144,15 +144,15 @@ void rdma_restrack_set_name(struct rdma_restrack_entry *res, const char *caller)
 	if (caller)
 		res->kern_name = caller;
 	else
-		/* The thread may end before its process does. */
+		/* The thread may exit before its process does. */
 		restrack_set_task(res, current->group_leader);
 }
 EXPORT_SYMBOL(rdma_restrack_set_name);
 
 /**
- * rdma_restrack_parent_name() - give an entry the owner of another
+ * rdma_restrack_parent_name() - copy the owner of another entry
  * @dst: entry not yet added
- * @parent: named entry that @dst belongs to
+ * @parent: entry of the object that @dst belongs to; its owner is set
  *
  * Context: any; the caller keeps @parent alive.
  */
@@ -166,14 +166,14 @@ void rdma_restrack_parent_name(struct rdma_restrack_entry *dst,
 }
 EXPORT_SYMBOL(rdma_restrack_parent_name);
 
-/* Of these the hardware chooses the number. */
+/* Whether the hardware chooses the object's number. */
 static bool restrack_has_fixed_id(const struct rdma_restrack_entry *res)
 {
 	return res->type == RDMA_RESTRACK_QP ||
 	       res->type == RDMA_RESTRACK_COUNTER;
 }
 
-/* Each port has its own QP0 and QP1: they carry it above a QPN's 24 bits. */
+/* Each port has its own QP0 and QP1, so the port is put above the 24 bits of the QPN. */
 static u32 restrack_fixed_id(struct rdma_restrack_entry *res)
 {
 	const struct ib_qp *qp = container_of(res, struct ib_qp, res);
@@ -191,7 +191,7 @@ static bool restrack_is_dd(const struct rdma_restrack_entry *res)
 	       container_of(res, struct ib_qp, res)->qp_type >= IB_QPT_DRIVER;
 }
 
-/* Takes the slot of a number that is free, or whose owner is on its way out. */
+/* Takes the slot of res->id if it is free or its entry is hidden. */
 static int restrack_reserve_id(struct restrack_table *table,
 			       struct rdma_restrack_entry *res)
 {
@@ -225,7 +225,7 @@ static int restrack_reserve(struct restrack_table *table,
 	return ret < 0 ? ret : 0;
 }
 
-/* Fills a reserved slot, which allocates nothing and cannot fail. */
+/* Makes @res visible in its reserved slot; allocates nothing and cannot fail. */
 static void restrack_show(struct restrack_table *table,
 			  struct rdma_restrack_entry *res)
 {
@@ -241,10 +241,10 @@ static void restrack_show(struct restrack_table *table,
 
 /**
  * rdma_restrack_add() - make an entry visible
- * @res: entry of an object that is complete
+ * @res: entry of a completely initialized object
  *
- * An object that cannot be tracked, because memory is short or its number is
- * taken, works all the same and is only absent from reports.
+ * If the entry cannot be added, for lack of memory or because its number is taken,
+ * the object works all the same and is only missing from reports.
  *
  * Context: process, may sleep.
  */
@@ -267,8 +267,8 @@ void rdma_restrack_add(struct rdma_restrack_entry *res)
 EXPORT_SYMBOL(rdma_restrack_add);
 
 /**
- * rdma_restrack_get() - hold an entry
- * @res: entry that is known to be in memory
+ * rdma_restrack_get() - take a reference on an entry
+ * @res: entry whose memory the caller knows to be valid
  *
  * Context: any.
  * Return: non-zero with a reference, 0 if the entry is being destroyed.
@@ -284,18 +284,18 @@ static void restrack_last_put(struct kref *kref)
 	struct rdma_restrack_entry *res =
 		container_of(kref, struct rdma_restrack_entry, kref);
 
-	/* An object that failed to be created gives up its owner this way. */
+	/* The object's creation failed before the entry was added. */
 	if (!res->valid)
 		restrack_put_task(res);
 	complete(&res->comp);
 }
 
 /**
- * rdma_restrack_put() - end a hold on an entry
- * @res: held entry
+ * rdma_restrack_put() - drop a reference on an entry
+ * @res: referenced entry
  *
  * Context: any.
- * Return: 1 if that was the last hold, else 0.
+ * Return: 1 if that was the last reference, else 0.
  */
 int rdma_restrack_put(struct rdma_restrack_entry *res)
 {
@@ -311,12 +311,12 @@ static struct rdma_restrack_entry *restrack_hold(void *entry)
 }
 
 /**
- * rdma_restrack_get_byid() - find an entry and hold it
+ * rdma_restrack_get_byid() - find an entry and take a reference on it
  * @dev: device whose objects are searched
- * @type: kind of the object
- * @id: its number; for special QPs with the port in bits 24 to 31
+ * @type: type of the object
+ * @id: its number; for QP0 and QP1 with the port in bits 24 to 31
  *
- * Context: any but hardirq.
+ * Context: process; does not sleep.
  * Return: the entry, released by rdma_restrack_put(), or ERR_PTR(-ENOENT).
  */
 struct rdma_restrack_entry *rdma_restrack_get_byid(struct ib_device *dev,
@@ -346,8 +346,8 @@ static void restrack_visit(void)
 }
 
 /*
- * Finds and holds the first entry numbered *@id or more, and sets *@id to its
- * number; NULL if there is none.  O(log n), so a dump may resume anywhere.
+ * Takes a reference on the first entry whose number is at least *@id and sets *@id
+ * to its number; NULL if there is none.  O(log n), so a dump may resume anywhere.
  */
 struct rdma_restrack_entry *
 ibcore_restrack_next(struct ib_device *dev, enum rdma_restrack_type type,
@@ -372,10 +372,10 @@ ibcore_restrack_next(struct ib_device *dev, enum rdma_restrack_type type,
 }
 
 /**
- * rdma_restrack_count() - how many objects of a kind a device has
+ * rdma_restrack_count() - count the objects of one type of a device
  * @dev: device
- * @type: kind of objects
- * @show_details: whether the drivers' own objects count
+ * @type: type of the objects
+ * @show_details: whether to count the drivers' own objects
  *
  * Context: any.  The cost does not depend on the count.
  * Return: the number of visible entries.
@@ -394,11 +394,11 @@ EXPORT_SYMBOL(rdma_restrack_count);
  * rdma_restrack_begin_del() - hide an entry before its object is destroyed
  * @res: entry
  *
- * On return nobody finds or holds the entry.  Then either
- * rdma_restrack_commit_del() once the object is destroyed or
- * rdma_restrack_abort_del() if that failed.
+ * On return no lookup finds the entry and no reference on it remains.  The caller
+ * then calls rdma_restrack_commit_del() once the object is destroyed, or
+ * rdma_restrack_abort_del() if destroying it failed.
  *
- * Context: process, sleeps until those who hold @res have put it.
+ * Context: process, sleeps until all references on @res have been put.
  */
 void rdma_restrack_begin_del(struct rdma_restrack_entry *res)
 {
@@ -419,10 +419,10 @@ void rdma_restrack_begin_del(struct rdma_restrack_entry *res)
 EXPORT_SYMBOL(rdma_restrack_begin_del);
 
 /**
- * rdma_restrack_abort_del() - show an entry again
+ * rdma_restrack_abort_del() - make a hidden entry visible again
  * @res: entry that rdma_restrack_begin_del() hid
  *
- * Context: any but hardirq; cannot fail.
+ * Context: process; does not sleep, cannot fail.
  */
 void rdma_restrack_abort_del(struct rdma_restrack_entry *res)
 {
@@ -436,10 +436,10 @@ void rdma_restrack_abort_del(struct rdma_restrack_entry *res)
 EXPORT_SYMBOL(rdma_restrack_abort_del);
 
 /**
- * rdma_restrack_commit_del() - end an entry that is hidden
- * @res: entry that rdma_restrack_begin_del() hid; its object is destroyed.  A
- *	copy of an object will do where the driver has freed the object, save
- *	for QPs and counters
+ * rdma_restrack_commit_del() - remove a hidden entry
+ * @res: entry that rdma_restrack_begin_del() hid; its object is destroyed.  If the
+ *	driver has freed the object, @res may be in a copy of it, except for QPs
+ *	and counters
  *
  * Context: process.
  */
@@ -459,10 +459,10 @@ void rdma_restrack_commit_del(struct rdma_restrack_entry *res)
 EXPORT_SYMBOL(rdma_restrack_commit_del);
 
 /**
- * rdma_restrack_sync() - wait for those who look at an object
+ * rdma_restrack_sync() - wait for all current holders of an entry
  * @res: entry
  *
- * On return whoever holds @res found it after the call began to return, and so
+ * On return all references taken before the call have been put.  Any later lookup
  * sees every change made before the call.
  *
  * Context: process, may sleep.
@@ -475,14 +475,14 @@ void rdma_restrack_sync(struct rdma_restrack_entry *res)
 EXPORT_SYMBOL(rdma_restrack_sync);
 
 /**
- * rdma_restrack_del() - end an entry
+ * rdma_restrack_del() - remove an entry
  * @res: entry, added or not
  *
- * On return no reference to @res remains: (1) no lookup finds it, its slot is
- * gone; (2) the owner's reference was dropped here; (3) those of lookups were
- * waited for; (4) that on the task has been put.
+ * On return no reference to @res remains: (1) its slot is free, so no lookup finds
+ * it; (2) the owner's reference was dropped here; (3) the references of lookups were
+ * waited for.  Its reference on the task has been put.
  *
- * Context: process, sleeps until those who hold @res have put it.
+ * Context: process, sleeps until all references on @res have been put.
  */
 void rdma_restrack_del(struct rdma_restrack_entry *res)
 {
@@ -491,7 +491,7 @@ void rdma_restrack_del(struct rdma_restrack_entry *res)
 }
 EXPORT_SYMBOL(rdma_restrack_del);
 
-/* Before anything of @dev can be created. */
+/* Called before any object of @dev can be created. */
 int ibcore_restrack_setup(struct ib_device *dev)
 {
 	int i;
@@ -505,7 +505,7 @@ int ibcore_restrack_setup(struct ib_device *dev)
 	return 0;
 }
 
-/* On the last put: whatever is still in a table is a leak of its owner. */
+/* On the last put_device(): an entry still in a table is an object that leaked. */
 void ibcore_restrack_release(struct ib_device *dev)
 {
 	static const char * const names[RDMA_RESTRACK_MAX] = {
@@ -535,18 +535,18 @@ void ibcore_restrack_release(struct ib_device *dev)
 }
 
 /*
- * The rdma cgroup controller: HCA handles and objects a control group may own
- * of each device (Documentation/admin-guide/cgroup-v1/rdma.rst).
+ * The rdma cgroup controller limits the HCA handles and objects that a control group
+ * may have of each device (Documentation/admin-guide/cgroup-v1/rdma.rst).
  */
 
 /**
  * ib_rdmacg_try_charge() - charge the caller's control group for an object
- * @cg_obj: set to the group that paid, for ib_rdmacg_uncharge()
- * @device: device the object will be of
- * @resource_index: what is charged
+ * @cg_obj: set to the charged group, for ib_rdmacg_uncharge()
+ * @device: device of the object
+ * @resource_index: type of resource
  *
  * Context: process, may sleep.
- * Return: 0, -EAGAIN if the group or one above it is at its limit, -ENOMEM.
+ * Return: 0, -EAGAIN if the group or an ancestor is at its limit, -ENOMEM.
  */
 int ib_rdmacg_try_charge(struct ib_rdmacg_object *cg_obj,
 			 struct ib_device *device,
@@ -562,10 +562,10 @@ int ib_rdmacg_try_charge(struct ib_rdmacg_object *cg_obj,
 EXPORT_SYMBOL(ib_rdmacg_try_charge);
 
 /**
- * ib_rdmacg_uncharge() - give back what ib_rdmacg_try_charge() took
- * @cg_obj: the group that paid
- * @device: device the object was of
- * @resource_index: what was charged
+ * ib_rdmacg_uncharge() - undo ib_rdmacg_try_charge()
+ * @cg_obj: the charged group
+ * @device: device of the object
+ * @resource_index: type of resource
  *
  * Context: process, may sleep.
  */
@@ -579,7 +579,7 @@ void ib_rdmacg_uncharge(struct ib_rdmacg_object *cg_obj,
 }
 EXPORT_SYMBOL(ib_rdmacg_uncharge);
 
-/* The controller shows the array itself, so a rename shows there too. */
+/* The controller refers to dev->name itself, so it also shows a new name. */
 void ibcore_cgroup_setup(struct ib_device *dev)
 {
 #ifdef CONFIG_CGROUP_RDMA
@@ -588,7 +588,7 @@ void ibcore_cgroup_setup(struct ib_device *dev)
 #endif
 }
 
-/* Uncharges what is left; after that no object of @dev may be charged. */
+/* Uncharges what is still charged; no object of @dev may be charged afterwards. */
 void ibcore_cgroup_release(struct ib_device *dev)
 {
 #ifdef CONFIG_CGROUP_RDMA

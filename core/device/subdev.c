@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Sub devices: RDMA devices that the driver of a device, their parent, makes on
- * request (`rdma dev add NAME type SMI parent DEV`), and that go with it.
+ * Sub devices: RDMA devices that a parent device's driver creates on request
+ * (`rdma dev add NAME type SMI parent DEV`), and that are deleted with the parent.
  *
- * A parent lists its sub devices.  Whoever takes one off the list, under
- * subdev_lock, is the one that deletes it.  The parent outlives its sub devices:
- * ib_del_sub_device_and_put() holds a registration reference on it, and its own
- * unregistration empties the list before anything else.
+ * A parent has a list of its sub devices.  The thread that removes a sub device from
+ * the list, under subdev_lock, must delete it.  The parent outlives its sub devices:
+ * ib_del_sub_device_and_put() holds a registration reference on the parent, and the
+ * parent's unregistration first empties the list.
  */
 #include <linux/module.h>
 #include "device/device.h"
@@ -40,7 +40,7 @@ void ibcore_subdevs_remove(struct ib_device *dev)
 		dev->ops.del_sub_dev(sub);
 }
 
-/* False if the parent is on its way out: the sub device must go at once. */
+/* Returns false if @parent is being unregistered: the caller must delete @sub. */
 static bool link_subdev(struct ib_device *parent, struct ib_device *sub,
 			enum rdma_nl_dev_type type)
 {
@@ -63,13 +63,13 @@ static bool makes_subdevs(const struct ib_device *dev)
 }
 
 /**
- * ib_add_sub_device - Have a device make a sub device
- * @parent: the device, held by the caller
+ * ib_add_sub_device - Have a device create a sub device
+ * @parent: the device; the caller holds a reference
  * @type: kind of the sub device
  * @name: its name
  *
  * Context: may sleep.
- * Return: 0; -EOPNOTSUPP: the driver makes none; -ENODEV: @parent is being
+ * Return: 0; -EOPNOTSUPP: the driver has no sub devices; -ENODEV: @parent is being
  * unregistered; or the driver's error.
  */
 int ib_add_sub_device(struct ib_device *parent, enum rdma_nl_dev_type type,
@@ -80,7 +80,7 @@ int ib_add_sub_device(struct ib_device *parent, enum rdma_nl_dev_type type,
 
 	if (!makes_subdevs(parent))
 		return -EOPNOTSUPP;
-	/* Its unregistration waits for us, its driver is there. */
+	/* The reference delays the unregistration of @parent: its driver stays. */
 	if (!ib_device_try_get(parent))
 		return -ENODEV;
 	sub = parent->ops.add_sub_dev(parent, type, name);
@@ -94,7 +94,7 @@ int ib_add_sub_device(struct ib_device *parent, enum rdma_nl_dev_type type,
 }
 EXPORT_SYMBOL(ib_add_sub_device);
 
-/* With a registration reference on the parent, or NULL if another deletes @sub. */
+/* Returns a registration reference on the parent, or NULL if @sub is being deleted. */
 static struct ib_device *unlink_subdev(struct ib_device *sub)
 {
 	struct ib_device *parent = sub->parent;
@@ -110,11 +110,10 @@ static struct ib_device *unlink_subdev(struct ib_device *sub)
 
 /**
  * ib_del_sub_device_and_put - Delete a sub device
- * @sub: the sub device, with a registration reference, which this consumes in
- *	any case
+ * @sub: the sub device; this always consumes the caller's registration reference
  *
  * Context: may sleep.
- * Return: 0; -EOPNOTSUPP: @sub is no sub device; -ENODEV: it is being deleted.
+ * Return: 0; -EOPNOTSUPP: @sub is not a sub device; -ENODEV: it is being deleted.
  */
 int ib_del_sub_device_and_put(struct ib_device *sub)
 {
@@ -124,7 +123,7 @@ int ib_del_sub_device_and_put(struct ib_device *sub)
 		ib_device_put(sub);
 		return -EOPNOTSUPP;
 	}
-	/* Our reference on @sub keeps the parent: it waits for @sub to go. */
+	/* The reference on @sub delays its deletion, and so its parent's. */
 	parent = unlink_subdev(sub);
 	ib_device_put(sub);
 	if (!parent)

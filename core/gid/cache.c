@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the core remembers of each port: P_Key table, LMC, state and subnet
- * prefix.  The driver is asked once when the device is registered and again when
- * it reports an event; everybody else reads what is here, from any context.
+ * The cached attributes of each port: P_Key table, LMC, state and subnet prefix.
+ * Core queries the driver when the device is registered and again when the driver
+ * reports an event; readers use the cache, in any context.
  *
  * A P_Key table is a snapshot that is never changed, only replaced (RCU).  It
- * holds the table by index and again sorted by key, so that a lookup costs a
+ * contains the P_Keys by index and again sorted by key, so that a lookup is a
  * binary search.
  */
 #include <linux/nospec.h>
@@ -26,12 +26,12 @@ struct pkey_table {
 	struct rcu_head rcu;
 	unsigned int len;
 	u16 *by_index;
-	/* by base value, of equal ones full members first, then by index */
+	/* by base value, then full members first, then by index */
 	struct pkey_index sorted[];
 };
 
 struct ib_pkey_cache {
-	struct mutex lock;		/* a refresh; outside ib_gid_table.lock */
+	struct mutex lock;		/* held by a refresh; outside ib_gid_table.lock */
 	struct pkey_table __rcu *table;	/* written under lock */
 };
 
@@ -39,15 +39,16 @@ struct ib_pkey_cache {
 enum {
 	REFRESH_PORT	= BIT(0),	/* LMC, state */
 	REFRESH_PKEY	= BIT(1),
-	REFRESH_GID	= BIT(2),	/* and the subnet prefix */
-	REFRESH_GID_0	= BIT(3),	/* the same, if GID 0 is another one */
+	REFRESH_GID	= BIT(2),	/* GIDs, subnet prefix */
+	REFRESH_GID_0	= BIT(3),	/* as REFRESH_GID, if GID 0 has changed */
 	REFRESH_ALL	= REFRESH_PORT | REFRESH_PKEY | REFRESH_GID,
 };
 
 /*
- * An entry of a table is a firmware command, and the tables have hundreds.  All
- * drivers tell of P_Keys, but not all of a subnet prefix that the subnet manager
- * has set: not qib, mthca and ConnectX-4.  GID 0, which begins with it, tells.
+ * Reading one table entry costs a firmware command, and tables have hundreds of entries.
+ * All drivers report P_Key changes, but not all report that the subnet manager has set a
+ * subnet prefix: qib, mthca and ConnectX-4 do not.  GID 0 begins with the prefix, so a
+ * change of GID 0 shows it.
  */
 static const u8 refresh_on_event[] = {
 	[IB_EVENT_PORT_ACTIVE]		= REFRESH_PORT | REFRESH_GID_0,
@@ -86,7 +87,7 @@ static int pkey_cmp(const void *a, const void *b)
 	return x->index - y->index;
 }
 
-/* The first of @table that is not before @pkey at index 0, or NULL. */
+/* The first entry of @table that does not sort before @pkey at index 0, or NULL. */
 static const struct pkey_index *pkey_lower_bound(const struct pkey_table *table,
 						 u16 pkey)
 {
@@ -106,9 +107,9 @@ static const struct pkey_index *pkey_lower_bound(const struct pkey_table *table,
 /**
  * ib_get_cached_pkey - the P_Key at an index (IBA 10.9.1)
  * @device: the device
- * @port_num: port of it, counted from 1
+ * @port_num: port number, counted from 1
  * @index: index in the port's table
- * @pkey: where the P_Key goes, in host order
+ * @pkey: receives the P_Key, in host byte order
  *
  * Context: any.
  * Return: 0, -EINVAL for a port or index that does not exist.
@@ -130,7 +131,7 @@ int ib_get_cached_pkey(struct ib_device *device, u32 port_num, int index,
 }
 EXPORT_SYMBOL(ib_get_cached_pkey);
 
-/* The index of the first P_Key from @pkey on that equals it in the bits of @mask. */
+/* Finds the first P_Key, in sort order from @pkey, that equals it in @mask's bits. */
 static int pkey_find(struct ib_device *dev, u32 port, u16 pkey, u16 mask,
 		     u16 *index)
 {
@@ -153,12 +154,12 @@ static int pkey_find(struct ib_device *dev, u32 port, u16 pkey, u16 mask,
 }
 
 /**
- * ib_find_cached_pkey - the index of a P_Key of either membership
+ * ib_find_cached_pkey - find the index of a P_Key of either membership
  * @device: the device
- * @port_num: port of it, counted from 1
- * @pkey: the P_Key, in host order; its membership bit is ignored
- * @index: where the index goes: the first full member's if there is one,
- *	otherwise the first limited member's
+ * @port_num: port number, counted from 1
+ * @pkey: the P_Key, in host byte order; its membership bit is ignored
+ * @index: receives the index of the first full member if there is one, otherwise
+ *	that of the first limited member
  *
  * Context: any.
  * Return: 0, -EINVAL for a port that does not exist, -ENOENT.
@@ -173,11 +174,11 @@ int ib_find_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey,
 EXPORT_SYMBOL(ib_find_cached_pkey);
 
 /**
- * ib_find_exact_cached_pkey - the first index of a P_Key, membership included
+ * ib_find_exact_cached_pkey - find the first index of a P_Key, membership included
  * @device: the device
- * @port_num: port of it, counted from 1
- * @pkey: all 16 bits of the P_Key, in host order
- * @index: where the index goes
+ * @port_num: port number, counted from 1
+ * @pkey: all 16 bits of the P_Key, in host byte order
+ * @index: receives the index
  *
  * Context: any.
  * Return: 0, -EINVAL for a port that does not exist, -ENOENT.
@@ -190,17 +191,18 @@ int ib_find_exact_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey,
 EXPORT_SYMBOL(ib_find_exact_cached_pkey);
 
 /**
- * ib_find_pkey - the index of a P_Key, as the device itself has it
+ * ib_find_pkey - find the index of a P_Key in the device's own table
  * @device: the device
- * @port_num: port of it, counted from 1
- * @pkey: the P_Key, in host order; its membership bit is ignored
- * @index: where the index goes, chosen as ib_find_cached_pkey() does
+ * @port_num: port number, counted from 1
+ * @pkey: the P_Key, in host byte order; its membership bit is ignored
+ * @index: receives the index, chosen as by ib_find_cached_pkey()
  *
- * Unlike the cached lookups this asks the driver, for callers who run before the
+ * Unlike the cached lookups this queries the driver, for callers that run before the
  * event of a change has been handled.
  *
  * Context: may sleep.
- * Return: 0, -ENOENT, or what the driver's query_pkey answers.
+ * Return: 0, -EINVAL for a port that does not exist, -ENOENT, or the error of
+ * ib_query_pkey().
  */
 int ib_find_pkey(struct ib_device *device, u32 port_num, u16 pkey, u16 *index)
 {
@@ -233,8 +235,8 @@ EXPORT_SYMBOL(ib_find_pkey);
 /**
  * ib_get_cached_lmc - the LMC of a port (IBA 14.2.5.6)
  * @device: the device
- * @port_num: port of it, counted from 1
- * @lmc: where it goes: how many low bits of the LID are path bits
+ * @port_num: port number, counted from 1
+ * @lmc: receives the LMC: how many low bits of the LID are path bits
  *
  * Context: any.
  * Return: 0, -EINVAL for a port that does not exist.
@@ -251,8 +253,8 @@ EXPORT_SYMBOL(ib_get_cached_lmc);
 /**
  * ib_get_cached_port_state - the state of a port (IBA 7.2.7)
  * @device: the device
- * @port_num: port of it, counted from 1
- * @port_state: where it goes
+ * @port_num: port number, counted from 1
+ * @port_state: receives the state
  *
  * Context: any.
  * Return: 0, -EINVAL for a port that does not exist.
@@ -270,8 +272,8 @@ EXPORT_SYMBOL(ib_get_cached_port_state);
 /**
  * ib_get_cached_subnet_prefix - the subnet prefix of a port (IBA 4.1.1)
  * @device: the device
- * @port_num: port of it, counted from 1
- * @sn_pfx: where it goes, in host order; untouched if there is no such port
+ * @port_num: port number, counted from 1
+ * @sn_pfx: receives the prefix, in host byte order; unchanged if there is no such port
  *
  * Context: any.
  */
@@ -364,7 +366,7 @@ static int gid_refresh(struct ib_device *dev, u32 port, u8 what)
 	if (what & REFRESH_GID ||
 	    (what & REFRESH_GID_0 && ibcore_gid_0_differs(dev, port)))
 		ret = ibcore_gid_update_ib(dev, port);
-	/* Also if the table could not be read to its end. */
+	/* Also if reading the table failed: GID 0 may have been read. */
 	prefix_refresh(dev, port);
 	return ret;
 }
@@ -390,10 +392,10 @@ static int cache_refresh(struct ib_device *dev, u32 port, u8 what)
 }
 
 /**
- * ibcore_cache_event - bring up to date what an event can have changed
- * @event: the event, before its handlers see it
+ * ibcore_cache_event - refresh what an event can have changed
+ * @event: the event, before its handlers are called
  *
- * What cannot be read stays as it was, with a line in the log.
+ * If the driver fails, the failure is logged and the rest of the cache stays as it was.
  *
  * Context: may sleep.
  */
@@ -424,7 +426,7 @@ static void pkey_release(struct ib_device *dev)
 		if (!cache)
 			continue;
 		WRITE_ONCE(dev->port_data[port].cache.pkey, NULL);
-		/* Readers have a reference on the device: none is left. */
+		/* Readers hold a reference on the device: no reader remains. */
 		kvfree(rcu_dereference_protected(cache->table, true));
 		mutex_destroy(&cache->lock);
 		kfree(cache);
@@ -436,7 +438,7 @@ static int pkey_setup(struct ib_device *dev)
 	struct ib_pkey_cache *cache;
 	u32 port;
 
-	pkey_release(dev);	/* of a registration that failed */
+	pkey_release(dev);	/* left over from a failed registration */
 	rdma_for_each_port(dev, port) {
 		cache = kzalloc(sizeof(*cache), GFP_KERNEL);
 		if (!cache) {
@@ -444,19 +446,19 @@ static int pkey_setup(struct ib_device *dev)
 			return -ENOMEM;
 		}
 		mutex_init(&cache->lock);
-		/* Pairs with pkey_cache(): readers see the lock initialised. */
+		/* Pairs with pkey_cache(): readers see an initialised cache. */
 		smp_store_release(&dev->port_data[port].cache.pkey, cache);
 	}
 	return 0;
 }
 
 /**
- * ibcore_cache_setup - make and fill the caches of all ports of a device
- * @dev: a device with its port_data, on its way to be registered
+ * ibcore_cache_setup - allocate and fill the caches of all ports of a device
+ * @dev: a device that is being registered, with port_data
  *
  * Context: may sleep.
- * Return: 0, -ENOMEM, or what the driver answers when asked; nothing is left
- * behind then.
+ * Return: 0, -ENOMEM, or the error of the driver's queries.  On error everything is
+ * freed again.
  */
 int ibcore_cache_setup(struct ib_device *dev)
 {
@@ -488,10 +490,10 @@ err_pkey:
 }
 
 /**
- * ibcore_cache_cleanup - empty the GID tables, and stop following what fills them
- * @dev: a device that all clients have left
+ * ibcore_cache_cleanup - empty the GID tables and stop updating them
+ * @dev: a device whose clients have been removed
  *
- * The driver is not called for a GID afterwards.
+ * The driver's add_gid and del_gid are not called afterwards.
  *
  * Context: may sleep.
  */
@@ -502,8 +504,8 @@ void ibcore_cache_cleanup(struct ib_device *dev)
 }
 
 /**
- * ibcore_cache_release - free what ibcore_cache_setup() made
- * @dev: a device nobody refers to any more
+ * ibcore_cache_release - free what ibcore_cache_setup() allocated
+ * @dev: a device without references
  *
  * Context: may sleep.
  */

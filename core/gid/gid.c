@@ -7,25 +7,25 @@
  * (hash).
  *
  * The life of an entry:
- *	ibcore_gid_insert	the driver learns it, then readers see it; one
- *				reference is the table's
- *	ibcore_gid_remove	readers no longer find it; its net_device's
- *				reference goes after a grace period, with the
- *				table's
- *	gid_retire		no reference remains: on a RoCE port its index is
+ *	ibcore_gid_insert	the entry is added to the hardware, then readers find
+ *				it; the table holds one reference
+ *	ibcore_gid_remove	readers no longer find it; the references on its
+ *				net_device and the table's on the entry are put
+ *				after a grace period
+ *	gid_retire		no reference remains; on a RoCE port its index is
  *				free again
- * When does the driver forget it?  That is for add_gid to say, by whether it
- * leaves a context:
- * - Without one the driver knows the entry by its index (mlx5, hns), which stays
- *   with the entry while something refers to it.  It is told as the entry is
- *   removed, while the entry still has its net_device: an address that is taken
- *   away stops working at once, and one that comes back finds no older self there.
- * - With one it has a table of its own (mlx4, bnxt_re): a place, counted, for all
- *   entries that are the same GID to it.  Its create_ah and modify_qp look up the
- *   place in the context, and what they make sends from there.  A free place is the
- *   next GID's, and a free context gone; so the driver is told when the last QP or
- *   address handle of the entry has gone (users), or when the table is closed.  A
- *   GID that comes back before has its old place, counted up.
+ * When core calls del_gid depends on whether add_gid set a context:
+ * - Without a context the driver knows the entry by its index (mlx5, hns), which the
+ *   entry occupies while it is referenced.  del_gid is called when the entry is
+ *   removed, while the entry still has its net_device: a removed address stops
+ *   working at once, and if it is added again, its old entry is not in the hardware.
+ * - With a context the driver has a table of its own (mlx4, bnxt_re), with one place
+ *   (a table slot with a reference count) for all entries that are the same GID to the
+ *   driver.  Its create_ah and modify_qp look up the place in the context, and the AH or
+ *   QP sends from there.  del_gid may free the context and give the place to another
+ *   GID.  So it is called when the last QP or address handle stops using the entry
+ *   (users), or when the table is closed.  A GID that is added again before gets its old
+ *   place.
  */
 #include <linux/bitmap.h>
 #include <linux/etherdevice.h>
@@ -70,8 +70,8 @@ struct ibcore_gid_entry *ibcore_gid_slot(struct ib_gid_table *table,
 }
 
 /*
- * The port's address is programmed with the first entry of a place, that of the
- * others is what it was then.
+ * Drivers program the port's MAC with the first entry of a place; entries added to the
+ * place later share that MAC.
  */
 static void gid_inherit_mac(struct ibcore_gid_entry *entry)
 {
@@ -105,8 +105,8 @@ int ibcore_gid_hw_add(struct ibcore_gid_entry *entry)
 }
 
 /*
- * Drivers without a context look at attr.ndev here as in add_gid: mlx5 finds MACsec
- * rules by it.  For those with one it may be NULL.
+ * In del_gid, drivers without a context use attr.ndev as in add_gid: mlx5 finds MACsec
+ * rules by it.  For entries with a context it may be NULL.
  */
 void ibcore_gid_hw_del(struct ibcore_gid_entry *entry)
 {
@@ -138,11 +138,11 @@ static void gid_free_rcu(struct rcu_head *rcu)
 
 /*
  * No reference remains on @entry, and none can be taken:
- * (1) the table's was put by ibcore_gid_drop or gid_detach_rcu, after slot[] and
- *     the hash had dropped it, and readers take one only if the count is not
- *     zero;
- * (2) the last put is what leads here, once, whether directly or by the work.
- * RCU readers may still look at it, so it is freed after a grace period.
+ * (1) ibcore_gid_drop or gid_detach_rcu put the table's reference after the entry was
+ *     removed from slot[] and the hash, and readers take a reference only if the count
+ *     is not zero;
+ * (2) only the last put calls this, directly or through gid_release_work.
+ * RCU readers may still look at the entry, so it is freed after a grace period.
  */
 static void gid_retire(struct ibcore_gid_entry *entry)
 {
@@ -168,7 +168,7 @@ static void gid_release_work(struct work_struct *work)
 	gid_retire(entry);
 	resync = table->starved && !table->closed;
 	mutex_unlock(&table->lock);
-	/* Only now: the entry's reference may be the last on the table. */
+	/* Last: the entry's reference on the table may be the last one. */
 	call_rcu(&entry->rcu, gid_free_rcu);
 	if (resync)
 		ibcore_roce_resync(dev, port);
@@ -178,8 +178,7 @@ static void gid_release_work(struct work_struct *work)
  * rdma_put_gid_attr - drop a reference on a GID table entry
  * @attr: from rdma_get_gid_attr(), rdma_find_gid() and the like
  *
- * An entry that has meanwhile left the table goes with its last reference, which
- * frees its index.
+ * The last put of an entry that was removed from the table frees it and its index.
  *
  * Context: any.
  */
@@ -218,7 +217,7 @@ static void gid_detach_rcu(struct rcu_head *rcu)
 	rdma_put_gid_attr(&entry->attr);
 }
 
-/* Readers find @entry, at an index that holds none. */
+/* Lets readers find @entry, at an index that has no entry. */
 void ibcore_gid_show(struct ibcore_gid_entry *entry)
 {
 	struct ib_gid_table *table = entry->table;
@@ -239,9 +238,10 @@ void ibcore_gid_hide(struct ibcore_gid_entry *entry)
 }
 
 /*
- * A QP or an address handle is to send by @attr, on which the caller has a reference.
- * Returns whether the driver has it, as far as it is told of GIDs, and keeps it until
- * ibcore_gid_unuse().  Any context.
+ * Called when a QP or an address handle starts to use @attr, on which the caller has a
+ * reference.  Returns true if the entry is in the hardware and not being updated, or
+ * if the driver is not notified of GIDs; an entry with a context then stays in the
+ * hardware until ibcore_gid_unuse().  Any context.
  */
 bool ibcore_gid_use(const struct ib_gid_attr *attr)
 {
@@ -249,11 +249,14 @@ bool ibcore_gid_use(const struct ib_gid_attr *attr)
 		container_of(attr, struct ibcore_gid_entry, attr);
 
 	atomic_inc(&entry->users);
-	/* Pairs with those who look at users: they see it, or this why not. */
+	/*
+	 * Pairs with gid_mark_updating() and ibcore_gid_drop(): either they see the
+	 * new user, or this sees updating or gone.
+	 */
 	smp_mb__after_atomic();
 	if (!rdma_cap_roce_gid_table(attr->device, attr->port_num))
 		return true;
-	/* Pairs with gid_readdress_places(): the context is the new one. */
+	/* Pairs with gid_readdress_places(): the new context is seen. */
 	if (!smp_load_acquire(&entry->updating) && !READ_ONCE(entry->gone) &&
 	    READ_ONCE(entry->in_hw))
 		return true;
@@ -261,7 +264,7 @@ bool ibcore_gid_use(const struct ib_gid_attr *attr)
 	return false;
 }
 
-/* The caller still has its reference on @attr.  Any context. */
+/* The caller still holds its reference on @attr.  Any context. */
 void ibcore_gid_unuse(const struct ib_gid_attr *attr)
 {
 	struct ibcore_gid_entry *entry =
@@ -275,7 +278,7 @@ void ibcore_gid_unuse(const struct ib_gid_attr *attr)
 		rdma_put_gid_attr(attr);
 }
 
-/* Nothing sends by the entry any more, which somebody waits for. */
+/* An awaited entry has lost its last user. */
 static void gid_idle_work(struct work_struct *work)
 {
 	struct ibcore_gid_entry *entry =
@@ -288,7 +291,7 @@ static void gid_idle_work(struct work_struct *work)
 	mutex_lock(&table->lock);
 	if (entry->gone && !atomic_read(&entry->users))
 		ibcore_gid_hw_del(entry);
-	/* Others may want the place, or another MAC in it. */
+	/* The port's update may need the place, or a new MAC in it. */
 	resync = !table->closed;
 	mutex_unlock(&table->lock);
 	rdma_put_gid_attr(&entry->attr);
@@ -296,7 +299,7 @@ static void gid_idle_work(struct work_struct *work)
 		ibcore_roce_resync(dev, port);
 }
 
-/* The table's reference on @entry, which is hidden. */
+/* Drops the table's reference on @entry, which is hidden. */
 void ibcore_gid_drop(struct ibcore_gid_entry *entry)
 {
 	WRITE_ONCE(entry->gone, true);
@@ -412,7 +415,7 @@ err_table:
 	return NULL;
 }
 
-/* Returns whether entries remain that something refers to. */
+/* Returns whether referenced entries remain. */
 static bool gid_table_close(struct ib_gid_table *table)
 {
 	struct ibcore_gid_entry *entry;
@@ -426,7 +429,7 @@ static bool gid_table_close(struct ib_gid_table *table)
 		if (entry)
 			ibcore_gid_remove(entry);
 	}
-	/* Those that left but are in use, too. */
+	/* Also removed entries that are still in use. */
 	list_for_each_entry(entry, &table->entries, link)
 		ibcore_gid_hw_del(entry);
 	remain = !list_empty(&table->entries);
@@ -437,9 +440,9 @@ static bool gid_table_close(struct ib_gid_table *table)
 /*
  * Empties the tables.  When it returns, the driver is not called for a GID of
  * @dev any more:
- * (1) closed, set under the lock, lets no entry in;
- * (2) every entry leaves the hardware under the same lock, in use or not: no verb
- *     that would look at its context can be called any more.
+ * (1) closed, set under the table's lock, lets no entry be added;
+ * (2) every entry, in use or not, is deleted from the hardware under the same lock: no
+ *     verb that would look at its context can be called any more.
  */
 void ibcore_gid_cleanup(struct ib_device *dev)
 {
@@ -450,7 +453,7 @@ void ibcore_gid_cleanup(struct ib_device *dev)
 		if (ibcore_gid_table(dev, port))
 			remain |= gid_table_close(ibcore_gid_table(dev, port));
 	if (remain) {
-		/* Lets those that wait for a grace period or a work item go. */
+		/* Wait for entries to be freed after a grace period or by a work item. */
 		rcu_barrier();
 		flush_workqueue(ibcore_gid_wq);
 	}
@@ -473,8 +476,8 @@ static void gid_report_leaks(struct ib_gid_table *table)
 }
 
 /*
- * A table outlives the device as long as one of its entries is referred to: a
- * late put finds it closed, and frees the entry without touching the device.
+ * A table outlives the device while one of its entries is referenced: a late put finds
+ * the table closed, and frees the entry without touching the device.
  */
 void ibcore_gid_release(struct ib_device *dev)
 {
@@ -500,7 +503,7 @@ int ibcore_gid_setup(struct ib_device *dev)
 	struct ib_gid_table *table;
 	u32 port;
 
-	ibcore_gid_release(dev);	/* of a registration that failed */
+	ibcore_gid_release(dev);	/* left over from a failed registration */
 	rdma_for_each_port(dev, port) {
 		table = gid_table_alloc(dev, port);
 		if (!table) {

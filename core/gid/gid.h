@@ -2,7 +2,7 @@
 #ifndef IBCORE_GID_H
 #define IBCORE_GID_H
 
-/* What is cached of ports: GID tables, P_Keys, LMC and state. */
+/* The caches of each port: GID table, P_Keys, LMC, state and subnet prefix. */
 #include <linux/netdevice.h>
 #include <ibex/gid.h>
 
@@ -10,60 +10,60 @@
 
 /* ---- cache.c: P_Key, LMC, port state, subnet prefix ---- */
 /*
- * What device.c calls, before clients see the device and after they left it.
- * These set up, clean and release the GID tables too, and between setup and
- * cleanup have them follow the netdevs (roce_gid.c).
+ * Called by device.c, before the clients' add() and after their remove().  These also
+ * set up, empty and free the GID tables; between setup and cleanup roce_gid.c updates
+ * the tables when netdevs change.
  */
 int ibcore_cache_setup(struct ib_device *dev);
-void ibcore_cache_cleanup(struct ib_device *dev);	/* after clients left it */
+void ibcore_cache_cleanup(struct ib_device *dev);	/* after clients' remove() */
 void ibcore_cache_release(struct ib_device *dev);	/* on the last put_device */
-/* Refreshes what @event can have changed; may sleep; before handlers run. */
+/* Refreshes what @event can have changed, before event handlers run; may sleep. */
 void ibcore_cache_event(const struct ib_event *event);
 
 /* ---- gid.c, gid_sync.c, gid_find.c: GID tables, references on entries ---- */
-/* The addresses by which drivers program an entry: mlx5 its own, bnxt_re the port's. */
+/* MACs that drivers program with an entry: mlx5 that of ndev, bnxt_re the port's. */
 struct ibcore_gid_macs {
-	u8 ndev[ETH_ALEN];	/* of the entry's net_device */
-	u8 port[ETH_ALEN];	/* of the port's */
+	u8 ndev[ETH_ALEN];	/* MAC of the entry's net_device */
+	u8 port[ETH_ALEN];	/* MAC of the port's net_device */
 };
 
 /*
- * One entry.  Its index is taken from the moment it is published until its last
- * reference is put.  The driver knows it for as long as the table has it; where
- * add_gid leaves a context, until its last user has gone, or the table is closed.
+ * One entry.  It occupies its index from when it is published until its last reference
+ * is put.  It is deleted from the hardware when it leaves the table; if the driver's
+ * add_gid set a context, when its last user is removed or the table is closed.
  */
 struct ibcore_gid_entry {
-	struct ib_gid_attr attr;	/* constant once published, save ndev */
-	struct ib_gid_table *table;	/* counted */
+	struct ib_gid_attr attr;	/* constant once published, except ndev */
+	struct ib_gid_table *table;	/* with a reference */
 	refcount_t ref;
-	atomic_t users;			/* QPs and AHs, each with a reference */
+	atomic_t users;			/* QPs and AHs; each has a reference */
 	struct hlist_node hash;		/* written under table->lock; RCU */
 	struct list_head link;		/* in table->entries; table->lock */
 	void *context;			/* the driver's; constant while in use */
-	bool in_hw;			/* added, not deleted; table->lock to write */
-	bool gone;			/* no longer in the table; likewise */
-	bool updating;			/* gets a new MAC; likewise */
-	bool awaited;			/* that users gets to 0; likewise */
-	struct net_device *ndev;	/* what attr.ndev's reference is on */
+	bool in_hw;			/* added by add_gid; written under table->lock */
+	bool gone;			/* removed from the table; likewise */
+	bool updating;			/* is getting a new MAC; likewise */
+	bool awaited;			/* work waits for users == 0; likewise */
+	struct net_device *ndev;	/* held; outlives attr.ndev by a grace period */
 	netdevice_tracker tracker;
-	struct ibcore_gid_macs macs;	/* as programmed; table->lock */
-	struct work_struct work;	/* release, queued by the last put */
-	struct work_struct idle;	/* by the last user; has a reference */
-	struct rcu_head rcu;		/* detaching ndev, then freeing */
+	struct ibcore_gid_macs macs;	/* as programmed; under table->lock */
+	struct work_struct work;	/* gid_release_work, queued by the last put */
+	struct work_struct idle;	/* queued by the last user, with a reference */
+	struct rcu_head rcu;		/* to detach ndev, then to free */
 };
 
 struct ib_gid_table {
 	struct ib_device *dev;
 	u32 port;
 	unsigned int len;
-	unsigned int reserved;		/* default GIDs: the first indices */
+	unsigned int reserved;		/* the first indices, for default GIDs */
 	bool roce;			/* core chooses the indices */
-	refcount_t ref;			/* the port's, and one an entry */
-	struct mutex lock;		/* all changes; held across add_gid */
-	bool closed;			/* no more add_gid; lock */
-	bool starved;			/* a GID found no index; lock */
-	unsigned long *used;		/* indices taken; lock */
-	struct list_head entries;	/* all not yet released; lock */
+	refcount_t ref;			/* the port's, and one per entry */
+	struct mutex lock;		/* for all changes; held during add_gid */
+	bool closed;			/* no entry may be added; under lock */
+	bool starved;			/* a GID found no free index; under lock */
+	unsigned long *used;		/* occupied indices (RoCE); under lock */
+	struct list_head entries;	/* entries not yet released; under lock */
 	unsigned int hash_mask;
 	struct hlist_head *hash;	/* by GID; written under lock; RCU */
 	struct ibcore_gid_entry __rcu *slot[];	/* by index; likewise */
@@ -73,18 +73,18 @@ struct ib_gid_table {
 struct ibcore_gid_want {
 	union ib_gid gid;
 	enum ib_gid_type type;
-	bool is_default;		/* at the index reserved for its type */
+	bool is_default;		/* goes to the index reserved for its type */
 	struct ibcore_gid_macs macs;
 	struct net_device *ndev;	/* held */
 	netdevice_tracker tracker;
 };
 
-/* All that a port should have; n counts on when cap is reached. */
+/* All GIDs that a port should have; n may exceed cap, and then says how many. */
 struct ibcore_gid_wants {
 	struct ibcore_gid_want *want;
 	unsigned int n;
 	unsigned int cap;
-	unsigned long types;		/* of the port */
+	unsigned long types;		/* mask of the port's GID types */
 	struct net_device *port_ndev;	/* held, or NULL */
 };
 
@@ -92,8 +92,8 @@ int ibcore_gid_setup(struct ib_device *dev);	/* cache.c calls these three */
 void ibcore_gid_cleanup(struct ib_device *dev);
 void ibcore_gid_release(struct ib_device *dev);
 int ibcore_gid_update_ib(struct ib_device *dev, u32 port);	/* IB and iWARP */
-bool ibcore_gid_0_differs(struct ib_device *dev, u32 port);	/* the same */
-/* Makes a RoCE port's table what @want says; *@changed is only ever set. */
+bool ibcore_gid_0_differs(struct ib_device *dev, u32 port);	/* likewise */
+/* Makes a RoCE port's table match @want; may set *@changed, never clears it. */
 int ibcore_gid_sync(struct ib_device *dev, u32 port,
 		    const struct ibcore_gid_want *want, unsigned int n,
 		    bool *changed);
@@ -103,7 +103,7 @@ bool ibcore_gid_has_netdev(struct ib_device *dev, u32 port,
 			   struct net_device *ndev);
 bool ibcore_gid_use(const struct ib_gid_attr *attr);
 void ibcore_gid_unuse(const struct ib_gid_attr *attr);
-/* The port's table or NULL, also for a port that does not exist. */
+/* Returns the port's table, or NULL, also if the port does not exist. */
 struct ib_gid_table *ibcore_gid_table(const struct ib_device *dev, u32 port);
 struct hlist_head *ibcore_gid_bucket(struct ib_gid_table *table,
 				     const union ib_gid *gid);
@@ -116,24 +116,24 @@ struct ibcore_gid_entry *ibcore_gid_alloc(struct ib_gid_table *table,
 					  unsigned int ix,
 					  const struct ibcore_gid_want *want);
 void ibcore_gid_publish(struct ibcore_gid_entry *entry);
-/* All three: allocated, in the hardware, published. */
+/* Allocates an entry, adds it to the hardware and publishes it. */
 int ibcore_gid_insert(struct ib_gid_table *table, unsigned int ix,
 		      const struct ibcore_gid_want *want);
 void ibcore_gid_remove(struct ibcore_gid_entry *entry);
 void ibcore_gid_drop(struct ibcore_gid_entry *entry);
-/* Readers find it, and no longer do. */
+/* Let readers find an entry, or no longer find it. */
 void ibcore_gid_show(struct ibcore_gid_entry *entry);
 void ibcore_gid_hide(struct ibcore_gid_entry *entry);
-/* The driver learns it, and forgets it. */
+/* Call the driver's add_gid and del_gid for an entry. */
 int ibcore_gid_hw_add(struct ibcore_gid_entry *entry);
 void ibcore_gid_hw_del(struct ibcore_gid_entry *entry);
 
-/* ---- roce_gid.c: GID tables follow netdevs, addresses, VLANs, bonds ---- */
+/* ---- roce_gid.c: updates GID tables on netdev, address, VLAN and bond changes ---- */
 int ibcore_roce_init(void);
 void ibcore_roce_exit(void);
 int ibcore_roce_setup(struct ib_device *dev);
 void ibcore_roce_cleanup(struct ib_device *dev);
-/* Has @port's table computed again, soon; @dev is not dereferenced. */
+/* Schedules an update of @port's table; @dev is not dereferenced. */
 void ibcore_roce_resync(const struct ib_device *dev, u32 port);
 
 /* ---- roce_want.c: which GIDs a RoCE port should have ---- */

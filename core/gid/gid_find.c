@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Reading the GID tables: by index, by GID, by a filter.  Nothing here takes a
- * lock or sleeps; RCU keeps an entry readable, and what is handed out is
- * referred to.
+ * lock or sleeps; RCU keeps an entry readable, and entries are returned with a
+ * reference.
  */
 #include <kunit/visibility.h>
 #include <linux/etherdevice.h>
@@ -18,7 +18,7 @@
 union ib_gid zgid;
 EXPORT_SYMBOL(zgid);
 
-/* Both kinds of GID that carry no UDP header have borne one name from the start. */
+/* sysfs has always shown one name for the two types without a UDP header. */
 static const char * const gid_type_name[] = {
 	[IB_GID_TYPE_IB]		= "IB/RoCE v1",
 	[IB_GID_TYPE_ROCE]		= "IB/RoCE v1",
@@ -30,7 +30,7 @@ static const char * const gid_type_name[] = {
  * @gid_type: the type
  *
  * Context: any.
- * Return: a constant string, also for a value that is no type.
+ * Return: a constant string, also if @gid_type is not a valid type.
  */
 const char *ib_cache_gid_type_str(enum ib_gid_type gid_type)
 {
@@ -41,13 +41,13 @@ const char *ib_cache_gid_type_str(enum ib_gid_type gid_type)
 EXPORT_SYMBOL(ib_cache_gid_type_str);
 
 /**
- * ib_cache_gid_parse_type_str - the GID type of a name
- * @buf: a name that ib_cache_gid_type_str() gives, and perhaps a newline
+ * ib_cache_gid_parse_type_str - parse the name of a GID type
+ * @buf: a name as ib_cache_gid_type_str() returns it, optionally with a newline
  *
- * The shared name means RoCE v1 here, as only RoCE has a type to choose.
+ * The shared name means RoCE v1 here, as only on RoCE the type can be chosen.
  *
  * Context: any.
- * Return: enum ib_gid_type, -EINVAL for another name.
+ * Return: enum ib_gid_type, or -EINVAL for any other name.
  */
 int ib_cache_gid_parse_type_str(const char *buf)
 {
@@ -61,7 +61,7 @@ int ib_cache_gid_parse_type_str(const char *buf)
 EXPORT_SYMBOL(ib_cache_gid_parse_type_str);
 
 /**
- * rdma_is_zero_gid - whether a GID is all zeros, which is no GID
+ * rdma_is_zero_gid - whether a GID is all zeros, which is not a valid GID
  * @gid: the GID
  *
  * Context: any.
@@ -73,7 +73,7 @@ bool rdma_is_zero_gid(const union ib_gid *gid)
 }
 EXPORT_SYMBOL(rdma_is_zero_gid);
 
-/* Under rcu_read_lock; an index outside of the table holds nothing. */
+/* Under rcu_read_lock; returns NULL for an index outside of the table. */
 static struct ibcore_gid_entry *gid_at(struct ib_gid_table *table, int index)
 {
 	if (index < 0 || index >= table->len)
@@ -85,13 +85,13 @@ static struct ibcore_gid_entry *gid_at(struct ib_gid_table *table, int index)
 /**
  * rdma_query_gid - the GID at an index (IBA 4.1.1, 11.2.1.2)
  * @device: the device
- * @port_num: port of it, counted from 1
+ * @port_num: port number, counted from 1
  * @index: index in the port's table
- * @gid: where the GID goes, in network order
+ * @gid: receives the GID, in network byte order
  *
  * Context: any.
  * Return: 0, -EINVAL for a port or index that does not exist, -ENOENT for an
- * index that holds no GID.
+ * index without a GID.
  */
 int rdma_query_gid(struct ib_device *device, u32 port_num, int index,
 		   union ib_gid *gid)
@@ -111,14 +111,14 @@ int rdma_query_gid(struct ib_device *device, u32 port_num, int index,
 EXPORT_SYMBOL(rdma_query_gid);
 
 /**
- * rdma_get_gid_attr - a reference to the GID at an index
+ * rdma_get_gid_attr - take a reference on the GID table entry at an index
  * @device: the device
- * @port_num: port of it, counted from 1
+ * @port_num: port number, counted from 1
  * @index: index in the port's table
  *
  * Context: any.
  * Return: the entry, for rdma_put_gid_attr(), or ERR_PTR: -EINVAL for a port or
- * index that does not exist, -ENODATA for an index that holds no GID.
+ * index that does not exist, -ENODATA for an index without a GID.
  */
 const struct ib_gid_attr *rdma_get_gid_attr(struct ib_device *device,
 					    u32 port_num, int index)
@@ -138,7 +138,7 @@ const struct ib_gid_attr *rdma_get_gid_attr(struct ib_device *device,
 }
 EXPORT_SYMBOL(rdma_get_gid_attr);
 
-/* The match with the lowest index, referred to, or NULL. */
+/* Returns the match with the lowest index, with a reference, or NULL. */
 static const struct ib_gid_attr *gid_find(struct ib_gid_table *table,
 					  const union ib_gid *gid,
 					  enum ib_gid_type type,
@@ -159,21 +159,21 @@ static const struct ib_gid_attr *gid_find(struct ib_gid_table *table,
 			if (!best || entry->attr.index < best->attr.index)
 				best = entry;
 		}
-		/* One that has just lost its last reference is unhashed. */
+		/* An entry without references has left the hash: the loop ends. */
 	} while (best && !refcount_inc_not_zero(&best->ref));
 	rcu_read_unlock();
 	return best ? &best->attr : NULL;
 }
 
 /**
- * rdma_find_gid_by_port - a reference to the entry of a GID on one port
+ * rdma_find_gid_by_port - take a reference on the entry of a GID on one port
  * @ib_dev: the device
- * @gid: the GID, in network order
+ * @gid: the GID, in network byte order
  * @gid_type: its type
- * @port: port of the device, counted from 1
- * @ndev: the net_device it belongs to, or NULL for any
+ * @port: port number, counted from 1
+ * @ndev: the entry's net_device, or NULL for any
  *
- * The cost does not grow with the table.
+ * The cost does not depend on the size of the table.
  *
  * Context: any.
  * Return: the entry with the lowest index, for rdma_put_gid_attr(), or
@@ -195,11 +195,11 @@ const struct ib_gid_attr *rdma_find_gid_by_port(struct ib_device *ib_dev,
 EXPORT_SYMBOL(rdma_find_gid_by_port);
 
 /**
- * rdma_find_gid - a reference to the entry of a GID on any port
+ * rdma_find_gid - take a reference on the entry of a GID on any port
  * @device: the device
- * @gid: the GID, in network order
+ * @gid: the GID, in network byte order
  * @gid_type: its type
- * @ndev: the net_device it belongs to, or NULL for any
+ * @ndev: the entry's net_device, or NULL for any
  *
  * Context: any.
  * Return: the entry on the lowest port that has it, for rdma_put_gid_attr(), or
@@ -223,12 +223,12 @@ const struct ib_gid_attr *rdma_find_gid(struct ib_device *device,
 EXPORT_SYMBOL(rdma_find_gid);
 
 /**
- * rdma_find_gid_by_filter - a reference to the first entry a filter accepts
+ * rdma_find_gid_by_filter - take a reference on the first entry a filter accepts
  * @device: the device
- * @gid: the GID to look for, in network order
+ * @gid: the GID to look for, in network byte order
  * @port_num: RoCE port of the device, counted from 1
- * @filter: called under rcu_read_lock for each entry of @gid, in no order
- * @context: its third argument
+ * @filter: called under rcu_read_lock for each entry of @gid, in no particular order
+ * @context: third argument of @filter
  *
  * Context: any; @filter may not sleep.
  * Return: the entry, for rdma_put_gid_attr(), or ERR_PTR: -EPROTONOSUPPORT if
@@ -263,13 +263,13 @@ rdma_find_gid_by_filter(struct ib_device *device, const union ib_gid *gid,
 EXPORT_SYMBOL_IF_KUNIT(rdma_find_gid_by_filter);
 
 /**
- * ib_find_gid - port and index of a GID of an InfiniBand port
+ * ib_find_gid - find the port and index of a GID of an InfiniBand port
  * @device: the device
- * @gid: the GID, in network order
- * @port_num: where the port goes, counted from 1
- * @index: where the index goes; may be NULL
+ * @gid: the GID, in network byte order
+ * @port_num: receives the port number, counted from 1
+ * @index: receives the index; may be NULL
  *
- * Only InfiniBand ports are looked at: elsewhere a GID alone does not name an
+ * Only InfiniBand ports are searched: on other ports a GID alone does not identify an
  * entry.
  *
  * Context: any.
@@ -313,10 +313,10 @@ static void gid_to_uapi(const struct ib_gid_attr *attr,
 }
 
 /**
- * rdma_query_gid_table - all GIDs of all ports of a device
+ * rdma_query_gid_table - read all GIDs of all ports of a device
  * @device: the device
- * @entries: where they go, in order of port and index
- * @max_entries: how many fit
+ * @entries: receives the GIDs, in order of port and index
+ * @max_entries: size of @entries
  *
  * Context: any.
  * Return: the number of GIDs, -EINVAL if there are more than @max_entries.
@@ -352,11 +352,11 @@ out:
 EXPORT_SYMBOL(rdma_query_gid_table);
 
 /**
- * rdma_read_gid_hw_context - what the driver's add_gid left for an entry
+ * rdma_read_gid_hw_context - the context that the driver's add_gid set for an entry
  * @attr: an entry the caller has a reference on
  *
- * For drivers, in verbs to which core gave @attr.  It stays while a QP or an address
- * handle has @attr, also when that has left the table.
+ * For drivers, in verbs to which core passes @attr.  The context stays while a QP or an
+ * address handle uses @attr, also after the entry was removed from the table.
  *
  * Context: any.
  * Return: the driver's pointer.
@@ -371,9 +371,9 @@ EXPORT_SYMBOL(rdma_read_gid_hw_context);
  * rdma_read_gid_attr_ndev_rcu - the net_device of a GID table entry
  * @attr: an entry the caller has a reference on
  *
- * Context: under rcu_read_lock, which protects the answer.
- * Return: the net_device, ERR_PTR(-ENODEV) if the entry has none or has left
- * the table.
+ * Context: under rcu_read_lock, which protects the net_device.
+ * Return: the net_device, ERR_PTR(-ENODEV) if the entry has none or was removed
+ * from the table.
  */
 struct net_device *rdma_read_gid_attr_ndev_rcu(const struct ib_gid_attr *attr)
 {
@@ -390,7 +390,7 @@ static int gid_lower_vlan(struct net_device *lower,
 	return *vlan_id != 0xffff;
 }
 
-/* Also a macvlan's, say, that stands on a VLAN device. */
+/* Also finds the VLAN of a device on top of a VLAN device, such as a macvlan. */
 static u16 gid_vlan_id(struct net_device *ndev)
 {
 	u16 vlan_id = rdma_vlan_dev_vlan_id(ndev);
@@ -404,11 +404,11 @@ static u16 gid_vlan_id(struct net_device *ndev)
 /**
  * rdma_read_gid_l2_fields - VLAN and source MAC of packets from a GID
  * @attr: a RoCE entry the caller has a reference on
- * @vlan_id: where the VLAN id goes, 0xffff for untagged; may be NULL
- * @smac: where the six bytes of the MAC go; may be NULL
+ * @vlan_id: receives the VLAN id, 0xffff for untagged; may be NULL
+ * @smac: receives the six bytes of the MAC; may be NULL
  *
  * Context: any.
- * Return: 0, -ENODEV if the entry has no net_device or has left the table.
+ * Return: 0, -ENODEV if the entry has no net_device or was removed from the table.
  */
 int rdma_read_gid_l2_fields(const struct ib_gid_attr *attr, u16 *vlan_id,
 			    u8 *smac)
@@ -430,7 +430,7 @@ int rdma_read_gid_l2_fields(const struct ib_gid_attr *attr, u16 *vlan_id,
 }
 EXPORT_SYMBOL(rdma_read_gid_l2_fields);
 
-/* Whether an entry of @port is on @ndev. */
+/* Whether @port has an entry whose net_device is @ndev. */
 bool ibcore_gid_has_netdev(struct ib_device *dev, u32 port,
 			   struct net_device *ndev)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who writes the GID tables: a RoCE port's is made what the network says it should
- * be (roce_want.c), an IB or iWARP port's what the device says.  gid.c has the life
- * of an entry.
+ * Updates of the GID tables: a RoCE port's table follows the network configuration
+ * (roce_want.c), an IB or iWARP port's table is read from the device.  gid.c describes
+ * the life of an entry.
  */
 #include <linux/bitmap.h>
 #include <linux/etherdevice.h>
@@ -24,7 +24,7 @@ static struct ibcore_gid_entry *gid_match(struct ib_gid_table *table,
 	return NULL;
 }
 
-/* The default GID of a type sits at the type's place among those supported. */
+/* The index of a type's default GID: the number of supported types before it. */
 static unsigned int gid_default_index(struct ib_gid_table *table,
 				      enum ib_gid_type type)
 {
@@ -33,8 +33,8 @@ static unsigned int gid_default_index(struct ib_gid_table *table,
 }
 
 /*
- * Returns the index of what is there already, or @len.  An IP GID in a default's
- * place, which its address came to equal, has to move.
+ * Returns the index of the entry that matches @want, or table->len if there is none or
+ * it has to move: a default GID and an equal IP GID belong at different indices.
  */
 static unsigned int gid_present(struct ib_gid_table *table,
 				const struct ibcore_gid_want *want)
@@ -71,17 +71,17 @@ static int gid_install(struct ib_gid_table *table,
 }
 
 /*
- * Drivers program a MAC with the GID: an entry whose MAC is another one now is
- * taken out of the hardware and added anew.  Who refers to it keeps it, and its
- * index; if the driver refuses, it leaves the table.  Meanwhile it is hidden, as
- * one that is new: mlx5 looks up in add_gid who else has the GID.
+ * Drivers program a MAC with the GID: an entry whose MAC has changed is deleted from
+ * the hardware and added again.  It keeps its references and its index; if add_gid
+ * fails, it is removed from the table.  It is hidden during add_gid, like a new entry:
+ * mlx5 looks there for other entries with the GID.
  */
 static void gid_readdress(struct ib_gid_table *table,
 			  const struct ibcore_gid_want *want, bool *changed)
 {
 	struct ibcore_gid_entry *entry = gid_match(table, want);
 
-	/* An address that is there twice is wanted twice, and may be out now. */
+	/* An address configured twice is in @want twice; the first pass may drop it. */
 	if (!entry || !entry->in_hw || entry->context ||
 	    !memcmp(&entry->macs, &want->macs, sizeof(want->macs)))
 		return;
@@ -96,9 +96,9 @@ static void gid_readdress(struct ib_gid_table *table,
 }
 
 /*
- * A driver with a table of its own programs the port's address, if any (mlx4 does
- * not), when a place gets its first entry.  Another address has to wait until
- * nothing sends by any entry of the place; then all are deleted, and all added anew.
+ * A driver with a table of its own programs the port's MAC, if it uses a MAC (mlx4 does
+ * not), when a place gets its first entry.  A changed MAC has to wait until no entry
+ * of the place has users; then all its entries are deleted and added again.
  */
 static bool gid_place_outdated(const struct ibcore_gid_entry *entry,
 			       const u8 *mac)
@@ -108,7 +108,7 @@ static bool gid_place_outdated(const struct ibcore_gid_entry *entry,
 	       !ether_addr_equal(entry->macs.port, mac);
 }
 
-/* Whether something sends, or with @updating still may, by an entry of the place. */
+/* Whether an entry of the place has users, or with @updating can still get one. */
 static bool gid_place_in_use(const struct ibcore_gid_entry *entry, bool updating)
 {
 	const struct ibcore_gid_entry *other;
@@ -121,8 +121,9 @@ static bool gid_place_in_use(const struct ibcore_gid_entry *entry, bool updating
 }
 
 /*
- * Marks the entries of places that have another address than @mac, but for those in use,
- * whose last user has the port resynchronized.  One that is marked gets no user.
+ * Marks the entries of places programmed with another MAC than @mac as updating, so that
+ * they get no new user, except in places that are in use: there the last user to finish
+ * schedules an update of the port.
  */
 static void gid_mark_updating(struct ib_gid_table *table, const u8 *mac)
 {
@@ -141,7 +142,7 @@ static void gid_mark_updating(struct ib_gid_table *table, const u8 *mac)
 	list_for_each_entry(entry, &table->entries, link)
 		if (entry->updating && gid_place_in_use(entry, true))
 			WRITE_ONCE(entry->updating, false);
-	smp_mb();	/* What the last users did comes before what follows. */
+	smp_mb();	/* Orders the last users' work before the calls to the driver. */
 }
 
 static void gid_readdress_places(struct ib_gid_table *table, const u8 *mac,
@@ -195,22 +196,22 @@ static int gid_install_missing(struct ib_gid_table *table,
 }
 
 /**
- * ibcore_gid_sync - make a RoCE port's GID table what it should be
+ * ibcore_gid_sync - make a RoCE port's GID table match a set of GIDs
  * @dev: the device
- * @port: a RoCE port of it
+ * @port: RoCE port of the device
  * @want: all GIDs that the port should have; none twice as a default GID
- * @n: how many
- * @changed: set when an entry came or went
+ * @n: number of GIDs in @want
+ * @changed: set if an entry was added, removed or programmed again
  *
- * Entries that are wanted stay at their index, and are programmed again if a MAC
- * has changed.  A GID the driver refuses is logged and left out until the port is
- * looked at again; so is one that finds no free index, which is tried again as
- * soon as a removed entry's last reference is put.  When a removed entry leaves a
- * table of the driver's, or one can get its new MAC there, all is looked at again.
+ * Entries that are in @want stay at their index, and are programmed again if a MAC
+ * has changed.  If the driver rejects a GID, the error is logged and the GID left out
+ * until the port's next update.  A GID that finds no free index is also logged and left
+ * out; the port is updated as soon as a removed entry's last reference is put.  The port
+ * is also updated when a driver with a table of its own deletes a removed entry, or when
+ * one of its entries has lost its users and can get its new MAC.
  *
- * Context: may sleep; the driver's add_gid and del_gid run under the table's
- * lock alone.
- * Return: 0, -ENOMEM when there was no memory for a GID.
+ * Context: may sleep; calls the driver's add_gid and del_gid under the table's lock.
+ * Return: 0, -ENOMEM if there was no memory for a GID.
  */
 int ibcore_gid_sync(struct ib_device *dev, u32 port,
 		    const struct ibcore_gid_want *want, unsigned int n,
@@ -224,7 +225,7 @@ int ibcore_gid_sync(struct ib_device *dev, u32 port,
 
 	if (!table || !table->roce)
 		return 0;
-	/* The extra bit takes what is not present. */
+	/* The extra bit is for GIDs that gid_present() does not find. */
 	keep = bitmap_zalloc(table->len + 1, GFP_KERNEL);
 	if (!keep)
 		return -ENOMEM;
@@ -253,8 +254,8 @@ out:
 }
 
 /*
- * Has the GIDs of @ndev leave the table, or if it is NULL, those of net_devices that
- * are being unregistered.  Returns how many.  May sleep, and needs no memory.
+ * Removes the entries of @ndev from the table, or if @ndev is NULL, those of net_devices
+ * that are being unregistered.  Returns how many.  May sleep; allocates no memory.
  */
 int ibcore_gid_del_netdev(struct ib_device *dev, u32 port,
 			  const struct net_device *ndev)
@@ -281,7 +282,7 @@ int ibcore_gid_del_netdev(struct ib_device *dev, u32 port,
 	return n;
 }
 
-/* What was there stays if there is no memory for what is to be. */
+/* If a new entry cannot be allocated, the old one stays. */
 static int gid_set_index(struct ib_gid_table *table, unsigned int ix,
 			 const struct ibcore_gid_want *want)
 {
@@ -303,9 +304,9 @@ static int gid_set_index(struct ib_gid_table *table, unsigned int ix,
 }
 
 /*
- * The net_device of an iWARP port's GID, referred to.  Under the table's lock:
- * whoever finds it registered is followed by whom its unregistration has look
- * again, so that it does not wait for the table.
+ * Returns the net_device for an iWARP port's GID, with a reference, or NULL.  If it is
+ * found registered, the update that its unregistration schedules takes the table's
+ * lock after this and removes the GID: the unregistration waits for no table.
  */
 static struct net_device *gid_iwarp_netdev(struct ib_gid_table *table)
 {
@@ -325,13 +326,13 @@ static struct net_device *gid_iwarp_netdev(struct ib_gid_table *table)
 /**
  * ibcore_gid_update_ib - read an IB or iWARP port's GID table from the device
  * @dev: the device
- * @port: a port of it; nothing is done for a RoCE port
+ * @port: port of the device; nothing is done for a RoCE port
  *
- * The index is the device's here, so a GID that changed is replaced at once,
- * also while the old one is referred to.
+ * The device assigns the indices, so a GID that changed is replaced at once, also
+ * while the old entry is referenced.
  *
  * Context: may sleep.
- * Return: 0, -ENOMEM, or what the driver's query_gid answers.
+ * Return: 0, -ENOMEM, or the error of the driver's query_gid.
  */
 int ibcore_gid_update_ib(struct ib_device *dev, u32 port)
 {
@@ -357,7 +358,7 @@ int ibcore_gid_update_ib(struct ib_device *dev, u32 port)
 	return ret;
 }
 
-/* Whether the device has another GID 0 than an IB or iWARP port's table. */
+/* Whether GID 0 of the device differs from GID 0 of an IB or iWARP port's table. */
 bool ibcore_gid_0_differs(struct ib_device *dev, u32 port)
 {
 	struct ib_gid_table *table = ibcore_gid_table(dev, port);

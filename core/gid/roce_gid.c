@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * RoCE GIDs follow the network: which GIDs a port has is a function of its
- * net_device, the devices stacked on that, and their addresses.
+ * RoCE GIDs follow the network configuration: a port's GIDs are a function of its
+ * net_device, the devices stacked on top of that, and their addresses.
  *
- * Nothing here reacts to what an event says.  A notifier only notes which
- * net_device something happened to; one work item finds the ports that it
- * concerns and marks them; a work item a device computes what the tables of its
- * marked ports should be and hands that to ibcore_gid_sync().  So events that
- * come together cost one computation, none is lost, their order does not matter,
- * and one that meets the registration of a device is seen by the first
- * computation or by the next.  roce_want.c computes, without the rtnl: GIDs do
- * not wait for what else is being configured, and a configuration that is seen
- * half done is followed by the event that completes it.
+ * What exactly an event reports is ignored.  A notifier only records the net_device of
+ * the event.  One work item finds the ports that the net_device concerns and marks
+ * them.  A work item per device computes which GIDs its marked ports should have and
+ * passes them to ibcore_gid_sync().  So events in quick succession cost one
+ * computation, none is lost, their order does not matter, and an event during the
+ * registration of a device is covered by the first computation or by the next.
+ * roce_want.c computes without the rtnl: GIDs do not wait for other configuration
+ * work, and if a configuration is read half done, the event that completes it follows.
  *
- * An iWARP port's one GID is the device's, but its net_device is followed too.
+ * An iWARP port's one GID is read from the device, but its net_device is followed too.
  *
- * Lock order: roce_dev.lock > ib_gid_table.lock.  event_lock and roce_devs' own
- * are innermost.
+ * Lock order: roce_dev.lock, then ib_gid_table.lock.  event_lock and the lock of
+ * roce_devs are innermost.
  */
 #include <linux/hashtable.h>
 #include <linux/inetdevice.h>
@@ -28,26 +27,26 @@
 #include "device/device.h"
 #include "gid/gid.h"
 
-#define ROCE_RETRY_DELAY	HZ	/* after memory ran out */
+#define ROCE_RETRY_DELAY	HZ	/* after -ENOMEM */
 
 struct workqueue_struct *ibcore_gid_wq;
 
-/* A device whose RoCE ports are kept up to date, from ibcore_roce_setup to _cleanup. */
+/* A device with RoCE or iWARP ports, from ibcore_roce_setup to ibcore_roce_cleanup. */
 struct roce_dev {
 	struct ib_device *dev;
 	u32 id;				/* in roce_devs */
-	refcount_t ref;			/* roce_devs', and who works on it */
-	struct completion idle;		/* ref is zero */
+	refcount_t ref;			/* that of roce_devs, and one per lookup */
+	struct completion idle;		/* completed when ref is zero */
 	struct mutex lock;		/* one computation at a time */
 	struct delayed_work work;
-	bool announce;			/* there may be clients; lock */
-	unsigned long *dirty;		/* by port number; atomic */
-	unsigned long *again;		/* likewise: to be tried again; lock */
+	bool announce;			/* send GID_CHANGE events; under lock */
+	unsigned long *dirty;		/* marked ports, by number; atomic */
+	unsigned long *again;		/* ports to retry; under lock */
 };
 
 static DEFINE_XARRAY_ALLOC(roce_devs);
 
-/* A net_device something happened to. */
+/* A net_device that has changed. */
 struct roce_event {
 	struct hlist_node node;
 	struct net_device *ndev;
@@ -61,11 +60,11 @@ static bool event_lost;				/* event_lock */
 /**
  * roce_gid_type_mask_support - the GID types a port supports
  * @ib_dev: the device
- * @port: port of it, counted from 1
+ * @port: port number, counted from 1
  *
  * Context: any.
- * Return: a mask of BIT(enum ib_gid_type); that of IB_GID_TYPE_IB for a port that
- * is not RoCE.
+ * Return: a mask of BIT(enum ib_gid_type); BIT(IB_GID_TYPE_IB) for a port that is
+ * not RoCE.
  */
 unsigned long roce_gid_type_mask_support(struct ib_device *ib_dev, u32 port)
 {
@@ -86,9 +85,9 @@ static bool roce_follows(const struct ib_device *dev, u32 port)
 	return rdma_protocol_roce(dev, port) || rdma_protocol_iwarp(dev, port);
 }
 
-/* ---- bringing the tables there ---- */
+/* ---- updating the tables ---- */
 
-/* Returns 0, or -ENOMEM when what is missing is to be tried again. */
+/* Returns 0, or -ENOMEM if the caller must retry later. */
 static int roce_sync_port(struct roce_dev *rd, u32 port, bool *changed)
 {
 	struct ibcore_gid_wants wants = {};
@@ -106,7 +105,7 @@ static int roce_sync_port(struct roce_dev *rd, u32 port, bool *changed)
 		ret = ibcore_gid_sync(rd->dev, port, wants.want, wants.n,
 				      changed);
 	ibcore_gid_wants_put(&wants);
-	/* One that is being unregistered does not wait for memory. */
+	/* A net_device being unregistered must not wait until there is memory. */
 	if (ret && ibcore_gid_del_netdev(rd->dev, port, NULL))
 		*changed = true;
 	return ret;
@@ -124,9 +123,8 @@ static void roce_announce(struct roce_dev *rd, u32 port)
 }
 
 /*
- * Brings all marked ports up to date, and those that have to be tried again, which
- * the caller sees to.  That a mark is taken away comes before what the network looks
- * like (roce_dispatch).
+ * Updates all marked ports and the ports to retry.  On error the caller schedules a
+ * retry.  A port's mark is cleared before the network is read (see roce_dispatch).
  */
 static int roce_sync(struct roce_dev *rd)
 {
@@ -152,7 +150,7 @@ static int roce_sync(struct roce_dev *rd)
 	return err;
 }
 
-/* An event that has queued the work meanwhile is not delayed by a failure. */
+/* If an event has queued the work meanwhile, the retry does not delay that. */
 static void roce_sync_or_retry(struct roce_dev *rd)
 {
 	int ret;
@@ -169,16 +167,16 @@ static void roce_work(struct work_struct *work)
 	roce_sync_or_retry(container_of(work, struct roce_dev, work.work));
 }
 
-/* @rd referred to, so that roce_devs, or its cleanup, outlasts this. */
+/* The caller holds a reference on @rd: roce_dev_remove() waits for it. */
 static void roce_mark(struct roce_dev *rd, u32 port)
 {
 	set_bit(port, rd->dirty);
 	mod_delayed_work(ibcore_gid_wq, &rd->work, 0);
 }
 
-/* ---- which devices there are ---- */
+/* ---- the set of devices ---- */
 
-/* The first one with an id of *@id or more, referred to; sets *@id to it. */
+/* Returns the first device with an id >= *@id, with a reference, and sets *@id to it. */
 static struct roce_dev *roce_dev_get(unsigned long *id)
 {
 	struct roce_dev *rd;
@@ -231,10 +229,10 @@ static void roce_rescan(struct roce_dev *rd, u32 first, u32 last)
 }
 
 /**
- * rdma_roce_rescan_device - compute the GIDs of all RoCE ports of a device again
+ * rdma_roce_rescan_device - recompute the GIDs of all RoCE ports of a device
  * @ib_dev: the device; nothing is done unless it is registered
  *
- * For drivers that have changed what ib_device_get_netdev() answers.
+ * For drivers that have changed what ib_device_get_netdev() returns.
  *
  * Context: may sleep.
  */
@@ -250,9 +248,9 @@ void rdma_roce_rescan_device(struct ib_device *ib_dev)
 EXPORT_SYMBOL(rdma_roce_rescan_device);
 
 /**
- * rdma_roce_rescan_port - compute the GIDs of a RoCE port again
+ * rdma_roce_rescan_port - recompute the GIDs of a RoCE port
  * @ib_dev: the device; nothing is done unless it is registered
- * @port: port of it, counted from 1
+ * @port: port number, counted from 1
  *
  * Context: may sleep.
  */
@@ -269,9 +267,9 @@ void rdma_roce_rescan_port(struct ib_device *ib_dev, u32 port)
 EXPORT_SYMBOL(rdma_roce_rescan_port);
 
 /**
- * roce_del_all_netdev_gids - delete the GIDs a net_device gave to a RoCE port
+ * roce_del_all_netdev_gids - delete a RoCE port's GIDs of one net_device
  * @ib_dev: the device; nothing is done unless it is registered
- * @port: port of it, counted from 1
+ * @port: port number, counted from 1
  * @ndev: the net_device
  *
  * For drivers that have moved a port to another net_device.
@@ -303,9 +301,10 @@ static void roce_dev_free(struct roce_dev *rd)
 
 /*
  * No reference remains on @rd when it is freed:
- * (1) roce_devs', by which others find it, is put first;
- * (2) those who found it put theirs when they are done, which is waited for, and
- *     only they and (3) queue the work;
+ * (1) it leaves roce_devs first, so that no lookup finds it, and the reference of
+ *     roce_devs is put;
+ * (2) lookups put their references when they are done, which is waited for; only their
+ *     callers and the work itself queue the work;
  * (3) the work is cancelled last, after which nothing queues it.
  */
 static void roce_dev_remove(struct roce_dev *rd)
@@ -340,8 +339,8 @@ static struct roce_dev *roce_dev_alloc(struct ib_device *dev)
 }
 
 /*
- * Looks after the GIDs of @dev from now on, and fills the tables.  The device is
- * in roce_devs first, so that no event falls between.
+ * Starts to update the GIDs of @dev, and fills the tables.  The device is added to
+ * roce_devs first, so that no event is missed.
  */
 int ibcore_roce_setup(struct ib_device *dev)
 {
@@ -386,9 +385,9 @@ void ibcore_roce_cleanup(struct ib_device *dev)
 	roce_dev_remove(rd);
 }
 
-/* ---- what happens on the network ---- */
+/* ---- network events ---- */
 
-/* Whether @ndev is, or lately was, what the port's GIDs come from. */
+/* Whether @port is not marked yet and a change of @ndev can change its GIDs. */
 static bool roce_concerned(struct roce_dev *rd, u32 port,
 			   struct net_device *ndev)
 {
@@ -397,10 +396,10 @@ static bool roce_concerned(struct roce_dev *rd, u32 port,
 
 	if (test_bit(port, rd->dirty))
 		return false;
-	/* A computation that may have seen @ndev as it was before. */
+	/* A computation is running that may have read @ndev before the change. */
 	if (mutex_is_locked(&rd->lock))
 		return true;
-	smp_rmb();	/* The tables as the last one left them. */
+	smp_rmb();	/* See the tables as the last computation left them. */
 	if (ibcore_gid_has_netdev(rd->dev, port, ndev))
 		return true;
 	rdma_ndev = ib_device_get_netdev(rd->dev, port);
@@ -414,7 +413,7 @@ static bool roce_concerned(struct roce_dev *rd, u32 port,
 	return ret;
 }
 
-/* Marks the ports that @ndev concerns, or all if it is NULL. */
+/* Marks the ports that @ndev concerns, or all ports if @ndev is NULL. */
 static void roce_dispatch(struct net_device *ndev)
 {
 	struct roce_dev *rd;
@@ -422,8 +421,8 @@ static void roce_dispatch(struct net_device *ndev)
 	u32 port;
 
 	/*
-	 * What happened comes before the look at marks and locks: pairs with
-	 * roce_sync().  A port that is found marked is computed after it.
+	 * Orders the change before reading marks and locks; pairs with roce_sync().
+	 * A port that is found marked will be computed after the change.
 	 */
 	smp_mb();
 	for (id = 0; (rd = roce_dev_get(&id)); id++) {
@@ -479,14 +478,14 @@ static bool event_pending(const struct net_device *ndev)
 	return false;
 }
 
-/* Context: any but hardirq.  A net_device that waits already is not added. */
+/* Context: any but hardirq.  A net_device that is queued already is not added. */
 static void roce_note(struct net_device *ndev)
 {
 	struct roce_event *event;
 
 	/*
-	 * What happened comes before the look at the devices: one that is not
-	 * among them yet will see it when it is set up.
+	 * Orders the change before reading roce_devs; pairs with ibcore_roce_setup().
+	 * A device that is not there yet will read the changed network.
 	 */
 	smp_mb();
 	if (xa_empty(&roce_devs))
@@ -496,7 +495,7 @@ static void roce_note(struct net_device *ndev)
 		goto out;
 	event = kmalloc(sizeof(*event), GFP_ATOMIC);
 	if (!event) {
-		event_lost = true;	/* all ports will be computed */
+		event_lost = true;	/* all ports will be recomputed */
 		goto out;
 	}
 	event->ndev = ndev;
@@ -571,13 +570,13 @@ err_wq:
 	return ret;
 }
 
-/* No device is left; what events still wait are drained with the queue. */
+/* No device is registered; destroying the queue runs the events still queued. */
 void ibcore_roce_exit(void)
 {
 	unregister_netdevice_notifier(&netdev_nb);
 	unregister_inet6addr_notifier(&inet6addr_nb);
 	unregister_inetaddr_notifier(&inetaddr_nb);
-	/* A GID's reference may be put, and freed, in an RCU callback. */
+	/* RCU callbacks put references on GID entries, which queues work. */
 	rcu_barrier();
 	destroy_workqueue(ibcore_gid_wq);
 	rcu_barrier();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Which GIDs a RoCE port should have.  If its net_device is N:
- *	default	fe80::/64 with the EUI-64 of a MAC, one of each type the port
- *		supports: of N, or if N is a bond's slave, of the bond
+ *	default	fe80::/64 with the EUI-64 of the MAC of N, or if N is a bond's slave,
+ *		of the bond; one for each GID type that the port supports
  *	IP	each IPv4 (as ::ffff:a.b.c.d) and IPv6 address, in each type, of N
  *		and its VLANs, and of every other device on top of N
- * From the bond up, what is reached through it counts only while N may send for
- * it: not while another slave is the active one.
+ * The bond and the devices on top of it count only while N may send for the bond, not
+ * while another slave is the active one.
  *
- * All of it is read under RCU.  Nothing holds the network still meanwhile: what
- * changes, a MAC half written included, is notified afterwards, which has it
+ * All of it is read under RCU, without excluding changes of the network.  A change, even
+ * of a MAC that is half written when it is read, is notified afterwards, and the GIDs are
  * computed again (roce_gid.c).
  */
 #include <linux/etherdevice.h>
@@ -29,7 +29,7 @@ static bool want_has_default(const struct ibcore_gid_wants *set,
 {
 	unsigned int i;
 
-	/* Defaults come first, and there is one a type at most. */
+	/* Default GIDs come first, and there is at most one per type. */
 	for (i = 0; i < min(set->n, set->cap); i++) {
 		if (!set->want[i].is_default)
 			break;
@@ -72,7 +72,7 @@ static void want_drop(struct ibcore_gid_wants *set)
 	set->n = 0;
 }
 
-/* One that is being unregistered shall not wait for the table. */
+/* Skips net_devices being unregistered, which must not wait for the table. */
 static bool want_of(const struct net_device *ndev)
 {
 	return READ_ONCE(ndev->reg_state) == NETREG_REGISTERED;
@@ -130,7 +130,7 @@ static void want_add_default(struct ibcore_gid_wants *set, struct net_device *nd
 		want_add(set, &gid, ndev, true);
 }
 
-/* The bond above @ndev if it is a slave, or NULL.  Under rcu_read_lock. */
+/* Returns the bond of @ndev if @ndev is a slave, or NULL.  Under rcu_read_lock. */
 static struct net_device *roce_bond_of(struct net_device *ndev)
 {
 	struct net_device *master;
@@ -152,7 +152,7 @@ static bool roce_bond_uses(struct net_device *bond, struct net_device *ndev)
 
 struct upper_walk {
 	struct ibcore_gid_wants *set;
-	struct net_device *idle_bond;	/* what is reached through it is out */
+	struct net_device *idle_bond;	/* skipped, with all devices on top */
 };
 
 static int want_add_upper(struct net_device *upper,
@@ -190,10 +190,10 @@ static void want_fill(struct ibcore_gid_wants *set)
  * ibcore_gid_wants_get - compute the GIDs of a RoCE port
  * @set: zeroed
  * @dev: the device
- * @port: a RoCE port of it
+ * @port: RoCE port of the device
  *
  * Context: may sleep.
- * Return: 0, -ENOMEM; ibcore_gid_wants_put() in either case.
+ * Return: 0, -ENOMEM; the caller calls ibcore_gid_wants_put() in either case.
  */
 int ibcore_gid_wants_get(struct ibcore_gid_wants *set, struct ib_device *dev,
 			 u32 port)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * NETLINK_RDMA: one kernel socket a network namespace, and the clients (port
- * mapper, local service, nldev) among whom its messages are shared out.
+ * NETLINK_RDMA: one kernel socket for each network namespace, and the clients
+ * (port mapper, local service, nldev) that its messages are dispatched to.
  *
  * A client's callbacks run in the sender's context, in parallel.  Each client
- * has its own semaphore, so that unregistering one, from its module's exit,
- * waits for its own callbacks alone: a callback of another may be loading a
- * module that depends on the one that goes.
+ * has its own semaphore, so that unregistering a client, from its module's
+ * exit, waits only for its own callbacks: a callback of another client may be
+ * loading a module that depends on the module that exits.
  */
 #include <linux/module.h>
 #include <net/netlink.h>
@@ -16,11 +16,11 @@
 #include "netlink/nldev.h"
 
 struct nl_client {
-	struct rw_semaphore sem;		/* held for read by callbacks */
+	struct rw_semaphore sem;		/* held for reading by callbacks */
 	const struct rdma_nl_cbs *cbs;		/* protected by sem */
 };
 
-/* Operations of each client: the length of its table. */
+/* Number of operations of each client: the length of its table. */
 static const unsigned int nl_num_ops[RDMA_NL_NUM_CLIENTS] = {
 	[RDMA_NL_IWCM] = RDMA_NL_IWPM_NUM_OPS,
 	[RDMA_NL_LS] = RDMA_NL_LS_NUM_OPS,
@@ -40,11 +40,11 @@ static struct sock *nl_sock(const struct net *net)
 }
 
 /**
- * rdma_nl_chk_listeners() - whether anyone listens to a group
+ * rdma_nl_chk_listeners() - check whether a group has listeners
  * @group: RDMA_NL_GROUP_
  *
  * Context: any.
- * Return: true if a socket of the initial network namespace does.
+ * Return: true if a socket of the initial network namespace listens.
  */
 bool rdma_nl_chk_listeners(unsigned int group)
 {
@@ -53,9 +53,9 @@ bool rdma_nl_chk_listeners(unsigned int group)
 EXPORT_SYMBOL(rdma_nl_chk_listeners);
 
 /**
- * rdma_nl_register() - serve a client's messages
+ * rdma_nl_register() - register a client's callbacks
  * @index: RDMA_NL_ number of the client
- * @cb_table: one entry for each of its operations; stays until
+ * @cb_table: one entry for each operation; must exist until
  *	rdma_nl_unregister()
  *
  * Context: process, may sleep.
@@ -76,12 +76,12 @@ void rdma_nl_register(unsigned int index, const struct rdma_nl_cbs cb_table[])
 EXPORT_SYMBOL(rdma_nl_register);
 
 /**
- * rdma_nl_unregister() - no longer serve a client's messages
+ * rdma_nl_unregister() - unregister a client's callbacks
  * @index: RDMA_NL_ number of the client
  *
- * On return none of its callbacks runs, nor will.
+ * On return none of the client's callbacks is running or will be called.
  *
- * Context: process, sleeps until callbacks that run have returned.
+ * Context: process, sleeps until running callbacks have returned.
  */
 void rdma_nl_unregister(unsigned int index)
 {
@@ -152,7 +152,8 @@ EXPORT_SYMBOL(ibnl_put_attr);
  * @pid: the socket's netlink port
  *
  * Context: any but hardirq.
- * Return: 0, -ECONNREFUSED if there is no such socket, -EAGAIN if it is full.
+ * Return: 0, -ECONNREFUSED if there is no such socket, -EAGAIN if its queue is
+ * full.
  */
 int rdma_nl_unicast(struct net *net, struct sk_buff *skb, u32 pid)
 {
@@ -169,7 +170,8 @@ EXPORT_SYMBOL(rdma_nl_unicast);
  * @pid: the socket's netlink port
  *
  * Context: process, sleeps up to 10 seconds.
- * Return: 0, -ECONNREFUSED if there is no such socket, -EAGAIN if it stays full.
+ * Return: 0, -ECONNREFUSED if there is no such socket, -EAGAIN if its queue
+ * stays full.
  */
 int rdma_nl_unicast_wait(struct net *net, struct sk_buff *skb, __u32 pid)
 {
@@ -181,13 +183,13 @@ EXPORT_SYMBOL(rdma_nl_unicast_wait);
 
 /**
  * rdma_nl_multicast() - send a message to a group
- * @net: namespace whose listeners get it
+ * @net: namespace whose listeners get the message
  * @skb: message; consumed
  * @group: RDMA_NL_GROUP_
- * @flags: how to allocate copies
+ * @flags: allocation flags for the copies
  *
  * Context: as @flags says.
- * Return: 0, -ESRCH if nobody listens.
+ * Return: 0, -ESRCH if the group has no listeners.
  */
 int rdma_nl_multicast(struct net *net, struct sk_buff *skb, unsigned int group,
 		      gfp_t flags)
@@ -197,15 +199,15 @@ int rdma_nl_multicast(struct net *net, struct sk_buff *skb, unsigned int group,
 EXPORT_SYMBOL(rdma_nl_multicast);
 
 /*
- * Port mapper and local service know no namespaces: their daemons live in the
- * initial one.
+ * The port mapper and the local service do not support namespaces: their
+ * daemons run in the initial one.
  */
 static bool nl_allowed_in(const struct net *net, unsigned int index)
 {
 	return index == RDMA_NL_NLDEV || net_eq(net, &init_net);
 }
 
-/* The client with its semaphore held, its module loaded if need be, or NULL. */
+/* Returns the client with its semaphore held, or NULL.  Loads its module if needed. */
 static struct nl_client *nl_client_get(const struct net *net,
 				       unsigned int index, unsigned int op)
 {
@@ -250,7 +252,7 @@ static int nl_call(struct sk_buff *skb, struct nlmsghdr *nlh,
 
 	if (cb->doit && !((nlh->nlmsg_flags & NLM_F_DUMP) && cb->dump))
 		return cb->doit(skb, nlh, extack);
-	/* What the port mapper's daemon sends is answered as if by a dump. */
+	/* An operation that has only a dump callback dumps for every message. */
 	if (cb->dump)
 		return nl_start_dump(skb, nlh, cb, extack);
 	return -EOPNOTSUPP;
@@ -273,7 +275,10 @@ static int nl_dispatch(struct sk_buff *skb, struct nlmsghdr *nlh,
 	return ret;
 }
 
-/* The local service's daemon answers requests of ours: no flag says request. */
+/*
+ * Messages of the local service's daemon are replies to the kernel's requests,
+ * without NLM_F_REQUEST.
+ */
 static bool nl_is_for_us(const struct nlmsghdr *nlh)
 {
 	return nlh->nlmsg_type >= NLMSG_MIN_TYPE &&
@@ -295,7 +300,7 @@ static void nl_receive(struct sk_buff *skb)
 
 		memset(&extack, 0, sizeof(extack));
 		err = nl_is_for_us(nlh) ? nl_dispatch(skb, nlh, &extack) : 0;
-		/* -EINTR: a dump has started and acknowledges itself */
+		/* -EINTR: a dump has started, and acknowledges the message itself */
 		if (err != -EINTR && (err || (nlh->nlmsg_flags & NLM_F_ACK)))
 			netlink_ack(skb, nlh, err, &extack);
 
@@ -304,7 +309,7 @@ static void nl_receive(struct sk_buff *skb)
 	}
 }
 
-/* On the way in of a namespace: @cnet->net is set. */
+/* Called when a namespace is created; @cnet->net is set. */
 int ibcore_nl_net_init(struct ibcore_net *cnet)
 {
 	struct netlink_kernel_cfg cfg = {
@@ -321,14 +326,14 @@ int ibcore_nl_net_init(struct ibcore_net *cnet)
 	return 0;
 }
 
-/* No device is left in the namespace, and none of its sockets. */
+/* Called when a namespace exits: it has no device and no user socket any more. */
 void ibcore_nl_net_exit(struct ibcore_net *cnet)
 {
 	netlink_kernel_release(cnet->nl_sock);
 	cnet->nl_sock = NULL;
 }
 
-/* Before the first namespace. */
+/* Called before the first namespace is set up. */
 int ibcore_nl_init(void)
 {
 	int i;
@@ -338,7 +343,10 @@ int ibcore_nl_init(void)
 	return 0;
 }
 
-/* After the last namespace: every client's module depends on this one. */
+/*
+ * Called after the last namespace has exited.  No client is registered any
+ * more, because every client's module depends on this one.
+ */
 void ibcore_nl_exit(void)
 {
 	int i;

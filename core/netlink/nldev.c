@@ -4,8 +4,8 @@
  * them.  This file has the table of commands, the policy of their attributes
  * and what all commands share; the commands are in nldev_*.c.
  *
- * A command that concerns a device runs with a registration reference, so the
- * device cannot be unregistered under it, and stays in its namespace.
+ * A command on a device runs with a registration reference, so that the device
+ * is not unregistered meanwhile and stays in its namespace.
  */
 #include <net/netlink.h>
 #include <net/sock.h>
@@ -13,7 +13,10 @@
 #include "device/device.h"
 #include "netlink/nldev.h"
 
-/* Of what userspace may send; attributes of replies alone are not here. */
+/*
+ * Only attributes that userspace may send; attributes used only in replies are
+ * not listed.
+ */
 const struct nla_policy ibcore_nldev_policy[RDMA_NLDEV_ATTR_MAX] = {
 	[RDMA_NLDEV_ATTR_DEV_INDEX] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_DEV_NAME] = {
@@ -48,7 +51,7 @@ const struct nla_policy ibcore_nldev_policy[RDMA_NLDEV_ATTR_MAX] = {
 	[RDMA_NLDEV_SYS_ATTR_MONITOR_MODE] = { .type = NLA_U8 },
 };
 
-/* What a command has before its function runs. */
+/* What is set up before a command's function runs. */
 enum {
 	NEEDS_DEV = BIT(0),	/* req->dev, from DEV_INDEX */
 	NEEDS_PORT = BIT(1),	/* and req->port of it, from PORT_INDEX */
@@ -115,7 +118,7 @@ static const struct nldev_op nldev_ops[RDMA_NLDEV_NUM_OPS] = {
 		ibcore_nldev_stat_status, NEEDS_DEV | NEEDS_PORT | HAS_REPLY },
 };
 
-/* One message of a reply: what rdma(8) can receive at once. */
+/* Size of one reply message: what rdma(8) can receive at once. */
 #define NLDEV_REPLY_SIZE (SZ_8K - NLMSG_HDRLEN)
 
 int ibcore_nldev_put_u64(struct sk_buff *msg, int attr, u64 value)
@@ -169,7 +172,7 @@ struct ib_device *ibcore_nldev_get_dev(const struct net *net,
 	return dev ?: ERR_PTR(-EINVAL);
 }
 
-/* Old versions of rdma(8) are not strict about what they send. */
+/* Not parsed strictly: old versions of rdma(8) do not send strictly valid messages. */
 int ibcore_nldev_dump_parse(struct netlink_callback *cb, struct nlattr **tb)
 {
 	return nlmsg_parse_deprecated(cb->nlh, 0, tb, RDMA_NLDEV_ATTR_MAX - 1,
@@ -215,7 +218,7 @@ static int req_prepare(struct ibcore_nldev_req *req, u8 flags)
 	return ret;
 }
 
-/* A function that gives req->dev away clears it, and likewise req->msg. */
+/* A command's function that takes over req->dev or req->msg sets it to NULL. */
 static int req_run(struct ibcore_nldev_req *req, const struct nldev_op *op)
 {
 	int ret;
@@ -321,9 +324,10 @@ static int put_event(struct sk_buff *msg, struct ib_device *dev, u32 port,
 }
 
 /*
- * Tells the listeners of rdma-monitor(8) in the device's namespace.  The caller
- * holds what keeps @dev in it: a registration reference or its
- * unregistration_lock.  May sleep.  @port: 0 if @type is of the device.
+ * Sends an event to the listeners, such as rdma-monitor(8), in the device's
+ * namespace.  The caller keeps @dev in that namespace, by a registration
+ * reference or by holding its unregistration_lock.  @port is 0 if @type
+ * concerns the whole device.  May sleep.
  */
 void ibcore_nldev_notify(struct ib_device *dev, u32 port,
 			 enum rdma_nl_notify_event_type type)
@@ -338,7 +342,10 @@ void ibcore_nldev_notify(struct ib_device *dev, u32 port,
 		nlmsg_free(msg);
 		return;
 	}
-	/* No listener is no error, and a slow one learns of it by ENOBUFS. */
+	/*
+	 * It is no error if there is no listener; a listener that is too slow
+	 * gets ENOBUFS.
+	 */
 	rdma_nl_multicast(net, msg, RDMA_NL_GROUP_NOTIFY, GFP_KERNEL);
 }
 

@@ -2,7 +2,7 @@
 #ifndef IBCORE_NLDEV_H
 #define IBCORE_NLDEV_H
 
-/* RDMA netlink: what rdma(8) asks and sets. */
+/* RDMA netlink: what rdma(8) queries and sets. */
 #include <rdma/rdma_netlink.h>
 #include <ibex/netlink.h>
 
@@ -18,7 +18,7 @@ void ibcore_nl_net_exit(struct ibcore_net *cnet);
 int ibcore_nldev_init(void);
 void ibcore_nldev_exit(void);
 
-/* One request of userspace; what @dev and @port are comes from its attributes. */
+/* One request of userspace; @dev and @port are found from its attributes. */
 struct ibcore_nldev_req {
 	struct sk_buff *skb;		/* the request */
 	struct nlmsghdr *nlh;
@@ -35,7 +35,7 @@ typedef int (*ibcore_nldev_fn)(struct ibcore_nldev_req *req);
 
 extern const struct nla_policy ibcore_nldev_policy[RDMA_NLDEV_ATTR_MAX];
 
-/* Parses the request that a dump answers; its tb[] is the caller's @tb. */
+/* Parses the request of a dump into @tb. */
 int ibcore_nldev_dump_parse(struct netlink_callback *cb, struct nlattr **tb);
 struct ib_device *ibcore_nldev_get_dev(const struct net *net,
 				       struct nlattr **tb);
@@ -43,7 +43,7 @@ int ibcore_nldev_put_handle(struct sk_buff *msg, struct ib_device *dev);
 int ibcore_nldev_put_u64(struct sk_buff *msg, int attr, u64 value);
 int ibcore_nldev_put_name(struct sk_buff *msg, int attr,
 			  const struct ib_device *dev);
-/* What RDMA_NLDEV_ATTR_NDEV_ says of the netdev of @port, for @net to read. */
+/* Adds the RDMA_NLDEV_ATTR_NDEV_ attributes of @port's netdev if it is in @net. */
 int ibcore_nldev_put_netdev(struct sk_buff *msg, struct ib_device *dev,
 			    u32 port, const struct net *net);
 
@@ -78,13 +78,16 @@ struct ibcore_nldev_res_kind {
 	enum rdma_restrack_type type;
 	u16 table;	/* RDMA_NLDEV_ATTR_ of the nest around a page */
 	u16 entry;	/* of the nest around each entry */
-	u16 id;		/* of the number an entry is asked for by */
-	/* -EAGAIN: not one to show; -EMSGSIZE: @msg is full */
+	u16 id;		/* of the number that an entry is requested by */
+	/* -EAGAIN: the entry is not shown; -EMSGSIZE: @msg is full */
 	int (*fill)(struct sk_buff *msg, bool admin,
 		    struct rdma_restrack_entry *res, u32 port);
-	/* Of what QPs belong to: whether @qp does, and to which number. */
+	/*
+	 * For kinds that QPs belong to: whether @qp belongs to an entry, and
+	 * the number of that entry.
+	 */
 	bool (*of_qp)(const struct ib_qp *qp, u32 *id);
-	bool qp_ranges;	/* QPs of successive numbers are named as a range */
+	bool qp_ranges;	/* QPs of successive numbers are shown as a range */
 };
 
 /* ---- nldev_qps.c ---- */
@@ -106,7 +109,7 @@ int ibcore_nldev_put_res(struct ibcore_nldev_req *req,
 int ibcore_nldev_dump_res(struct sk_buff *skb, struct netlink_callback *cb,
 			  const struct ibcore_nldev_res_kind *kind,
 			  struct nlattr **tb);
-/* Tells RDMA_NL_GROUP_NOTIFY of a device or port change, where the ABI has it. */
+/* Sends an event about a device or port to RDMA_NL_GROUP_NOTIFY. */
 void ibcore_nldev_notify(struct ib_device *dev, u32 port,
 			 enum rdma_nl_notify_event_type type);
 

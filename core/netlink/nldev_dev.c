@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "netlink/nldev.h"
 
-/* By the first port: the ports of a device all speak the same. */
+/* Looks at the first port: all ports of a device use the same protocol. */
 static const char *dev_protocol(struct ib_device *dev)
 {
 	u32 port = rdma_start_port(dev);
@@ -73,7 +73,10 @@ struct dump_arg {
 	ibcore_nldev_put_fn put;
 };
 
-/* One message a device.  cb->args[0] is where the next page begins. */
+/*
+ * Adds one message for @dev. cb->args[0] is the device index where the next
+ * page begins.
+ */
 static int dump_one(struct ib_device *dev, void *data)
 {
 	struct dump_arg *arg = data;
@@ -104,7 +107,7 @@ int ibcore_nldev_dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
 		return 0;
 	ret = ibcore_walk_devices(sock_net(skb->sk), cb->args[0], dump_one,
 				  &arg);
-	/* A page with anything in it is followed by another. */
+	/* Netlink requests another page if this one is not empty. */
 	return skb->len ?: ret;
 }
 
@@ -116,9 +119,9 @@ int ibcore_nldev_dev_dump(struct sk_buff *skb, struct netlink_callback *cb)
 static DEFINE_MUTEX(dim_mutex);
 
 /*
- * For CQs made from now on, and without effect where the driver cannot moderate
- * them.  The bit is one of several that share a word; registration is over, and
- * requests from userspace are the only ones to write there.
+ * Applies to CQs created from now on; has no effect if the driver cannot
+ * moderate CQs.  The bit shares a word with other bits, but after registration
+ * only requests from userspace write that word.
  */
 static int set_dim(struct ib_device *dev, u8 on)
 {
@@ -140,7 +143,7 @@ static int set_name(struct ib_device *dev, const struct nlattr *attr)
 	return ibcore_device_rename(dev, name);
 }
 
-/* Changes one thing: the first it finds, as rdma(8) sends but one. */
+/* Changes only the first attribute found: rdma(8) sends only one. */
 int ibcore_nldev_dev_set(struct ibcore_nldev_req *req)
 {
 	struct nlattr **tb = req->tb;

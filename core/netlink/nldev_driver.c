@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * RDMA netlink: what drivers add to a resource.  Within the nest
- * RDMA_NLDEV_ATTR_DRIVER each of them is a name, a hint how to print it unless
- * in decimal, and a value.
+ * RDMA netlink: attributes that drivers add to a resource.  In the nest
+ * RDMA_NLDEV_ATTR_DRIVER each of them consists of a name, a hint how to print
+ * the value unless in decimal, and the value.
  */
 #include <net/netlink.h>
 
@@ -36,7 +36,7 @@ static int put_u64(struct sk_buff *msg, const char *name,
 /**
  * rdma_nl_put_driver_string() - add a string to a resource's description
  * @msg: message within RDMA_NLDEV_ATTR_DRIVER
- * @name: what it is
+ * @name: name of the value
  * @str: the string
  *
  * Context: any.
@@ -53,7 +53,7 @@ EXPORT_SYMBOL(rdma_nl_put_driver_string);
 /**
  * rdma_nl_put_driver_u32() - add a number to a resource's description
  * @msg: message within RDMA_NLDEV_ATTR_DRIVER
- * @name: what it is
+ * @name: name of the value
  * @value: the number, printed in decimal
  *
  * Context: any.
@@ -68,7 +68,7 @@ EXPORT_SYMBOL(rdma_nl_put_driver_u32);
 /**
  * rdma_nl_put_driver_u32_hex() - add a number to a resource's description
  * @msg: message within RDMA_NLDEV_ATTR_DRIVER
- * @name: what it is
+ * @name: name of the value
  * @value: the number, printed in hexadecimal
  *
  * Context: any.
@@ -83,7 +83,7 @@ EXPORT_SYMBOL(rdma_nl_put_driver_u32_hex);
 /**
  * rdma_nl_put_driver_u64() - add a number to a resource's description
  * @msg: message within RDMA_NLDEV_ATTR_DRIVER
- * @name: what it is
+ * @name: name of the value
  * @value: the number, printed in decimal
  *
  * Context: any.
@@ -98,7 +98,7 @@ EXPORT_SYMBOL(rdma_nl_put_driver_u64);
 /**
  * rdma_nl_put_driver_u64_hex() - add a number to a resource's description
  * @msg: message within RDMA_NLDEV_ATTR_DRIVER
- * @name: what it is
+ * @name: name of the value
  * @value: the number, printed in hexadecimal
  *
  * Context: any.
@@ -113,11 +113,12 @@ EXPORT_SYMBOL(rdma_nl_put_driver_u64_hex);
 /**
  * rdma_nl_stat_hwcounter_entry() - add a counter to a resource's statistics
  * @msg: message within RDMA_NLDEV_ATTR_STAT_HWCOUNTERS
- * @name: the counter
- * @value: what it counted
+ * @name: name of the counter
+ * @value: value of the counter
  *
  * Context: any.
- * Return: 0, or -EMSGSIZE if @msg is full; then the entry is not in it.
+ * Return: 0, or -EMSGSIZE if @msg is full, in which case the entry is not
+ * added.
  */
 int rdma_nl_stat_hwcounter_entry(struct sk_buff *msg, const char *name,
 				 u64 value)

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * RDMA netlink: rdma-link(8) add and delete.  A driver that makes devices on
- * demand, on top of a netdev, registers how under the name of its link type.
+ * RDMA netlink: rdma-link(8) add and delete.  A driver that creates devices on
+ * demand, on top of a netdev, registers its newlink() method under the name of
+ * its link type.
  */
 #include <linux/module.h>
 #include <net/netlink.h>
 
 #include "netlink/nldev.h"
 
-/* Held for read while a driver makes a device: its module cannot go then. */
+/*
+ * Held for reading while a driver creates a device, so that its module is not
+ * unloaded.
+ */
 static DECLARE_RWSEM(link_ops_rwsem);
 static LIST_HEAD(link_ops_list);	/* protected by link_ops_rwsem */
 
@@ -23,8 +27,8 @@ static struct rdma_link_ops *find_link_ops(const char *type)
 }
 
 /**
- * rdma_link_register() - offer a link type
- * @ops: its name and how to make a device; stays until rdma_link_unregister()
+ * rdma_link_register() - register a link type
+ * @ops: name and newlink() of the type; must exist until rdma_link_unregister()
  *
  * Context: process, may sleep.
  */
@@ -40,10 +44,10 @@ void rdma_link_register(struct rdma_link_ops *ops)
 EXPORT_SYMBOL(rdma_link_register);
 
 /**
- * rdma_link_unregister() - no longer offer a link type
+ * rdma_link_unregister() - unregister a link type
  * @ops: what was registered
  *
- * On return ops->newlink() does not run, nor will.
+ * On return ops->newlink() is not running and will not be called any more.
  *
  * Context: process, sleeps until newlink() of any type has returned.
  */
@@ -55,7 +59,7 @@ void rdma_link_unregister(struct rdma_link_ops *ops)
 }
 EXPORT_SYMBOL(rdma_link_unregister);
 
-/* With link_ops_rwsem held for read, or NULL without. */
+/* Returns the ops with link_ops_rwsem held for reading, or NULL without it. */
 static struct rdma_link_ops *get_link_ops(const char *type)
 {
 	struct rdma_link_ops *ops;
@@ -66,7 +70,7 @@ static struct rdma_link_ops *get_link_ops(const char *type)
 		return ops;
 	up_read(&link_ops_rwsem);
 
-	/* The module registers its type, for which it needs the semaphore. */
+	/* Not under the semaphore, which the module takes to register its type. */
 	request_module("rdma-link-%s", type);
 	down_read(&link_ops_rwsem);
 	ops = find_link_ops(type);
@@ -91,7 +95,7 @@ static int newlink(const char *name, const char *type, struct net_device *ndev,
 	return ret;
 }
 
-/* A '%' would have ib_register_device() number the device. */
+/* A '%' would make ib_register_device() choose a number for the name. */
 static bool is_dev_name(const char *name)
 {
 	return name[0] && !strchr(name, '%');

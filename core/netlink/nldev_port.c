@@ -5,7 +5,7 @@
 
 #include "netlink/nldev.h"
 
-/* What only an InfiniBand port has: PortInfo, IBA 14.2.5.6. */
+/* Attributes that only an InfiniBand port has: PortInfo, IBA 14.2.5.6. */
 static int put_ib_port(struct sk_buff *msg, const struct ib_port_attr *attr)
 {
 	u64 caps = attr->port_cap_flags | (u64)attr->port_cap_flags2 << 32;
@@ -65,7 +65,7 @@ static int dump_port(struct sk_buff *skb, struct netlink_callback *cb,
 	return ret;
 }
 
-/* The ports of one device.  cb->args[0] is how many of them are done. */
+/* Dumps the ports of one device. cb->args[0] is how many ports were dumped before. */
 int ibcore_nldev_port_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];

@@ -2,9 +2,10 @@
 /*
  * RDMA netlink: which QPs belong to an SRQ or a counter.
  *
- * A QP refers to what it belongs to, not the other way round.  So that a dump of
- * thousands of SRQs does not go through thousands of QPs for each, it looks at all QPs
- * once, at its start, and sorts them by what they belong to.
+ * A QP refers to the object it belongs to, but that object has no list of its
+ * QPs.  A dump of thousands of SRQs must not walk thousands of QPs for each
+ * SRQ, so it walks all QPs once, at its start, and sorts them by the object
+ * they belong to.
  */
 #include <linux/mm.h>
 #include <linux/sort.h>
@@ -25,7 +26,7 @@ static int pair_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* False if there is not room for all of them. */
+/* Returns false if there is no room for all QPs. */
 static bool qps_fill(struct ibcore_nldev_qps *qps, struct ib_device *dev,
 		     const struct ibcore_nldev_res_kind *kind)
 {
@@ -49,8 +50,8 @@ static bool qps_fill(struct ibcore_nldev_qps *qps, struct ib_device *dev,
 }
 
 /*
- * The QPs of all objects of @kind, one that has of_qp(), as they are now.  Free it by
- * kvfree().  ERR_PTR(-ENOMEM).
+ * Returns the current QPs of all objects of @kind, which must have of_qp().
+ * The result must be freed with kvfree(); it is ERR_PTR(-ENOMEM) on failure.
  */
 struct ibcore_nldev_qps *
 ibcore_nldev_qps_collect(struct ib_device *dev,
@@ -59,7 +60,7 @@ ibcore_nldev_qps_collect(struct ib_device *dev,
 	size_t room = rdma_restrack_count(dev, RDMA_RESTRACK_QP, true);
 	struct ibcore_nldev_qps *qps;
 
-	/* More may come meanwhile. */
+	/* More QPs may be created meanwhile. */
 	for (;; room = room * 2 + 1) {
 		qps = kvzalloc(struct_size(qps, pairs, room), GFP_KERNEL);
 		if (!qps)
@@ -73,7 +74,7 @@ ibcore_nldev_qps_collect(struct ib_device *dev,
 	return qps;
 }
 
-/* Where the pairs of @owner begin. */
+/* Returns the index of the first pair of @owner. */
 static size_t qps_begin(const struct ibcore_nldev_qps *qps, u32 owner)
 {
 	u64 least = (u64)owner << 32;
@@ -107,7 +108,7 @@ static int put_range(struct sk_buff *msg, u32 first, u32 last)
 	return ret;
 }
 
-/* -EMSGSIZE if @msg is full. */
+/* Adds the QPs of @owner to @msg; returns -EMSGSIZE if it is full. */
 int ibcore_nldev_qps_put(struct sk_buff *msg, const struct ibcore_nldev_qps *qps,
 			 const struct ibcore_nldev_res_kind *kind, u32 owner)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * RDMA netlink: rdma-resource(8).  One dump and one get serve every kind of
- * resource; nldev_res_fill.c says what each kind has.
+ * resource; nldev_res_fill.c adds the attributes of each kind.
  *
- * A dump goes through the tracked entries in order of their numbers and
- * remembers the next number in cb->args[0], so that each page starts where the
- * last one ended, however many entries came and went in between.  One that shows
- * QPs keeps what it collected of them in cb->args[1], from page to page.
+ * A dump walks the tracked entries in order of their numbers and stores the
+ * next number in cb->args[0], so that each page starts where the last one
+ * ended, even if entries were added and removed in between.  A dump that shows
+ * QPs keeps the QPs it has collected in cb->args[1] from page to page.
  */
 #include <linux/mm.h>
 #include <linux/pid_namespace.h>
@@ -87,8 +87,9 @@ int ibcore_nldev_res_summary_dump(struct sk_buff *skb,
 /* ---- the entries of a kind ---- */
 
 /*
- * A process is shown to those whose PID namespace has it; what the kernel owns,
- * to the initial one.  An owner that has exited is not shown.
+ * Adds the owner of @res.  A resource of a process is shown to readers whose
+ * PID namespace has the process, a resource of the kernel to readers in the
+ * initial PID namespace.  A resource whose owner has exited is not shown.
  */
 int ibcore_nldev_put_owner(struct sk_buff *msg,
 			   const struct rdma_restrack_entry *res)
@@ -109,7 +110,7 @@ int ibcore_nldev_put_owner(struct sk_buff *msg,
 	return nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PID, pid);
 }
 
-/* Those of one object: of a dump see dump_qps(). */
+/* Adds the QPs of one object; for dumps see dump_qps(). */
 static int put_own_qps(struct sk_buff *msg, struct ib_device *dev,
 		       const struct ibcore_nldev_res_kind *kind, u32 id)
 {
@@ -163,8 +164,8 @@ int ibcore_nldev_res_get(struct ibcore_nldev_req *req)
 struct res_dump {
 	const struct ibcore_nldev_res_kind *kind;
 	struct ib_device *dev;
-	const struct ibcore_nldev_qps *qps;	/* of kinds that have some */
-	u32 port;	/* 0: of all */
+	const struct ibcore_nldev_qps *qps;	/* of kinds with of_qp() */
+	u32 port;	/* 0: all ports */
 	bool details;
 	bool admin;
 };
@@ -189,7 +190,7 @@ static int dump_entry(struct sk_buff *skb, const struct res_dump *dump,
 	return ret;
 }
 
-/* As many entries from *@id on as @skb holds: their number, or an error. */
+/* Adds as many entries from *@id on as fit in @skb; returns how many, or an error. */
 static int dump_entries(struct sk_buff *skb, const struct res_dump *dump,
 			unsigned long *id)
 {
@@ -244,7 +245,7 @@ static int dump_qps_done(struct netlink_callback *cb)
 	return 0;
 }
 
-/* All pages of a dump have the QPs as they were when it began. */
+/* All pages of a dump show the QPs as they were when the dump began. */
 static int dump_qps(struct netlink_callback *cb, struct res_dump *dump)
 {
 	struct ibcore_nldev_qps *qps = (void *)cb->args[1];

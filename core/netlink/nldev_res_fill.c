@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * RDMA netlink: what each kind of resource tells of itself.  The entry is held,
- * so the object exists, and so do those it was made from; keys that give access
- * to memory are for administrators.
+ * RDMA netlink: the attributes of each kind of resource.  The caller holds the
+ * entry, so the object exists, and so do the objects it was created from.  Only
+ * administrators get keys that give access to memory.
  */
 #include <net/netlink.h>
 #include <rdma/rdma_cm.h>
@@ -10,7 +10,10 @@
 #include "device/device.h"
 #include "netlink/nldev.h"
 
-/* The verbs context of an object of userspace; every uobject begins with it. */
+/*
+ * Adds the verbs context of a userspace object.  Every type of uobject begins
+ * with struct ib_uobject.
+ */
 static int put_ctxn(struct sk_buff *msg, const struct ib_uobject *uobj)
 {
 	const struct ib_ucontext *ctx = uobj ? READ_ONCE(uobj->context) : NULL;
@@ -19,7 +22,10 @@ static int put_ctxn(struct sk_buff *msg, const struct ib_uobject *uobj)
 		     0;
 }
 
-/* Kernel consumers, which seldom share a PD, are told apart by their name. */
+/*
+ * Adds the PD.  Not for kernel consumers, which seldom share a PD and are
+ * identified by name.
+ */
 static int put_pdn(struct sk_buff *msg, const struct rdma_restrack_entry *res,
 		   const struct ib_pd *pd)
 {
@@ -129,7 +135,7 @@ static int fill_cm_id(struct sk_buff *msg, bool admin,
 	if (id->port_num &&
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, id->port_num))
 		return -EMSGSIZE;
-	/* What the QP is matters once there is one. */
+	/* The QP type is shown only if there is a QP. */
 	if (state.qp_num &&
 	    (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, state.qp_num) ||
 	     nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE, id->qp_type)))
@@ -197,7 +203,10 @@ static int fill_mr(struct sk_buff *msg, bool admin,
 	if (admin && (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_RKEY, mr->rkey) ||
 		      nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LKEY, mr->lkey)))
 		return -EMSGSIZE;
-	/* A PD that the MR moves away from waits by rdma_restrack_sync(). */
+	/*
+	 * If the MR is moved to another PD, rdma_restrack_sync() keeps the old
+	 * PD until this is done.
+	 */
 	if (ibcore_nldev_put_u64(msg, RDMA_NLDEV_ATTR_RES_MRLEN, mr->length) ||
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_MRN, res->id) ||
 	    put_pdn(msg, res, READ_ONCE(mr->pd)))
@@ -262,7 +271,7 @@ static int fill_ctx(struct sk_buff *msg, bool admin,
 
 /* ---- SRQ ---- */
 
-/* Whoever holds a QP's entry keeps its SRQ. */
+/* The caller holds the QP's entry, so the SRQ exists. */
 static bool srq_of_qp(const struct ib_qp *qp, u32 *id)
 {
 	if (qp->srq)
@@ -311,7 +320,7 @@ static int fill_srq_raw(struct sk_buff *msg, bool admin,
 		__VA_ARGS__						\
 	}
 
-/* By command; nldev.c calls only for commands that are here. */
+/* Indexed by command; nldev.c uses only the commands listed here. */
 static const struct ibcore_nldev_res_kind res_kinds[RDMA_NLDEV_NUM_OPS] = {
 	RES_KIND(QP_GET, QP, LQPN, fill_qp),
 	RES_KIND(CM_ID_GET, CM_ID, CM_IDN, fill_cm_id),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * RDMA netlink: rdma-statistic(8).  The hardware counters of a port, which of
- * the optional ones are on, and counters of QPs and MRs.
+ * the optional ones are enabled, and counters of QPs and MRs.
  */
 #include <net/netlink.h>
 #include <rdma/rdma_counter.h>
@@ -19,7 +19,7 @@ static int put_stat_handle(struct ibcore_nldev_req *req)
 	return 0;
 }
 
-/* The port's values as of now, and which of them count at all. */
+/* Reads the port's current values, and which counters are disabled. */
 static int read_port_stats(struct ibcore_nldev_req *req,
 			   struct rdma_hw_stats *stats, u64 *values,
 			   unsigned long *disabled)
@@ -100,7 +100,7 @@ static int put_status(struct sk_buff *msg, const struct rdma_hw_stats *stats,
 	return 0;
 }
 
-/* Which counters the port has, and which optional ones are on. */
+/* Reports which counters the port has, and which optional ones are enabled. */
 int ibcore_nldev_stat_status(struct ibcore_nldev_req *req)
 {
 	struct rdma_hw_stats *stats;
@@ -125,7 +125,7 @@ int ibcore_nldev_stat_status(struct ibcore_nldev_req *req)
 	return ret;
 }
 
-/* The optional counters userspace names, as a bitmap. */
+/* Parses the list of optional counters from userspace into a bitmap. */
 static int parse_wanted(struct ibcore_nldev_req *req,
 			const struct rdma_hw_stats *stats, unsigned long *wanted)
 {
@@ -147,7 +147,10 @@ static int parse_wanted(struct ibcore_nldev_req *req,
 	return 0;
 }
 
-/* Turns on what is wanted and off what is not; stops at the first failure. */
+/*
+ * Enables the wanted optional counters and disables the others; stops at the
+ * first failure.
+ */
 static int apply_wanted(struct ibcore_nldev_req *req,
 			struct rdma_hw_stats *stats,
 			const unsigned long *wanted)
@@ -179,7 +182,7 @@ static int set_optional_counters(struct ibcore_nldev_req *req)
 	stats = ibcore_hw_stats_get_port(req->dev, req->port);
 	if (!stats)
 		return -EINVAL;
-	/* None can be on, so that none is wanted is all right. */
+	/* No optional counter can be enabled, so only an empty list is valid. */
 	if (!req->dev->ops.modify_hw_stat)
 		return nla_len(req->tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS]) ?
 		       -EOPNOTSUPP : 0;
@@ -203,10 +206,10 @@ static bool counter_of_qp(const struct ib_qp *qp, u32 *id)
 {
 	const struct rdma_counter *counter;
 
-	/* As of counting by hand: not for who may have no such QP. */
+	/* As when QPs are bound manually: raw packet QPs require CAP_NET_RAW. */
 	if (qp->qp_type == IB_QPT_RAW_PACKET && !capable(CAP_NET_RAW))
 		return false;
-	/* It may be unbound at any time. */
+	/* The counter may be unbound at any time. */
 	rcu_read_lock();
 	counter = READ_ONCE(qp->counter);
 	if (counter)
@@ -238,7 +241,10 @@ static int fill_counter(struct sk_buff *msg, bool admin,
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE,
 		       counter->mode.param.qp_type))
 		return -EMSGSIZE;
-	/* Optional counters count for ports alone: there they are disabled. */
+	/*
+	 * Optional counters count only for ports; in a QP counter's stats they
+	 * are disabled.
+	 */
 	return put_values(msg, counter->stats, counter->stats->value,
 			  counter->stats->is_disabled);
 }
@@ -298,7 +304,7 @@ const struct ibcore_nldev_res_kind ibcore_nldev_mr_stat_kind = {
 
 /* ---- the commands ---- */
 
-/* What STAT_RES asks for: 0 the port's own counters. */
+/* Returns the resource that STAT_RES requests, or 0 for the port's own counters. */
 static u32 stat_res(struct nlattr **tb)
 {
 	return tb[RDMA_NLDEV_ATTR_STAT_RES] ?
@@ -413,7 +419,10 @@ int ibcore_nldev_stat_set(struct ibcore_nldev_req *req)
 	if (!tb[RDMA_NLDEV_ATTR_STAT_MODE] &&
 	    !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
 		return -EINVAL;
-	/* Room for this was never short, so what follows is not undone. */
+	/*
+	 * Before anything is changed, so that nothing must be undone if @msg is
+	 * full.
+	 */
 	if (put_stat_handle(req))
 		return -EMSGSIZE;
 	if (tb[RDMA_NLDEV_ATTR_STAT_MODE])

@@ -10,7 +10,7 @@
 static bool sys_privileged_qkey;
 
 /**
- * rdma_nl_get_privileged_qkey() - who may use controlled Q_Keys
+ * rdma_nl_get_privileged_qkey() - get who may set privileged Q_Keys
  *
  * A Q_Key with the high bit set is for privileged consumers (IBA 10.2.5).
  *
@@ -29,8 +29,9 @@ int ibcore_nldev_sys_get(struct ibcore_nldev_req *req)
 	struct sk_buff *msg = req->msg;
 
 	/*
-	 * Since 5.12 the pages of a memory region are copied on fork(), so that
-	 * userspace need not madvise() them; and there are events to monitor.
+	 * COPY_ON_FORK: since 5.12 the pages of a memory region are copied on
+	 * fork(), so that userspace need not madvise() them.  MONITOR_MODE:
+	 * this core sends events to monitor.
 	 */
 	if (nla_put_u8(msg, RDMA_NLDEV_SYS_ATTR_NETNS_MODE,
 		       ibcore_netns_shared()) ||
@@ -52,7 +53,7 @@ int ibcore_nldev_sys_set(struct ibcore_nldev_req *req)
 	const struct nlattr *netns, *qkey;
 	int ret = 0;
 
-	/* These rule the whole host. */
+	/* These settings apply to the whole host. */
 	if (!net_eq(req->net, &init_net))
 		return -EPERM;
 
@@ -80,7 +81,7 @@ static int put_chardev(struct sk_buff *msg,
 	return 0;
 }
 
-/* A device is named if the character device is one of those it has. */
+/* The request has a device index if the character device belongs to an RDMA device. */
 static int chardev_of_dev(struct ibcore_nldev_req *req, const char *type,
 			  struct ib_client_nl_info *info)
 {

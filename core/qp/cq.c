@@ -3,9 +3,10 @@
  * Completion queues (IBA vol. 1, 10.2.6, 11.2.6).
  *
  * A CQ is polled by its owner (__ib_create_cq()) or by core (__ib_alloc_cq()),
- * in one of the contexts of cq_pollers[].  Core calls the done method that each
- * completion's wr_cqe names, one at a time for a CQ, and arms the CQ when it is
- * empty; arming reports what arrived in between, which is then polled first.
+ * in one of the contexts of cq_pollers[].  Core calls the done method of each
+ * completion's wr_cqe, one at a time for each CQ, and arms the CQ when it is
+ * empty.  If arming reports completions that arrived in between, core polls
+ * those first.
  */
 #include <linux/dim.h>
 #include <linux/irq_poll.h>
@@ -14,17 +15,17 @@
 #include "device/device.h"
 #include "qp/qp.h"
 
-#define CQ_BATCH		16	/* completions fetched at once, cq->wc */
-#define CQ_BATCH_DIRECT		8	/* those on a direct poller's stack */
+#define CQ_BATCH		16	/* completions fetched at once to cq->wc */
+#define CQ_BATCH_DIRECT		8	/* the same for a direct poller, on its stack */
 #define CQ_BUDGET_SOFTIRQ	256
 #define CQ_BUDGET_WORKQUEUE	65536
 
 #define CQ_ARM_FLAGS	(IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS)
 
-/* What a CQ is polled with; cq->wc points to its array. */
+/* Polling state of a CQ that core polls; cq->wc points to its array wc. */
 struct cq_batch {
-	spinlock_t tail;	/* held by a softirq poll from its completion on */
-	atomic_t awaited;	/* watches of QPs that receive here; qp_watch.c */
+	spinlock_t tail;	/* held by a softirq poll from irq_poll_complete() on */
+	atomic_t awaited;	/* counts watches of QPs that receive here; qp_watch.c */
 	struct ib_wc wc[CQ_BATCH];
 };
 
@@ -59,7 +60,7 @@ static void cq_dim_work(struct work_struct *work)
 	cq->device->ops.modify_cq(cq, moder->comps, moder->usec);
 }
 
-/* Without memory the CQ is not moderated, which is no error. */
+/* If the allocation fails, the CQ is just not moderated. */
 static void cq_dim_init(struct ib_cq *cq)
 {
 	struct ib_device *dev = cq->device;
@@ -79,7 +80,7 @@ static void cq_dim_init(struct ib_cq *cq)
 	INIT_WORK(&cq->dim->work, cq_dim_work);
 }
 
-/* After polling has stopped, which is what queues the work. */
+/* Called after polling has stopped, because polling queues the work. */
 static void cq_dim_exit(struct ib_cq *cq)
 {
 	if (!cq->dim)
@@ -95,18 +96,24 @@ static void cq_complete(struct ib_cq *cq, struct ib_wc *wc, int n)
 		if (wc->wr_cqe)
 			wc->wr_cqe->done(cq, wc);
 		else
-			/* Posted to be silent: it may only fail. */
+			/*
+			 * The request was posted unsignalled: it completes only
+			 * if it fails.
+			 */
 			WARN_ON_ONCE(wc->status == IB_WC_SUCCESS);
 	}
 }
 
-/* A CQ that its owner made, and polls by ib_process_cq_direct(), has no batch. */
+/*
+ * A CQ of __ib_create_cq() that its owner polls with ib_process_cq_direct() has
+ * no batch.
+ */
 static bool cq_is_awaited(struct ib_cq *cq)
 {
 	return cq->wc && unlikely(atomic_read(&cq_batch(cq)->awaited));
 }
 
-/* Polls up to @budget completions, -1 for all; returns how many there were. */
+/* Polls up to @budget completions, or all if it is -1; returns how many it polled. */
 static int cq_process(struct ib_cq *cq, int budget, struct ib_wc *wcs,
 		      int batch)
 {
@@ -129,14 +136,14 @@ static int cq_process(struct ib_cq *cq, int budget, struct ib_wc *wcs,
 
 /**
  * ib_process_cq_direct() - poll a CQ in the caller's context
- * @cq: CQ of __ib_alloc_cq()
- * @budget: most completions to poll, or -1 for all there are
+ * @cq: CQ from __ib_alloc_cq()
+ * @budget: maximum number of completions to poll, or -1 for all there are
  *
- * The CQ is not armed.  It is up to the caller that a CQ's completions are not
- * processed by two at once if their done methods do not allow that.
+ * The CQ is not armed.  The caller must not process a CQ's completions
+ * concurrently unless their done methods allow that.
  *
  * Context: any that the done methods allow.
- * Return: how many completions were processed.
+ * Return: the number of completions processed.
  */
 int ib_process_cq_direct(struct ib_cq *cq, int budget)
 {
@@ -152,8 +159,9 @@ static void cq_direct_event(struct ib_cq *cq, void *private)
 }
 
 /*
- * Once it is complete irq_poll_disable() no longer waits for the poll, which has
- * yet to arm the CQ: the lock is what keeps that from being freed.
+ * After irq_poll_complete(), irq_poll_disable() no longer waits for the poll,
+ * which still has to arm the CQ.  cq_softirq_stop() takes the lock to wait for
+ * that before the CQ is freed.
  */
 static void cq_softirq_end(struct ib_cq *cq)
 {
@@ -192,8 +200,9 @@ static void cq_softirq_init(struct ib_cq *cq)
 }
 
 /*
- * From then on the poll stays marked as scheduled, so no event schedules it, and
- * one that had completed before no longer uses the CQ.
+ * After irq_poll_disable() the poll stays marked as scheduled, so that no event
+ * schedules it.  After the lock was taken, a poll that had completed before no
+ * longer uses the CQ.
  */
 static void cq_softirq_stop(struct ib_cq *cq)
 {
@@ -213,7 +222,10 @@ static void cq_softirq_flush(struct ib_cq *cq)
 		irq_poll_disable(&cq->iop);
 		irq_poll_enable(&cq->iop);
 	}
-	/* An event while it was disabled was lost, and with it the arming. */
+	/*
+	 * An event that arrived while the poll was disabled was lost, and the
+	 * CQ is not armed.
+	 */
 	irq_poll_sched(&cq->iop);
 }
 
@@ -244,7 +256,7 @@ static void cq_work_init(struct ib_cq *cq)
 							  ib_comp_unbound_wq;
 }
 
-/* From then on queue_work() of the CQ's work does nothing. */
+/* After disable_work_sync(), queue_work() of the CQ's work does nothing. */
 static void cq_work_stop(struct ib_cq *cq)
 {
 	disable_work_sync(&cq->work);
@@ -286,7 +298,7 @@ static const struct cq_poller {
 	},
 };
 
-/* Only what core polls has room to poll into. */
+/* Only a CQ that core polls has an array to poll into. */
 static bool cq_is_polled_by_core(const struct ib_cq *cq)
 {
 	return cq->wc;
@@ -337,8 +349,8 @@ static void cq_abandon(struct ib_cq *cq)
  * @comp_handler: called for completion events, from any context; or NULL
  * @event_handler: called for asynchronous events, from any context; or NULL
  * @cq_context: passed to both
- * @cq_attr: least size, completion vector, flags
- * @caller: name of the module that owns it; outlives the CQ
+ * @cq_attr: minimum size, completion vector, flags
+ * @caller: name of the module that owns the CQ; must outlive the CQ
  *
  * IBA vol. 1, 11.2.6.
  *
@@ -383,7 +395,7 @@ static int cq_alloc_prepare(struct ib_cq *cq, enum ib_poll_context poll_ctx,
 	atomic_set(&batch->awaited, 0);
 	cq->wc = batch->wc;
 
-	/* Before the provider has the CQ, and with it may raise an event. */
+	/* Set these before create_cq(): from then on the provider may raise events. */
 	cq->poll_ctx = poll_ctx;
 	cq->comp_vector = comp_vector;
 	cq->comp_handler = cq_pollers[poll_ctx].event;
@@ -425,16 +437,17 @@ static struct ib_cq *cq_alloc(struct ib_device *dev, void *private,
  * __ib_alloc_cq() - allocate a CQ that core polls
  * @dev: device
  * @private: cq->cq_context, for the done methods
- * @nr_cqe: least size
- * @comp_vector: completion vector its events come by
- * @poll_ctx: where to poll it
- * @caller: name of the module that owns it; outlives the CQ
+ * @nr_cqe: minimum size
+ * @comp_vector: completion vector of its events
+ * @poll_ctx: context to poll it in
+ * @caller: name of the module that owns the CQ; must outlive the CQ
  *
- * Work requests on it set wr_cqe, whose done method runs in that context.
+ * Work requests that complete on the CQ must set wr_cqe, whose done method is
+ * called in the context of @poll_ctx.
  *
  * Context: process, may sleep.
- * Return: the CQ, for ib_free_cq(), or ERR_PTR: -EINVAL, -ENOMEM or the
- * provider's error.
+ * Return: the CQ, to be freed by ib_free_cq(), or ERR_PTR: -EINVAL, -ENOMEM or
+ * the provider's error.
  */
 struct ib_cq *__ib_alloc_cq(struct ib_device *dev, void *private, int nr_cqe,
 			    int comp_vector, enum ib_poll_context poll_ctx,
@@ -459,14 +472,15 @@ EXPORT_SYMBOL(__ib_alloc_cq);
  * __ib_alloc_cq_any() - allocate a CQ that core polls, on any vector
  * @dev: device
  * @private: cq->cq_context, for the done methods
- * @nr_cqe: least size
- * @poll_ctx: where to poll it
- * @caller: name of the module that owns it; outlives the CQ
+ * @nr_cqe: minimum size
+ * @poll_ctx: context to poll it in
+ * @caller: name of the module that owns the CQ; must outlive the CQ
  *
- * The vectors that a CPU may serve are given out in turn.
+ * Assigns the vectors in turn, and uses at most as many as there are online
+ * CPUs.
  *
  * Context: process, may sleep.
- * Return: as __ib_alloc_cq().
+ * Return: as for __ib_alloc_cq().
  */
 struct ib_cq *__ib_alloc_cq_any(struct ib_device *dev, void *private,
 				int nr_cqe, enum ib_poll_context poll_ctx,
@@ -491,9 +505,10 @@ static void cq_stop(struct ib_cq *cq)
 }
 
 /*
- * Providers that split destruction silence the CQ first, so that no event comes
- * for a poller that has stopped.  A process's CQ has no poller here, and the two
- * halves take no @udata: it is destroyed in one piece.
+ * A provider that splits destruction stops the CQ's events in pre_destroy_cq(),
+ * so that no event arrives for a poller that has stopped.  A process's CQ has
+ * no poller in core, and the two halves take no @udata, so destroy_cq()
+ * destroys it at once.
  */
 static int cq_destroy_hw(struct ib_cq *cq, struct ib_udata *udata)
 {
@@ -514,10 +529,10 @@ static int cq_destroy_hw(struct ib_cq *cq, struct ib_udata *udata)
 }
 
 /*
- * No reference to the CQ remains: (1) no queue uses it, its usecnt is 0;
- * (2) resource tracking waited for its readers; (3) polling and moderation have
- * stopped for good, even if an event is still on its way; (4) the provider
- * raises no event after its destroy_cq.
+ * No reference to the CQ remains: (1) no queue uses it: its usecnt is 0; (2)
+ * resource tracking waited for its readers; (3) polling and moderation have
+ * stopped for good, even if an event still arrives; (4) the provider raises no
+ * event after its destroy_cq.
  */
 static int cq_destroy(struct ib_cq *cq, struct ib_udata *udata)
 {
@@ -536,9 +551,9 @@ static int cq_destroy(struct ib_cq *cq, struct ib_udata *udata)
 
 /**
  * ib_free_cq() - free a CQ that core polls
- * @cq: CQ of __ib_alloc_cq() that no queue uses
+ * @cq: CQ from __ib_alloc_cq() that no queue uses
  *
- * When it returns no done method runs any more.
+ * When this returns, no done method of the CQ runs any more.
  *
  * Context: process, may sleep; not from a done method of the CQ.
  */
@@ -561,8 +576,8 @@ EXPORT_SYMBOL(ib_free_cq);
  * IBA vol. 1, 11.2.6.
  *
  * Context: process, may sleep.
- * Return: 0, -EBUSY if it is in use, -EOPNOTSUPP for a shared CQ, or the
- * provider's error; unless 0 the CQ still exists.
+ * Return: 0, -EBUSY if the CQ is in use, -EOPNOTSUPP for a shared CQ, or the
+ * provider's error; on error the CQ still exists.
  */
 int ib_destroy_cq_user(struct ib_cq *cq, struct ib_udata *udata)
 {
@@ -577,8 +592,8 @@ EXPORT_SYMBOL(ib_destroy_cq_user);
 /**
  * rdma_set_cq_moderation() - moderate a CQ's events
  * @cq: CQ, not a shared one
- * @cq_count: completions that raise an event
- * @cq_period: microseconds after which fewer do
+ * @cq_count: number of completions after which an event is raised
+ * @cq_period: microseconds after which fewer completions raise an event
  *
  * Context: process, may sleep.
  * Return: 0, -EOPNOTSUPP or the provider's error.
@@ -594,7 +609,7 @@ EXPORT_SYMBOL(rdma_set_cq_moderation);
 /**
  * ib_resize_cq() - resize a CQ
  * @cq: CQ, not a shared one
- * @cqe: least size; cq->cqe is set to the actual one
+ * @cqe: minimum size; cq->cqe is set to the actual one
  *
  * IBA vol. 1, 11.2.6.
  *

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion events of CQs that their owners poll, a process or a part of the
- * kernel: core does not see what completes there.  While a QP of such a CQ is
- * watched, the CQ's completion handler is core's, which has the QP's expected PSN
- * looked at, and calls the owner's.  A CQ without watches has its own handler and
- * pays nothing.
+ * Completion events of CQs that core does not poll, but their owners: a process
+ * or a part of the kernel.  Core does not see what completes there.  While a QP
+ * of such a CQ is watched, core replaces the CQ's completion handler by its
+ * own, which schedules probes of the QP's expected PSN and then calls the
+ * owner's handler.  A CQ without watches keeps its own handler and has no
+ * overhead.
  *
- * A hook exists while a CQ has watches.  An event is followed by a look at each of
- * its watches, CQ_PROBE_BATCH of them at a time, with CQ_PROBE_MS between; events
- * that come meanwhile are followed by one more round.
+ * A hook exists while a CQ has watches.  After an event all watches of the hook
+ * are probed, CQ_PROBE_BATCH of them at a time, with CQ_PROBE_MS milliseconds
+ * between batches.  Events that arrive meanwhile cause one more round.
  *
- * Putting the owner's handler back does not wait for a provider that has read
- * core's just before: the CQ still exists then, since the provider's destroy_cq
- * waits for its events, and cq_hook_event() calls the owner's handler whether it
- * finds the hook or not.
+ * Restoring the owner's handler does not wait for a provider that has just read
+ * core's handler.  That is safe: the CQ still exists then, because the
+ * provider's destroy_cq waits for its events, and cq_hook_event() calls the
+ * owner's handler whether it finds the hook or not.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -25,14 +26,14 @@
 
 struct cq_hook {
 	struct rhash_head node;
-	struct ib_cq *cq;		/* the key; fixed, and maybe gone */
-	ib_comp_handler handler;	/* the owner's; lock */
-	refcount_t ref;			/* the table's; that of queued work */
+	struct ib_cq *cq;		/* the key; constant, the CQ may be freed */
+	ib_comp_handler handler;	/* the owner's; protected by lock */
+	refcount_t ref;			/* one of the table, one of queued work */
 	spinlock_t lock;		/* taken in hard interrupt context */
-	struct list_head links;		/* lock; the next to look at first */
-	unsigned int nr_links;		/* lock; 0: out of the table for good */
-	unsigned int due;		/* lock; how many are to be looked at */
-	bool busy;			/* lock; a batch is being looked at */
+	struct list_head links;		/* lock; the next watch to probe is first */
+	unsigned int nr_links;		/* lock; 0: removed from the table for good */
+	unsigned int due;		/* lock; number of watches left to probe */
+	bool busy;			/* lock; a batch is being probed */
 	unsigned long last;		/* lock; jiffies when the last batch ended */
 	struct delayed_work work;
 	struct rcu_head rcu;
@@ -54,7 +55,10 @@ static void cq_hook_put(struct cq_hook *hook)
 		kfree_rcu(hook, rcu);
 }
 
-/* Has the next batch looked at as soon as it may be. */
+/*
+ * Queues the next batch: CQ_PROBE_MS after the end of the last one, or now if
+ * that time is over.
+ */
 static void cq_hook_queue(struct cq_hook *hook)
 {
 	unsigned long next = hook->last + msecs_to_jiffies(CQ_PROBE_MS);
@@ -66,7 +70,7 @@ static void cq_hook_queue(struct cq_hook *hook)
 		refcount_inc(&hook->ref);
 }
 
-/* How many to look at now. */
+/* Begins a batch and returns how many watches it probes. */
 static unsigned int cq_hook_begin(struct cq_hook *hook)
 {
 	unsigned int n;
@@ -89,7 +93,10 @@ static void cq_hook_end(struct cq_hook *hook)
 	spin_unlock_irq(&hook->lock);
 }
 
-/* The next watch to look at, held, or NULL; those after it are first then. */
+/*
+ * Returns the next watch to probe, held, or NULL, and moves it to the end of
+ * the list.
+ */
 static struct ibcore_qp_watch *cq_hook_next(struct cq_hook *hook)
 {
 	struct ibcore_qp_watch *watch = NULL;
@@ -144,7 +151,11 @@ static void cq_hook_event(struct ib_cq *cq, void *context)
 			}
 			spin_unlock_irqrestore(&hook->lock, flags);
 		} else {
-			/* The owner's, which was put back first; or hooked anew. */
+			/*
+			 * The hook was removed: this is the owner's handler,
+			 * which was restored before; or cq_hook_event() if the
+			 * CQ was hooked again.
+			 */
 			handler = READ_ONCE(cq->comp_handler);
 		}
 		rcu_read_unlock();
@@ -175,7 +186,7 @@ static void cq_hook_add(struct cq_hook *hook, struct cq_hook_link *link)
 	link->hook = hook;
 }
 
-/* Enters @link in the hook that its CQ has; false: there is none. */
+/* Adds @link to the hook of @cq; returns false if @cq has none. */
 static bool cq_hook_join(struct ib_cq *cq, struct cq_hook_link *link)
 {
 	struct cq_hook *hook;
@@ -195,8 +206,9 @@ static bool cq_hook_join(struct ib_cq *cq, struct cq_hook_link *link)
 }
 
 /*
- * The owner's handler is read when the table has the new hook, which is locked
- * until it is whole: a hook that was there before has put it back before it left.
+ * The owner's handler is read after the new hook was added to the table: a
+ * previous hook restored the owner's handler before it was removed.  The new
+ * hook stays locked until it is complete.
  */
 static int cq_hook_link(struct ib_cq *cq, struct cq_hook_link *link)
 {
@@ -215,7 +227,7 @@ static int cq_hook_link(struct ib_cq *cq, struct cq_hook_link *link)
 		if (!ret) {
 			cq_hook_add(hook, link);
 			hook->handler = cq->comp_handler;
-			/* Who calls it finds the hook. */
+			/* A caller of cq_hook_event() finds the hook. */
 			smp_store_release(&cq->comp_handler, cq_hook_event);
 		}
 		spin_unlock_irq(&hook->lock);
@@ -239,7 +251,10 @@ static void cq_hook_unlink(struct cq_hook_link *link)
 	list_del(&link->node);
 	last = !--hook->nr_links;
 	if (last) {
-		/* Before the hook goes: pairs with cq_hook_event(), which finds either. */
+		/*
+		 * Before the hook is removed.  Pairs with cq_hook_event(),
+		 * which finds the hook or the owner's handler.
+		 */
 		smp_store_release(&hook->cq->comp_handler, hook->handler);
 		if (cancel_delayed_work(&hook->work))
 			refcount_dec(&hook->ref);
@@ -252,7 +267,7 @@ static void cq_hook_unlink(struct cq_hook_link *link)
 
 static bool cq_is_hookable(const struct ib_cq *cq)
 {
-	/* Core polls it; or its owner is not told of events. */
+	/* Not if core polls it, or if its owner has no handler for its events. */
 	return cq && !cq->wc && cq->comp_handler;
 }
 
@@ -300,7 +315,10 @@ int ibcore_cq_hooks_init(void)
 	return 0;
 }
 
-/* No QP is left, so no hook, and what work is left ends by itself. */
+/*
+ * No QP exists any more, hence no hook; destroy_workqueue() waits for the work
+ * that is left.
+ */
 void ibcore_cq_hooks_exit(void)
 {
 	destroy_workqueue(cq_hook_wq);

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * CQ pools: CQs that core polls and that several queues share, each with a claim
- * to some of its entries (cq->cqe_used).
+ * CQ pools: CQs that core polls and that several queues share.  Each queue
+ * claims some of the CQ's entries (cq->cqe_used).
  *
- * A device has one pool a polling context, made when it is first asked for and
- * hung on dev->cq_pools[].  A pool has lists of CQs for each completion
- * vector, with a lock of its own, sorted by the order of their free entries, so
- * that neither get nor put looks at more than a few, however many there are.
+ * A device has one pool for each polling context, which is created when it is
+ * first needed and linked to dev->cq_pools[].  For each completion vector a
+ * pool has a lock and lists of CQs, one list for each order of the number of
+ * free entries, so that get and put look at only a few CQs, however many there
+ * are.
  *
- * Lock order: dev->cq_pools_lock (making the pool) and a vector's lock are never
- * held together.
+ * Lock order: dev->cq_pools_lock (creation of a pool) and a vector's lock are
+ * never held together.
  */
 #include <linux/log2.h>
 
 #include "qp/qp.h"
 
-#define CQ_POOL_CQE	2048	/* least size of a shared CQ */
-#define CQ_POOL_PROBES	8	/* CQs looked at that may not fit */
+#define CQ_POOL_CQE	2048	/* minimum size of a shared CQ */
+#define CQ_POOL_PROBES	8	/* number of CQs to try that may not fit */
 #define CQ_POOL_ORDERS	33	/* 0: full, n: 2^(n-1) free entries or more */
 
 struct cq_vector {
@@ -26,7 +27,7 @@ struct cq_vector {
 
 struct cq_pool {
 	struct list_head anchor;	/* dev->cq_pools[]; never moved */
-	atomic_t turn;			/* vector of who does not care */
+	atomic_t turn;			/* chooses a vector if the caller does not */
 	unsigned int num_vectors;
 	struct cq_vector vectors[] __counted_by(num_vectors);
 };
@@ -42,7 +43,7 @@ static unsigned int cq_order(unsigned int entries)
 	return entries ? ilog2(entries) + 1 : 0;
 }
 
-/* Unused CQs to the front: they are who fits a claim for a whole CQ. */
+/* Unused CQs go to the front: only they fit a claim for a whole CQ. */
 static void cq_sort(struct cq_vector *vec, struct ib_cq *cq)
 {
 	struct list_head *cqs = &vec->cqs[cq_order(cq_free_entries(cq))];
@@ -62,7 +63,10 @@ static void cq_claim(struct cq_vector *vec, struct ib_cq *cq, int n)
 	cq_sort(vec, cq);
 }
 
-/* A CQ with @n free entries or more, closest fit first. */
+/*
+ * Finds a CQ with at least @n free entries; tries the order of the closest fit
+ * first.
+ */
 static struct ib_cq *cq_find(struct cq_vector *vec, unsigned int n)
 {
 	unsigned int order = cq_order(n);
@@ -150,7 +154,7 @@ static unsigned int cq_pool_vector(struct cq_pool *pool, int hint)
 	return (unsigned int)atomic_inc_return(&pool->turn) % served;
 }
 
-/* A new CQ on @vec with @nr_cqe entries claimed. */
+/* Adds a new CQ to @vec, with @nr_cqe entries claimed. */
 static struct ib_cq *cq_pool_grow(struct ib_device *dev, struct cq_vector *vec,
 				  unsigned int nr_cqe, unsigned int vector,
 				  enum ib_poll_context poll_ctx)
@@ -174,13 +178,13 @@ static struct ib_cq *cq_pool_grow(struct ib_device *dev, struct cq_vector *vec,
 /**
  * ib_cq_pool_get() - claim entries of a shared CQ
  * @dev: device
- * @nr_cqe: how many
- * @comp_vector_hint: completion vector wanted, -1 for any
- * @poll_ctx: where to poll it; not IB_POLL_DIRECT
+ * @nr_cqe: number of entries
+ * @comp_vector_hint: preferred completion vector, -1 for any
+ * @poll_ctx: context to poll the CQ in; not IB_POLL_DIRECT
  *
  * Context: process, may sleep.
- * Return: the CQ, for ib_cq_pool_put(), or ERR_PTR: -EINVAL, -ENOMEM or the
- * provider's error.
+ * Return: the CQ, to be released by ib_cq_pool_put(), or ERR_PTR: -EINVAL,
+ * -ENOMEM or the provider's error.
  */
 struct ib_cq *ib_cq_pool_get(struct ib_device *dev, unsigned int nr_cqe,
 			     int comp_vector_hint,
@@ -212,11 +216,11 @@ struct ib_cq *ib_cq_pool_get(struct ib_device *dev, unsigned int nr_cqe,
 EXPORT_SYMBOL(ib_cq_pool_get);
 
 /**
- * ib_cq_pool_put() - give up a claim to a shared CQ
- * @cq: CQ of ib_cq_pool_get()
- * @nr_cqe: how many entries were claimed
+ * ib_cq_pool_put() - release claimed entries of a shared CQ
+ * @cq: CQ from ib_cq_pool_get()
+ * @nr_cqe: number of entries that were claimed
  *
- * The CQ stays in its pool until the device goes.
+ * The CQ stays in its pool until the device is unregistered.
  *
  * Context: process.
  */
@@ -258,7 +262,7 @@ static void cq_vector_empty(struct cq_vector *vec)
 
 	for (i = 0; i < CQ_POOL_ORDERS; i++) {
 		list_for_each_entry_safe(cq, next, &vec->cqs[i], pool_entry) {
-			/* ib_free_cq() leaves alone what a client leaked. */
+			/* ib_free_cq() does not free a CQ that a client leaked. */
 			list_del(&cq->pool_entry);
 			cq->shared = false;
 			ib_free_cq(cq);
@@ -266,7 +270,10 @@ static void cq_vector_empty(struct cq_vector *vec)
 	}
 }
 
-/* After every client has left the device: nobody gets or puts any more. */
+/*
+ * Called after all clients were removed from the device: there are no more gets
+ * or puts.
+ */
 void ibcore_cq_pool_cleanup(struct ib_device *dev)
 {
 	struct cq_pool *pool, *next;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Draining a QP: nothing of what was posted is in flight and every completion
- * has been handed out (IBA vol. 1, 10.3.1.5, 11.2.4.4).
+ * Draining a QP: afterwards no posted work request is in flight and every
+ * completion has been delivered (IBA vol. 1, 10.3.1.5, 11.2.4.4).
  *
- * The QP goes to Error, then a last work request is posted; queues complete in
- * order, so its completion comes after all others.  A completion that never
- * comes does not hang the caller: after DRAIN_TIMEOUT the QP is reset, which
- * drops what it still has, and the loss is reported.
+ * The QP is moved to Error, then a last work request is posted; queues complete
+ * in order, so its completion is delivered after all others.  A completion that
+ * never arrives does not hang the caller: after DRAIN_TIMEOUT the QP is reset,
+ * which drops its remaining requests, and the loss is logged.
  */
 #include <linux/completion.h>
 #include <linux/refcount.h>
@@ -22,7 +22,7 @@
 struct drain {
 	struct ib_cqe cqe;
 	struct completion done;
-	refcount_t ref;		/* of the waiter, and of the work request */
+	refcount_t ref;		/* one of the waiter, one of the work request */
 };
 
 static void drain_put(struct drain *drain)
@@ -39,7 +39,7 @@ static void drain_done(struct ib_cq *cq, struct ib_wc *wc)
 	drain_put(drain);
 }
 
-/* It outlives the waiter if the completion is lost, so not on its stack. */
+/* Not on the waiter's stack: if the completion is lost, @drain outlives the waiter. */
 static struct drain *drain_alloc(void)
 {
 	struct drain *drain;
@@ -51,7 +51,10 @@ static struct drain *drain_alloc(void)
 	return drain;
 }
 
-/* Its other queue did not drain: nothing is left of this one, either. */
+/*
+ * Whether the QP was reset, because its other queue did not drain.  Then this
+ * queue is empty, too.
+ */
 static bool drain_was_reset(struct ib_qp *qp)
 {
 	struct ib_qp_init_attr init;
@@ -86,8 +89,9 @@ static void drain_give_up(struct ib_qp *qp, const char *which)
 }
 
 /*
- * Whether the waiter is who must poll the CQ: by its kind, or because the drain
- * was called from a done method of that very CQ, which then cannot go on.
+ * Whether the waiter must poll the CQ itself: because it is a directly polled
+ * CQ, or because the drain was called from a done method of this CQ, which is
+ * not polled until that method returns.
  */
 static bool drain_must_poll(struct ib_cq *cq)
 {
@@ -115,7 +119,7 @@ static bool drain_wait(struct drain *drain, struct ib_cq *cq)
 	return false;
 }
 
-/* Sees what the provider has completed until now. */
+/* Processes what the provider has completed until now. */
 static void drain_poll(struct ib_cq *cq)
 {
 	if (drain_must_poll(cq))
@@ -126,7 +130,7 @@ static void drain_poll(struct ib_cq *cq)
 
 static int drain_post_send(struct ib_qp *qp, struct drain *drain)
 {
-	/* The opcode does not matter in Error state, but must exist. */
+	/* The opcode does not matter in Error state, but must be a valid one. */
 	struct ib_rdma_wr wr = {
 		.wr = {
 			.wr_cqe = &drain->cqe,
@@ -157,9 +161,10 @@ static void drain_generic(struct ib_qp *qp, struct ib_cq *cq, const char *which,
 	ret = post(qp, drain);
 	if (ret) {
 		/*
-		 * ocrdma takes nothing in Error, so there is no last one.  It has
-		 * flushed both queues, which is seen by polling, when they are
-		 * reset: nothing completes afterwards.
+		 * ocrdma accepts no work requests in Error, so the last one
+		 * cannot be posted.  It has flushed both queues: poll the
+		 * flushed completions, then reset the QP, after which nothing
+		 * completes.
 		 */
 		kfree(drain);
 		drain_poll(qp->send_cq);
@@ -173,7 +178,7 @@ static void drain_generic(struct ib_qp *qp, struct ib_cq *cq, const char *which,
 	drain_put(drain);
 }
 
-/* One queue of a QP, by the provider's method @op if it has one. */
+/* Drains one queue of a QP, by the provider's method @op if there is one. */
 static void drain_queue(struct ib_qp *qp, void (*op)(struct ib_qp *qp),
 			struct ib_cq *cq, const char *which,
 			int (*post)(struct ib_qp *qp, struct drain *drain))
@@ -188,7 +193,7 @@ static void drain_queue(struct ib_qp *qp, void (*op)(struct ib_qp *qp),
 /**
  * ib_drain_sq() - drain a QP's send queue
  * @qp: QP on CQs that core polls, with room in queue and CQ for one more
- *	request, to which nobody posts any more
+ *	request.  No more requests may be posted to it
  *
  * The QP is in Error state afterwards, or in Reset if it did not drain.
  *
@@ -215,9 +220,9 @@ void ib_drain_rq(struct ib_qp *qp)
 EXPORT_SYMBOL(ib_drain_rq);
 
 /*
- * Receives of an SRQ cannot be marked by a last one.  The provider says when the
- * QP has taken its last (IBA vol. 1, 10.2.9.3 and 11.6.3.1, Last WQE Reached);
- * what completed until then is in the CQ.
+ * A last request cannot mark the end of a QP's receives from an SRQ.  The
+ * provider reports when the QP has taken its last one (IBA vol. 1, 10.2.9.3 and
+ * 11.6.3.1, Last WQE Reached); what completed until then is in the CQ.
  */
 static void drain_srq(struct ib_qp *qp)
 {
@@ -233,7 +238,7 @@ static void drain_srq(struct ib_qp *qp)
  * ib_drain_qp() - drain a QP's queues
  * @qp: QP as for ib_drain_sq()
  *
- * Of an SRQ, what this QP took of it.
+ * If the QP has an SRQ, this drains the receives that the QP took from it.
  *
  * Context: process, may sleep; not from a done method of its CQs.
  */

@@ -8,13 +8,14 @@
  * destroyed.
  *
  * Source GIDs: av_sgid_attr and alt_path_sgid_attr own references on the GID
- * entries that the provider's address vectors name, and are users of them
- * (ibcore_ah_attr_pin()).  They change in ib_modify_qp() only; its callers see to
- * it that there is one at a time.
+ * entries that the provider's address vectors refer to, and count as users of
+ * those entries (ibcore_ah_attr_pin()).  They change only in ib_modify_qp(),
+ * whose callers must serialise its calls on one QP.
  *
- * Events: the provider calls qp->event_handler, which is core's, from any
- * context; that tells who watches the QP (qp_watch.c), then calls the consumer's,
- * qp->registered_event_handler, with the consumer's context.
+ * Events: the provider calls qp->event_handler, which is core's qp_event(), in
+ * any context.  qp_event() notifies the watch of the QP (qp_watch.c), then
+ * calls the consumer's handler, qp->registered_event_handler, with the
+ * consumer's context.
  */
 #include <rdma/ib_cache.h>
 #include <rdma/lag.h>
@@ -30,7 +31,7 @@ static void qp_event(struct ib_event *event, void *context)
 
 	switch (event->event) {
 	case IB_EVENT_QP_LAST_WQE_REACHED:
-		/* ib_drain_qp() waits for it, more than once if called so. */
+		/* ib_drain_qp() waits for this, and may be called more than once. */
 		complete_all(&qp->srq_completion);
 		break;
 	case IB_EVENT_COMM_EST:
@@ -58,8 +59,8 @@ static void qp_uses_add(struct ib_qp *qp, int n)
 }
 
 /**
- * ib_qp_usecnt_inc() - count a QP as a use of what it was made from
- * @qp: QP that ib_create_qp_user() made; to be called once
+ * ib_qp_usecnt_inc() - count a QP as a use of the objects it was created from
+ * @qp: QP from ib_create_qp_user(); must be called once
  *
  * Context: any.
  */
@@ -70,7 +71,7 @@ void ib_qp_usecnt_inc(struct ib_qp *qp)
 EXPORT_SYMBOL(ib_qp_usecnt_inc);
 
 /**
- * ib_qp_usecnt_dec() - no longer count a QP as a use of what it was made from
+ * ib_qp_usecnt_dec() - undo ib_qp_usecnt_inc()
  * @qp: QP; ib_destroy_qp_user() does this itself
  *
  * Context: any.
@@ -94,8 +95,9 @@ static void qp_init(struct ib_qp *qp, struct ib_device *dev, struct ib_pd *pd,
 	qp->port = attr->port_num;
 	qp->event_handler = qp_event;
 	/*
-	 * A target QP has handles: it gets its own in ibcore_xrc_share().  mlx5 passes on
-	 * what another QP has as its handler, which is ours.
+	 * A target QP gets the handler that reports to its handles in
+	 * ibcore_xrc_share().  mlx5 may pass the event_handler of another QP,
+	 * which is qp_event() and not a consumer's.
 	 */
 	if (!target && attr->event_handler != qp_event)
 		qp->registered_event_handler = attr->event_handler;
@@ -151,7 +153,7 @@ struct ib_qp *ibcore_create_qp(struct ib_device *dev, struct ib_pd *pd,
 		qp->send_cq = NULL;
 		qp->recv_cq = NULL;
 	} else {
-		/* mlx4 sets these to CQs of its own for some QPs. */
+		/* For some QPs mlx4 sets these to its own CQs. */
 		qp->send_cq = attr->send_cq;
 		qp->recv_cq = attr->recv_cq;
 	}
@@ -166,8 +168,9 @@ int ibcore_qp_teardown(struct ib_qp *qp, struct ib_udata *udata)
 	ibcore_qp_last_probe(qp);
 	rdma_restrack_begin_del(&qp->res);
 	/*
-	 * After that, or netlink could bind it anew; before the provider's QP
-	 * goes, which it needs.  That it stays undone on failure does no harm.
+	 * After hiding the QP, or netlink could bind the counter again; before
+	 * destroy_qp, because unbinding needs the provider's QP.  If destroy_qp
+	 * fails, the QP stays unbound, which does no harm.
 	 */
 	ibcore_counter_unbind_qp(qp, true);
 	ret = qp->device->ops.destroy_qp(qp, udata);
@@ -192,7 +195,7 @@ static void qp_set_sgid(const struct ib_gid_attr **slot,
  */
 void ibcore_qp_free(struct ib_qp *qp)
 {
-	/* Only now can no work request name them any more. */
+	/* Not before: only now no work request can use the MRs any more. */
 	rdma_rw_cleanup_mrs(qp);
 	qp_set_sgid(&qp->av_sgid_attr, NULL);
 	qp_set_sgid(&qp->alt_path_sgid_attr, NULL);
@@ -225,13 +228,13 @@ static struct ib_qp *qp_create_handle(struct ib_device *dev, struct ib_pd *pd,
  * ib_create_qp_user() - create a QP for a process
  * @dev: device
  * @pd: protection domain; NULL for IB_QPT_XRC_TGT
- * @attr: attributes; their sizes return what was granted
+ * @attr: attributes; the provider sets the sizes to those granted
  * @udata: the process's data
  * @uobj: the process's object
- * @caller: owner if that is not the current process, or NULL
+ * @caller: name of the owner if that is not the current process, or NULL
  *
- * The caller counts its uses by ib_qp_usecnt_inc().  Of IB_QPT_XRC_TGT a handle
- * is returned.  IBA vol. 1, 11.2.4.1; annex A14.
+ * The caller must count the QP's uses with ib_qp_usecnt_inc().  For
+ * IB_QPT_XRC_TGT this returns a handle.  IBA vol. 1, 11.2.4.1; annex A14.
  *
  * Context: process, may sleep.
  * Return: the QP, or ERR_PTR: -EINVAL, -EOPNOTSUPP, -ENOMEM or the provider's
@@ -252,7 +255,7 @@ static bool qp_kernel_attr_valid(const struct ib_device *dev,
 				 const struct ib_qp_init_attr *attr)
 {
 	if (attr->qp_type == IB_QPT_XRC_TGT)
-		return false;	/* of processes only */
+		return false;	/* for processes only */
 	if (attr->rwq_ind_tbl &&
 	    (attr->recv_cq || attr->srq || attr->cap.max_recv_wr ||
 	     attr->cap.max_recv_sge))
@@ -265,8 +268,8 @@ static void qp_set_rw_limits(struct ib_qp *qp,
 			     const struct ib_qp_init_attr *attr)
 {
 	/*
-	 * Providers hold max_send_sge within what RDMA WRITE takes, but not
-	 * all of them within what RDMA READ takes.
+	 * All providers limit max_send_sge to what RDMA WRITE supports, but not
+	 * all limit it to what RDMA READ supports.
 	 */
 	qp->max_write_sge = attr->cap.max_send_sge;
 	qp->max_read_sge = min_t(u32, attr->cap.max_send_sge,
@@ -277,9 +280,9 @@ static void qp_set_rw_limits(struct ib_qp *qp,
 /**
  * ib_create_qp_kernel() - create a QP for the kernel
  * @pd: protection domain
- * @qp_init_attr: attributes; their sizes return what was granted.  With
- *	cap.max_rdma_ctxs the QP is made ready for the rdma_rw API
- * @caller: name of the module that owns it; outlives the QP
+ * @qp_init_attr: attributes; the provider sets the sizes to those granted.  If
+ *	cap.max_rdma_ctxs is set, the QP is prepared for the rdma_rw API
+ * @caller: name of the module that owns the QP; must outlive the QP
  *
  * IBA vol. 1, 11.2.4.1.
  *
@@ -323,7 +326,10 @@ static bool qp_is_connected(const struct ib_qp *qp)
 				   BIT(IB_QPT_XRC_INI) | BIT(IB_QPT_XRC_TGT));
 }
 
-/* Has @attr own its GID and know the MAC and the slave that lead there. */
+/*
+ * Makes @attr own its source GID and, for RoCE, sets the MAC and the slave to
+ * send by.
+ */
 static int qp_pin_path(struct ib_qp *qp, struct ib_qp_attr *attr,
 		       struct ib_udata *udata)
 {
@@ -337,7 +343,7 @@ static int qp_pin_path(struct ib_qp *qp, struct ib_qp_attr *attr,
 	if (path->type != RDMA_AH_ATTR_TYPE_ROCE || !qp_is_connected(qp))
 		return 0;
 
-	/* ULPs come with the MAC that route resolution found. */
+	/* ULPs set the MAC that route resolution found. */
 	if (udata) {
 		ret = ibcore_ah_resolve_dmac(qp->device, path);
 		if (ret)
@@ -357,7 +363,7 @@ unpin:
 	return ret;
 }
 
-/* Automatic path migration is InfiniBand's (IBA vol. 1, 17.2.8). */
+/* Only InfiniBand has automatic path migration (IBA vol. 1, 17.2.8). */
 static int qp_pin_alt_path(struct ib_qp *qp, struct ib_qp_attr *attr, u32 port)
 {
 	struct ib_device *dev = qp->device;
@@ -397,12 +403,12 @@ static void qp_apply_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 		attr->alt_ah_attr.grh.sgid_attr = NULL;
 	}
 	ibcore_qp_psn_note(qp, attr, mask);
-	/* The next life of the QP reaches its last WQE anew. */
+	/* After a reset the QP can reach its last WQE again. */
 	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
 		reinit_completion(&qp->srq_completion);
 }
 
-/* @attr owns its GIDs; what the QP does not take over is left to the caller. */
+/* @attr owns its GIDs; the caller unpins those that the QP does not take over. */
 static int qp_modify_pinned(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			    u32 port, struct ib_udata *udata)
 {
@@ -419,12 +425,18 @@ static int qp_modify_pinned(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			qp_mask_psn(qp, "send", &attr->sq_psn);
 	}
 
-	/* Counters follow the port, which a QP gets on its way to Init. */
+	/*
+	 * Counters belong to a port, and a QP gets its port when it is moved to
+	 * Init.
+	 */
 	if (!qp->counter && (mask & to_init) == to_init &&
 	    attr->qp_state == IB_QPS_INIT)
 		ibcore_counter_bind_qp_auto(qp, port);
 
-	/* What stops it may make it forget what it has received. */
+	/*
+	 * In Reset or Error the QP may no longer show what it has received:
+	 * probe it before.
+	 */
 	if (reset || (mask & IB_QP_STATE && attr->qp_state == IB_QPS_ERR))
 		ibcore_qp_last_probe(qp);
 	if (reset)
@@ -475,7 +487,7 @@ unpin:
 	rdma_lag_put_ah_roce_slave(attr->xmit_slave);
 	attr->xmit_slave = NULL;
 restore:
-	/* The references in the caller's attributes were and are its own. */
+	/* Restore the caller's pointers, whose references the caller has kept. */
 	if (mask & IB_QP_AV)
 		attr->ah_attr.grh.sgid_attr = sgid_attr;
 	return ret;
@@ -486,14 +498,14 @@ restore:
  * @ib_qp: QP, or handle of a target QP
  * @attr: new values; PSNs and QP numbers are in host byte order.  A RoCE
  *	destination MAC is resolved if @udata is given
- * @attr_mask: enum ib_qp_attr_mask, which of them
+ * @attr_mask: enum ib_qp_attr_mask, which of the values to set
  * @udata: the process's data, or NULL
  *
  * IBA vol. 1, 11.2.4.2.
  *
- * Context: process, may sleep; one at a time on a QP.
- * Return: 0, -EINVAL, an error of address resolution or the provider's; unless
- * 0 the QP is as before.
+ * Context: process, may sleep; one call at a time on a QP.
+ * Return: 0, -EINVAL, an error of address resolution or the provider's; on
+ * error the QP is unchanged.
  */
 int ib_modify_qp_with_udata(struct ib_qp *ib_qp, struct ib_qp_attr *attr,
 			    int attr_mask, struct ib_udata *udata)
@@ -507,12 +519,12 @@ EXPORT_SYMBOL(ib_modify_qp_with_udata);
  * @qp: QP, or handle of a target QP
  * @qp_attr: new values; PSNs and QP numbers are in host byte order, a RoCE
  *	address has its destination MAC
- * @qp_attr_mask: enum ib_qp_attr_mask, which of them
+ * @qp_attr_mask: enum ib_qp_attr_mask, which of the values to set
  *
  * IBA vol. 1, 11.2.4.2.
  *
- * Context: process, may sleep; one at a time on a QP.
- * Return: 0, -EINVAL or the provider's error; unless 0 the QP is as before.
+ * Context: process, may sleep; one call at a time on a QP.
+ * Return: 0, -EINVAL or the provider's error; on error the QP is unchanged.
  */
 int ib_modify_qp(struct ib_qp *qp, struct ib_qp_attr *qp_attr, int qp_attr_mask)
 {
@@ -521,10 +533,10 @@ int ib_modify_qp(struct ib_qp *qp, struct ib_qp_attr *qp_attr, int qp_attr_mask)
 EXPORT_SYMBOL(ib_modify_qp);
 
 /**
- * ib_query_qp() - ask for the attributes of a QP
+ * ib_query_qp() - query the attributes of a QP
  * @qp: QP, or handle of a target QP
  * @qp_attr: set to its attributes; the addresses hold no references
- * @qp_attr_mask: which are wanted; others may be set too
+ * @qp_attr_mask: which attributes are requested; others may be set too
  * @qp_init_attr: set to what it was created with
  *
  * IBA vol. 1, 11.2.4.3.
@@ -548,15 +560,15 @@ EXPORT_SYMBOL(ib_query_qp);
 
 /**
  * ib_destroy_qp_user() - destroy a QP
- * @qp: QP, or handle of a target QP, which ends with its last handle; not from
- *	its event handler
+ * @qp: QP, or handle of a target QP, which is destroyed with its last handle.
+ *	Must not be called from its event handler
  * @udata: the process's data, NULL for the kernel's QPs
  *
  * IBA vol. 1, 11.2.4.4.
  *
  * Context: process, may sleep.
- * Return: 0, -EBUSY while it is attached to a multicast group or a flow, or the
- * provider's error; unless 0 the QP still exists.
+ * Return: 0, -EBUSY while the QP is attached to a multicast group or a flow, or
+ * the provider's error; on error the QP still exists.
  */
 int ib_destroy_qp_user(struct ib_qp *qp, struct ib_udata *udata)
 {

@@ -13,9 +13,15 @@ void ibcore_cq_pool_init(struct ib_device *dev);
 void ibcore_cq_pool_cleanup(struct ib_device *dev);
 
 /* ---- cq.c ---- */
-/* Returns once what is in a core-managed CQ now has been polled; may sleep. */
+/*
+ * Waits until core has polled what is in @cq now; does nothing if core does not
+ * poll @cq.  May sleep.
+ */
 void ibcore_cq_flush(struct ib_cq *cq);
-/* Counts who waits for a receive on the CQ; NULL if core does not poll it. */
+/*
+ * The number of watches that wait for a receive on the CQ; NULL if core does
+ * not poll it.
+ */
 atomic_t *ibcore_cq_awaited(struct ib_cq *cq);
 
 /* ---- qp.c ---- */
@@ -24,13 +30,13 @@ struct ib_qp *ibcore_create_qp(struct ib_device *dev, struct ib_pd *pd,
 			       struct ib_udata *udata,
 			       struct ib_uqp_object *uobj, const char *caller);
 /*
- * Destruction in two steps.  The first is the provider's and may fail, when the
- * QP is as before; the second frees the QP and cannot.
+ * Destruction in two steps.  The first calls the provider and may fail, in
+ * which case the QP still exists; the second frees the QP and cannot fail.
  */
 int ibcore_qp_teardown(struct ib_qp *qp, struct ib_udata *udata);
 void ibcore_qp_free(struct ib_qp *qp);
 
-/* ---- qp_watch.c: who waits for the peer to send something ---- */
+/* ---- qp_watch.c: notification that the peer has sent something ---- */
 int ibcore_qp_watch_init(void);
 void ibcore_qp_watch_exit(void);
 void ibcore_qp_arrived(struct ib_qp *qp, enum ibcore_qp_proof proof);
@@ -38,7 +44,7 @@ void ibcore_qp_received(const struct ib_wc *wc, int n);
 void ibcore_qp_last_probe(struct ib_qp *qp);
 void ibcore_qp_watch_gone(struct ib_qp *qp);
 
-/* ---- qp_probe.c: a QP's expected PSN, and the one that it was given ---- */
+/* ---- qp_probe.c: a QP's expected PSN, and its initial one ---- */
 struct ib_qp *ibcore_qp_zalloc(struct ib_device *dev);
 void ibcore_qp_psn_note(struct ib_qp *qp, const struct ib_qp_attr *attr, int mask);
 u32 ibcore_qp_psn_forget(struct ib_qp *qp);

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A QP's expected PSN as proof: a responder expects the PSN it was given on the
- * way to RTR until the first request of its peer has arrived in order (IBA vol. 1,
- * 9.7.2), whatever it was, and whether or not anything completes here.  So a PSN
- * past that one proves that the peer uses the connection.
+ * A QP's expected PSN as proof that the peer uses the connection: a responder
+ * expects the PSN that was set in the transition to RTR until the first request
+ * of its peer has arrived in order (IBA vol. 1, 9.7.2).  It does not matter
+ * what that request is, nor whether anything completes on this side.  So an
+ * expected PSN past the initial one is proof.
  */
 #include "device/device.h"
 #include "qp/qp_watch.h"
 
 #define PSN_MASK	0xffffff
-#define PSN_GIVEN	BIT(31)		/* of the QP's note: it has been to RTR */
-#define PROBES_AT_ONCE	8		/* of a device: each may be a command */
+#define PSN_GIVEN	BIT(31)		/* in the QP's note: the initial PSN is set */
+#define PROBES_AT_ONCE	8		/* per device: each may be a command to it */
 
-/* What query_qp says of rq_psn; see Documentation/providers.rst. */
+/* What query_qp reports as rq_psn; see Documentation/providers.rst. */
 enum psn_report {
-	PSN_SAYS_NOTHING,	/* what it was given, or no such thing */
+	PSN_SAYS_NOTHING,	/* the initial PSN, or nothing */
 	PSN_LIVE,
-	PSN_UNKNOWN,		/* what the device answers, which may be either */
+	PSN_UNKNOWN,		/* what the device returns, which may be either */
 };
 
 static enum psn_report psn_report(const struct ib_device *dev)
@@ -42,13 +43,13 @@ static enum psn_report psn_report(const struct ib_device *dev)
 	}
 }
 
-/* Whether asking @dev about its QPs' PSNs is of any use. */
+/* Whether querying the PSNs of @dev's QPs is of any use. */
 bool ibcore_tells_psn(const struct ib_device *dev)
 {
 	return psn_report(dev) != PSN_SAYS_NOTHING;
 }
 
-/* Core's note of the PSN, behind the provider's struct. */
+/* Core's note of the initial PSN, stored behind the provider's struct. */
 static u32 *qp_psn_note(struct ib_qp *qp)
 {
 	size_t size = qp->device->ops.size_ib_qp;
@@ -56,7 +57,7 @@ static u32 *qp_psn_note(struct ib_qp *qp)
 	return (void *)qp + ALIGN(size, sizeof(u32));
 }
 
-/* A QP and what core keeps with it; zeroed. */
+/* Allocates a zeroed QP with room for core's note. */
 struct ib_qp *ibcore_qp_zalloc(struct ib_device *dev)
 {
 	size_t size = ALIGN(dev->ops.size_ib_qp, sizeof(u32)) + sizeof(u32);
@@ -64,7 +65,7 @@ struct ib_qp *ibcore_qp_zalloc(struct ib_device *dev)
 	return rdma_zalloc_obj(dev, size, GFP_KERNEL, true);
 }
 
-/* @qp, not a handle, was modified. */
+/* Notes the initial PSN after @qp, which is not a handle, was modified. */
 void ibcore_qp_psn_note(struct ib_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	u32 *note = qp_psn_note(qp);
@@ -77,8 +78,9 @@ void ibcore_qp_psn_note(struct ib_qp *qp, const struct ib_qp_attr *attr, int mas
 }
 
 /*
- * @qp is about to be RESET, which takes its PSN away before it tells so: no answer
- * counts any more.  Returns the note, for when the provider refuses.
+ * @qp is about to be moved to RESET.  That may change the expected PSN before
+ * query_qp reports the new state, so query results no longer count.  Returns
+ * the note, to be restored if the provider refuses.
  */
 u32 ibcore_qp_psn_forget(struct ib_qp *qp)
 {
@@ -94,7 +96,7 @@ void ibcore_qp_psn_restore(struct ib_qp *qp, u32 note)
 	WRITE_ONCE(*qp_psn_note(qp), note);
 }
 
-/* Of two PSNs the one that is less than half the circle ahead is the later. */
+/* A PSN is past another if it is less than half of the number space ahead of it. */
 static bool psn_is_past(u32 psn, u32 start)
 {
 	u32 ahead = (psn - start) & PSN_MASK;
@@ -103,9 +105,10 @@ static bool psn_is_past(u32 psn, u32 start)
 }
 
 /*
- * Whether a PSN past its start is believed to be what the QP expects.  Where the
- * provider's text does not tell, it is when this QP was seen at its start before, or
- * another of the device to move on from there.
+ * Whether a reported PSN past the initial one is believed to be the expected
+ * PSN.  If the provider's source does not tell what query_qp reports
+ * (PSN_UNKNOWN), it is believed if this QP was seen at its initial PSN before,
+ * or if another QP of the device was seen to move on from its initial PSN.
  */
 static bool psn_is_believed(struct ibcore_qp_watch *watch, struct ib_device *dev)
 {
@@ -119,7 +122,7 @@ static bool psn_is_believed(struct ibcore_qp_watch *watch, struct ib_device *dev
 	return true;
 }
 
-/* @qp is not a handle, and held by resource tracking. */
+/* @qp is not a handle; the caller holds its resource tracking entry. */
 static bool qp_psn_moved(struct ibcore_qp_watch *watch, struct ib_qp *qp)
 {
 	u32 note = READ_ONCE(*qp_psn_note(qp)), start = note & PSN_MASK, psn;
@@ -129,7 +132,7 @@ static bool qp_psn_moved(struct ibcore_qp_watch *watch, struct ib_qp *qp)
 	if (!(note & PSN_GIVEN) ||
 	    ib_query_qp(qp, &attr, IB_QP_STATE | IB_QP_RQ_PSN, &init))
 		return false;
-	/* Reset meanwhile: the PSN is of no connection, or of the next one. */
+	/* Reset meanwhile: the PSN belongs to no connection, or to the next one. */
 	if (attr.qp_state == IB_QPS_RESET || attr.qp_state == IB_QPS_INIT ||
 	    READ_ONCE(*qp_psn_note(qp)) != note)
 		return false;
@@ -139,12 +142,15 @@ static bool qp_psn_moved(struct ibcore_qp_watch *watch, struct ib_qp *qp)
 	return psn_is_past(psn, start) && psn_is_believed(watch, qp->device);
 }
 
-/* The watch's QP, held against destruction; NULL if nothing is awaited of it. */
+/*
+ * Returns the watch's QP, held against destruction, or NULL if the watch is
+ * disarmed or its QP cannot be probed.
+ */
 static struct ib_qp *qp_watch_hold_qp(struct ibcore_qp_watch *watch)
 {
 	struct ib_qp *qp = NULL;
 
-	/* Armed: ibcore_qp_watch_gone() has not been, so the QP is there. */
+	/* If armed, ibcore_qp_watch_gone() has not run, so the QP exists. */
 	spin_lock_irq(&watch->lock);
 	if (watch->arrival && watch->can_probe && rdma_restrack_get(&watch->qp->real_qp->res))
 		qp = watch->qp->real_qp;
@@ -153,16 +159,17 @@ static struct ib_qp *qp_watch_hold_qp(struct ibcore_qp_watch *watch)
 }
 
 /**
- * ibcore_qp_probe() - look whether the expected PSN of a watched QP has moved
+ * ibcore_qp_probe() - check whether the expected PSN of a watched QP has moved
  * @watch: held watch
- * @again: the caller will look again if this finds nothing
+ * @again: the caller will probe again if this finds nothing
  *
- * If so arrival() is told IBCORE_QP_PSN.  The provider is asked, unless its
- * answers are known to say nothing.  Those that look again give way where as many
- * of them as may be at once ask the device.
+ * If it has moved, arrival() is called with IBCORE_QP_PSN.  This queries the
+ * provider, unless its query_qp is known not to report the expected PSN.  With
+ * @again, it does not query while PROBES_AT_ONCE such probes already query the
+ * device.
  *
- * Context: process, may sleep, as long as the provider's query_qp.
- * Return: whether it has moved.
+ * Context: process, may sleep for as long as the provider's query_qp takes.
+ * Return: true if it has moved.
  */
 bool ibcore_qp_probe(struct ibcore_qp_watch *watch, bool again)
 {
@@ -181,7 +188,7 @@ bool ibcore_qp_probe(struct ibcore_qp_watch *watch, bool again)
 			moved = qp_psn_moved(watch, qp);
 		atomic_dec(&priv->probes);
 	}
-	/* Before the QP may go, which ends the watch. */
+	/* Before the QP may be destroyed, which ends the watch. */
 	if (moved)
 		ibcore_qp_watch_tell(watch, IBCORE_QP_PSN);
 	rdma_restrack_put(&qp->res);
@@ -190,13 +197,14 @@ bool ibcore_qp_probe(struct ibcore_qp_watch *watch, bool again)
 EXPORT_SYMBOL(ibcore_qp_probe);
 
 /**
- * ibcore_qp_can_probe() - whether ibcore_qp_probe() may ever find something
+ * ibcore_qp_can_probe() - check whether ibcore_qp_probe() is of any use
  * @watch: watch whose owner has not ended it, or that is held
  *
- * For callers that go another way to be able to sleep.
+ * For callers that would have to defer the probe to a context that may sleep.
  *
  * Context: any.
- * Return: false if what the provider answers says nothing of the expected PSN.
+ * Return: false if the provider does not report the expected PSN or the QP is
+ * not tracked.
  */
 bool ibcore_qp_can_probe(const struct ibcore_qp_watch *watch)
 {

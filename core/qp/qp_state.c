@@ -9,7 +9,7 @@
 
 #define TO(state)	BIT(IB_QPS_##state)
 
-/* Any state goes to Reset, and any that has left Reset goes to Error. */
+/* Reset can be reached from any state, and Error from any state but Reset. */
 static const u8 qp_next_states[] = {
 	[IB_QPS_RESET] = TO(RESET) | TO(INIT),
 	[IB_QPS_INIT]  = TO(RESET) | TO(ERR) | TO(INIT) | TO(RTR),
@@ -36,7 +36,7 @@ struct qp_rule {
 #define TGT		BIT(IB_QPT_XRC_TGT)
 #define SPECIAL		(BIT(IB_QPT_SMI) | BIT(IB_QPT_GSI))
 #define CONNECTED	(RC | UC | INI | TGT)
-#define RESPONDER	(RC | TGT)	/* answers reads, atomics and with RNR */
+#define RESPONDER	(RC | TGT)	/* executes reads and atomics, sends RNR NAKs */
 
 #define A(name)		IB_QP_##name
 #define INIT_CONNECTED	(A(PKEY_INDEX) | A(PORT) | A(ACCESS_FLAGS))
@@ -52,7 +52,7 @@ struct qp_rule {
 	.required = (req), .optional = (opt),				\
 }
 
-/* A type without a row in a transition takes no attribute there. */
+/* A QP type without a row for a transition takes no attributes in it. */
 static const struct qp_rule qp_rules[] = {
 	RULE(RESET, INIT, CONNECTED, INIT_CONNECTED, 0),
 	RULE(RESET, INIT, UD, INIT_UD, 0),
@@ -125,7 +125,7 @@ static const struct qp_rule *qp_find_rule(enum ib_qp_state cur,
 	return NULL;
 }
 
-/* The states that a consumer may believe a QP to be in (11.2.4.2). */
+/* The states that a consumer may give as the QP's current state (11.2.4.2). */
 static bool qp_may_be_current(enum ib_qp_state state)
 {
 	return BIT(state) & (TO(RTR) | TO(RTS) | TO(SQD) | TO(SQE));
@@ -133,16 +133,16 @@ static bool qp_may_be_current(enum ib_qp_state state)
 
 /**
  * ib_modify_qp_is_ok() - check a modify QP request
- * @cur_state: state the QP is in
- * @next_state: state it shall be in
+ * @cur_state: current state
+ * @next_state: requested state
  * @type: type of the QP
- * @mask: attributes that come with the request
+ * @mask: attributes in the request
  *
  * IBA vol. 1, 10.3.1 and 11.2.4.2.
  *
  * Context: any.
- * Return: whether that transition exists, every attribute it requires is there
- * and none that it does not allow.
+ * Return: true if the transition exists, and @mask has every attribute that it
+ * requires and none that it does not allow.
  */
 bool ib_modify_qp_is_ok(enum ib_qp_state cur_state, enum ib_qp_state next_state,
 			enum ib_qp_type type, enum ib_qp_attr_mask mask)

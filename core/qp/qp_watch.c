@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Watches: who is to be notified that the peer has sent something on a QP.
+ * Watches: a watch notifies its owner that the peer has sent something on a QP.
  *
  * A watch is found by its QP under RCU, from two places: core's handler of QP
- * events, for IB_EVENT_COMM_EST, and the polling of the kernel's CQs, for the
- * first receive that completes well, which some providers (rxe, siw, irdma,
- * bnxt_re) never report otherwise.  A CQ counts the watches that wait on its
- * QPs; polling looks for none while there are none.  What neither sees, such as
- * the completions of a process, the QP's expected PSN shows (qp_probe.c).
+ * events, for IB_EVENT_COMM_EST, and core's polling of the kernel's CQs, for
+ * the first receive that completes successfully, because some providers (rxe,
+ * siw, irdma, bnxt_re) report nothing else.  Each CQ counts the watches that
+ * wait on its QPs, and polling looks for watches only if the count is not 0.
+ * What neither place sees, such as the completions of a process, shows in the
+ * QP's expected PSN (qp_probe.c).
  *
  * Why no reference remains:
- *  (1) ibcore_qp_unwatch() disarms the watch under its lock, which a call of
- *	arrival() holds, and takes it out of the table and its CQs' lists; the
- *	memory goes when who holds it has put it and no reader of the table is
- *	left.
- *  (2) A QP that is destroyed first takes its watch out of the table and disarms
- *	it while its CQs are still there; what remains is its owner's memory.
- *  (3) A probe holds the QP's entry of resource tracking, which destruction
- *	waits for before the provider's QP goes.  One without an entry is not
+ *  (1) ibcore_qp_unwatch() disarms the watch under its lock, which is held while
+ *	arrival() runs, and removes it from the table and its CQs' lists; the
+ *	memory is freed a grace period after the last reference was put.
+ *  (2) A QP that is destroyed first removes its watch from the table and disarms
+ *	it while its CQs still exist; only the watch's memory is left, which
+ *	its owner has a reference on.
+ *  (3) A probe holds the QP's resource tracking entry, which destruction waits for
+ *	before the provider destroys the QP.  A QP without an entry is not
  *	probed.
  */
 #include <linux/rhashtable.h>
@@ -33,9 +34,9 @@ static const struct rhashtable_params qp_watch_params = {
 };
 
 static struct rhashtable qp_watches;
-static atomic_t nr_qp_watches;	/* those in the table, or on their way there */
+static atomic_t nr_qp_watches;	/* those in the table, or about to be added */
 
-/* Nothing more is notified. */
+/* No more notifications follow. */
 static void qp_watch_disarm(struct ibcore_qp_watch *watch)
 {
 	lockdep_assert_held(&watch->lock);
@@ -46,8 +47,9 @@ static void qp_watch_disarm(struct ibcore_qp_watch *watch)
 }
 
 /*
- * Takes it out of all by which it is found; both ends of it may come here.  The
- * table is last: a QP that finds nothing there may go, and its CQs after it.
+ * Removes @watch from everything that it can be found by.  Both the owner and
+ * the QP's destruction may do this.  The table is last: after a QP has found
+ * nothing there, the QP and then its CQs may be freed.
  */
 static void qp_watch_end(struct ibcore_qp_watch *watch)
 {
@@ -62,7 +64,10 @@ static void qp_watch_end(struct ibcore_qp_watch *watch)
 		atomic_dec_return_release(&nr_qp_watches);
 }
 
-/* Notifies who waits of @proof.  Any context. */
+/*
+ * Notifies the owner of @watch of @proof, unless the watch is disarmed.  Any
+ * context.
+ */
 void ibcore_qp_watch_tell(struct ibcore_qp_watch *watch,
 			  enum ibcore_qp_proof proof)
 {
@@ -74,7 +79,7 @@ void ibcore_qp_watch_tell(struct ibcore_qp_watch *watch,
 	spin_unlock_irqrestore(&watch->lock, flags);
 }
 
-/* Notifies who watches @qp of @proof.  Any context. */
+/* Notifies the owner of @qp's watch, if there is one, of @proof.  Any context. */
 void ibcore_qp_arrived(struct ib_qp *qp, enum ibcore_qp_proof proof)
 {
 	struct ibcore_qp_watch *watch;
@@ -86,7 +91,7 @@ void ibcore_qp_arrived(struct ib_qp *qp, enum ibcore_qp_proof proof)
 	rcu_read_unlock();
 }
 
-/* The same for each of @n completions that proves something. */
+/* Calls ibcore_qp_arrived() for each successful receive among @n completions. */
 void ibcore_qp_received(const struct ib_wc *wc, int n)
 {
 	for (; n > 0; n--, wc++)
@@ -94,12 +99,18 @@ void ibcore_qp_received(const struct ib_wc *wc, int n)
 			ibcore_qp_arrived(wc->qp, IBCORE_QP_RECEIVED);
 }
 
-/* The watch of @qp, to be put, or NULL; costs nothing while there are none. */
+/*
+ * Returns the watch of @qp, to be put, or NULL; costs little while there are no
+ * watches.
+ */
 static struct ibcore_qp_watch *qp_watch_find(struct ib_qp *qp)
 {
 	struct ibcore_qp_watch *watch;
 
-	/* Of none there is nothing left to be done to a QP's CQs, either. */
+	/*
+	 * Pairs with qp_watch_end(): if this is 0, no watch uses a QP's CQs any
+	 * more, either.
+	 */
 	if (!atomic_read_acquire(&nr_qp_watches))
 		return NULL;
 	rcu_read_lock();
@@ -111,7 +122,7 @@ static struct ibcore_qp_watch *qp_watch_find(struct ib_qp *qp)
 }
 
 /*
- * @qp is about to be stopped or destroyed by its owner: the last chance to see
+ * The owner is about to stop or destroy @qp: this is the last chance to see
  * whether the peer has sent something.  May sleep.
  */
 void ibcore_qp_last_probe(struct ib_qp *qp)
@@ -124,7 +135,7 @@ void ibcore_qp_last_probe(struct ib_qp *qp)
 	ibcore_qp_watch_put(watch);
 }
 
-/* @qp's provider has destroyed it; its CQs are still there. */
+/* Called when the provider has destroyed @qp; its CQs still exist. */
 void ibcore_qp_watch_gone(struct ib_qp *qp)
 {
 	struct ibcore_qp_watch *watch = qp_watch_find(qp);
@@ -136,7 +147,7 @@ void ibcore_qp_watch_gone(struct ib_qp *qp)
 }
 
 /**
- * ibcore_qp_watch_hold() - keep a watch's memory
+ * ibcore_qp_watch_hold() - take a reference on a watch's memory
  * @watch: watch whose owner has not ended it
  *
  * For ibcore_qp_probe(), which ibcore_qp_unwatch() does not wait for.
@@ -150,7 +161,7 @@ void ibcore_qp_watch_hold(struct ibcore_qp_watch *watch)
 EXPORT_SYMBOL(ibcore_qp_watch_hold);
 
 /**
- * ibcore_qp_watch_put() - no longer keep a watch's memory
+ * ibcore_qp_watch_put() - put a reference on a watch's memory
  * @watch: held watch
  *
  * Context: any.
@@ -162,7 +173,7 @@ void ibcore_qp_watch_put(struct ibcore_qp_watch *watch)
 }
 EXPORT_SYMBOL(ibcore_qp_watch_put);
 
-/* A QP that resource tracking lacks memory for is not kept while it is asked about. */
+/* A QP that is not tracked, for lack of memory, cannot be held while it is queried. */
 static bool qp_can_be_probed(const struct ib_qp *qp)
 {
 	const struct rdma_restrack_entry *res = &qp->real_qp->res;
@@ -172,20 +183,21 @@ static bool qp_can_be_probed(const struct ib_qp *qp)
 
 /**
  * ibcore_qp_watch() - be notified when the peer has sent something on a QP
- * @qp: connected QP, which the caller keeps from being destroyed meanwhile
- * @arrival: called for IB_EVENT_COMM_EST, before the consumer's handler; for
- *	receives that complete well if core polls their CQ, before their done
- *	methods; when the expected PSN is found to have moved; until it returns
- *	true
- * @context: passed to it
+ * @qp: connected QP, which the caller keeps from being destroyed during the
+ *	call
+ * @arrival: called, until it returns true, for IB_EVENT_COMM_EST, before the
+ *	consumer's handler; for receives that complete successfully, before
+ *	their done methods, if core polls their CQ; and when the expected PSN is
+ *	found to have moved
+ * @context: passed to @arrival
  *
- * The PSN is looked at after completion events of CQs that core does not poll,
- * before the QP's owner stops or destroys it, and by ibcore_qp_probe().  Nothing
- * is reported any more once the QP is destroyed.
+ * The PSN is probed after completion events of CQs that core does not poll,
+ * before the QP's owner stops or destroys it, and by ibcore_qp_probe().
+ * Nothing is reported after the QP is destroyed.
  *
  * Context: process, may sleep.
- * Return: the watch, for ibcore_qp_unwatch(), or ERR_PTR: -EEXIST if the QP is
- * watched; -ENOMEM.
+ * Return: the watch, to be ended by ibcore_qp_unwatch(), or ERR_PTR: -EEXIST if
+ * the QP is already watched; -ENOMEM.
  */
 struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 					ibcore_qp_arrival arrival,
@@ -205,7 +217,10 @@ struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 	watch->can_probe = qp_can_be_probed(qp);
 	if (qp->recv_cq)
 		watch->awaited = ibcore_cq_awaited(qp->recv_cq);
-	/* First: once it is hooked or in the table it may be disarmed. */
+	/*
+	 * Count first: once the watch is hooked or in the table, it may be
+	 * disarmed, which decrements the count.
+	 */
 	if (watch->awaited)
 		atomic_inc(watch->awaited);
 	ret = watch->can_probe ? ibcore_cq_hook(watch) : 0;
@@ -220,23 +235,23 @@ struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 	atomic_dec(&nr_qp_watches);
 
 err_end:
-	qp_watch_end(watch);	/* a probe may have it already */
+	qp_watch_end(watch);	/* a probe may already hold it */
 	ibcore_qp_watch_put(watch);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL(ibcore_qp_watch);
 
 /**
- * ibcore_qp_watch_num() - watch the QP that a consumer names by its number
+ * ibcore_qp_watch_num() - watch a QP given by its number
  * @dev: device of the QP
  * @qp_num: its number
- * @user: it must be the current process's; else the kernel's
- * @arrival: as of ibcore_qp_watch()
- * @context: as of ibcore_qp_watch()
+ * @user: true: the QP must be the current process's; false: the kernel's
+ * @arrival: as for ibcore_qp_watch()
+ * @context: as for ibcore_qp_watch()
  *
  * Context: process, may sleep.
- * Return: the watch, or ERR_PTR: -ENOENT if there is no such QP, or it is
- * another's; as of ibcore_qp_watch().
+ * Return: the watch, or ERR_PTR: -ENOENT if there is no such QP, or it is owned
+ * by another process or the kernel; or the errors of ibcore_qp_watch().
  */
 struct ibcore_qp_watch *ibcore_qp_watch_num(struct ib_device *dev, u32 qp_num,
 					    bool user,
@@ -249,7 +264,7 @@ struct ibcore_qp_watch *ibcore_qp_watch_num(struct ib_device *dev, u32 qp_num,
 	res = rdma_restrack_get_byid(dev, RDMA_RESTRACK_QP, qp_num);
 	if (IS_ERR(res))
 		return ERR_CAST(res);
-	/* Destruction waits for the entry's references before the QP goes. */
+	/* Destruction of the QP waits for the references on its entry. */
 	if (user ? res->task == current->group_leader :
 		   rdma_is_kernel_res(res))
 		watch = ibcore_qp_watch(container_of(res, struct ib_qp, res),
@@ -260,12 +275,12 @@ struct ibcore_qp_watch *ibcore_qp_watch_num(struct ib_device *dev, u32 qp_num,
 EXPORT_SYMBOL(ibcore_qp_watch_num);
 
 /**
- * ibcore_qp_unwatch() - end notification of a QP
- * @watch: what ibcore_qp_watch() returned; put
+ * ibcore_qp_unwatch() - end a watch
+ * @watch: watch from ibcore_qp_watch(), whose reference is put
  *
- * When this returns arrival() neither runs nor will.
+ * When this returns, arrival() is not running and will not be called any more.
  *
- * Context: process; with no lock that arrival() takes.
+ * Context: process; the caller must hold no lock that arrival() takes.
  */
 void ibcore_qp_unwatch(struct ibcore_qp_watch *watch)
 {

@@ -13,25 +13,25 @@
 
 struct cq_hook;
 
-/* The place of a watch among those that one CQ's events concern. */
+/* Links a watch to the hook of one CQ of its QP. */
 struct cq_hook_link {
-	struct list_head node;			/* hook->lock */
-	struct ibcore_qp_watch *watch;		/* fixed */
-	struct cq_hook *hook;			/* watch->lock; NULL: none */
+	struct list_head node;			/* of hook->links; hook->lock */
+	struct ibcore_qp_watch *watch;		/* constant */
+	struct cq_hook *hook;			/* watch->lock; NULL: not hooked */
 };
 
-/* Lock order: lock, then that of a hook. */
+/* Lock order: lock, then the lock of a hook. */
 struct ibcore_qp_watch {
 	struct rhash_head node;
-	struct ib_qp *qp;		/* the key; fixed, and maybe gone */
-	refcount_t ref;			/* the owner's, and those of probes */
+	struct ib_qp *qp;		/* the key; constant, the QP may be freed */
+	refcount_t ref;			/* one of the owner, one of each probe */
 	spinlock_t lock;		/* taken in hard interrupt context */
 	ibcore_qp_arrival arrival;	/* lock; NULL: disarmed */
 	void *context;
-	atomic_t *awaited;		/* of the CQ; lock; NULL: not polled here */
-	struct cq_hook_link links[2];	/* of CQs that core does not poll */
-	bool at_start;			/* set by a probe that found the PSN of RTR */
-	bool can_probe;			/* fixed; the provider tells of the PSN */
+	atomic_t *awaited;		/* the CQ's count; lock; NULL: none */
+	struct cq_hook_link links[2];	/* for CQs that core does not poll */
+	bool at_start;			/* a probe has found the initial PSN */
+	bool can_probe;			/* constant; see ibcore_qp_can_probe() */
 	struct rcu_head rcu;
 };
 
@@ -45,9 +45,12 @@ bool ibcore_tells_psn(const struct ib_device *dev);
 /* ---- cq_hook.c: events of CQs that core does not poll ---- */
 int ibcore_cq_hooks_init(void);
 void ibcore_cq_hooks_exit(void);
-/* Has events of the CQs of a new watch's QP lead to probes; may sleep. */
+/* Makes events of the CQs of a new watch's QP trigger probes; may sleep. */
 int ibcore_cq_hook(struct ibcore_qp_watch *watch);
-/* No longer; the watch's lock is held, but for one that is not in its table. */
+/*
+ * Undoes ibcore_cq_hook().  The caller holds the watch's lock, unless the watch
+ * is not in the table yet.
+ */
 void ibcore_cq_unhook(struct ibcore_qp_watch *watch);
 
 #endif

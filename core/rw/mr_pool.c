@@ -7,7 +7,7 @@
 
 #include "core.h"
 
-/* Takes the first region off a pool; @used: the QP counts it as in use. */
+/* Removes and returns the first region of a pool; @used: the QP counts it as in use. */
 static struct ib_mr *mr_pool_pop(struct ib_qp *qp, struct list_head *pool,
 				 bool used)
 {
@@ -41,7 +41,7 @@ static void mr_pool_push(struct ib_qp *qp, struct list_head *pool,
  * @list: the pool
  *
  * Context: any.
- * Return: the MR, for ib_mr_pool_put(); NULL if none is free.
+ * Return: the MR, to be returned by ib_mr_pool_put(); NULL if none is free.
  */
 struct ib_mr *ib_mr_pool_get(struct ib_qp *qp, struct list_head *list)
 {
@@ -75,13 +75,14 @@ static struct ib_mr *mr_pool_alloc(struct ib_pd *pd, enum ib_mr_type type,
  * ib_mr_pool_init() - fill a pool
  * @qp: its owner
  * @list: the pool, an initialised list of the QP
- * @nr: how many regions
+ * @nr: number of regions
  * @type: their type
- * @max_num_sg: most pages, or entries, of one registration
- * @max_num_meta_sg: most entries of metadata, for IB_MR_TYPE_INTEGRITY
+ * @max_num_sg: maximum number of pages, or entries, in one registration
+ * @max_num_meta_sg: maximum number of metadata entries, for
+ *	IB_MR_TYPE_INTEGRITY
  *
  * Context: process, may sleep.
- * Return: 0, or the error of ib_alloc_mr(), when the pool is empty.
+ * Return: 0, or the error of ib_alloc_mr(), in which case the pool is empty.
  */
 int ib_mr_pool_init(struct ib_qp *qp, struct list_head *list, int nr,
 		    enum ib_mr_type type, u32 max_num_sg, u32 max_num_meta_sg)

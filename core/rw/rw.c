@@ -3,12 +3,13 @@
  * The rdma_rw API: RDMA READs and WRITEs between a scatterlist and one remote
  * buffer, as chains of work requests for target-side ULPs.
  *
- * Local memory is named by the PD's local_dma_lkey, in as many SGEs as the
- * device takes, unless the device needs or prefers a registration: iWARP names
- * the sink of a READ to the peer, so it may not be all memory; some devices read
- * long lists faster through one MR, and do without when none is free.  A
- * registered request is up to three: LOCAL_INV of the MR's last key, REG_MR, and
- * the READ or WRITE.
+ * Local memory is addressed with the PD's local_dma_lkey, in as many SGEs as
+ * the device supports, unless the device needs or prefers a registration.  On
+ * iWARP the peer gets the key of the memory that a READ writes to, so that key
+ * must not cover all memory.  Some devices read long lists faster through one
+ * MR; they use SGEs if no MR is free.  A transfer by a registration takes up to
+ * three work requests: LOCAL_INV of the MR's last key, REG_MR, and the READ or
+ * WRITE.
  */
 #include <linux/moduleparam.h>
 #include <linux/overflow.h>
@@ -26,14 +27,17 @@ static bool rw_force_mr;
 module_param_named(force_mr, rw_force_mr, bool, 0);
 MODULE_PARM_DESC(force_mr, "Force usage of MRs for RDMA READ/WRITE operations");
 
-/* Whether a QP of the device may need MRs; they come with it, not on demand. */
+/*
+ * Whether a QP of the device may need MRs, which are allocated with the QP, not
+ * on demand.
+ */
 static bool rw_may_use_mr(struct ib_device *dev, u32 port_num)
 {
 	return rdma_protocol_iwarp(dev, port_num) || dev->attrs.max_sgl_rd ||
 	       unlikely(rw_force_mr);
 }
 
-/* Whether this transfer does.  DMA_FROM_DEVICE is a READ into local memory. */
+/* Whether a transfer needs an MR.  DMA_FROM_DEVICE is a READ into local memory. */
 static bool rw_needs_mr(struct ib_device *dev, u32 port_num,
 			enum dma_data_direction dir)
 {
@@ -41,7 +45,7 @@ static bool rw_needs_mr(struct ib_device *dev, u32 port_num,
 	       unlikely(rw_force_mr);
 }
 
-/* Whether it does not, but is faster with one. */
+/* Whether a transfer that needs no MR is faster with one. */
 static bool rw_prefers_mr(struct ib_device *dev, enum dma_data_direction dir,
 			  u32 nents)
 {
@@ -113,9 +117,9 @@ static struct ib_send_wr *rw_first_wr(struct rdma_rw_reg_ctx *reg)
 }
 
 /*
- * How many of @left entries from @sg one MR of @pages pages maps: until the
- * pages are used up or there is a gap, which an MR of type MEM_REG cannot have.
- * 0 if not even the first fits.
+ * Returns how many of the @left entries from @sg one MR of @pages pages maps:
+ * those before the pages are used up or before a gap, which an MR of type
+ * MEM_REG cannot have.  Returns 0 if not even the first entry fits.
  */
 static u32 rw_mr_span(struct scatterlist *sg, u32 left, u32 offset, u32 pages)
 {
@@ -129,7 +133,7 @@ static u32 rw_mr_span(struct scatterlist *sg, u32 left, u32 offset, u32 pages)
 
 		if (n && from != end && ((from | end) & ~PAGE_MASK))
 			break;
-		/* The page that a contiguous entry shares is counted. */
+		/* The page that a contiguous entry shares was counted before. */
 		if (n && from == end && from & ~PAGE_MASK)
 			first++;
 		used += (PAGE_ALIGN(to) >> PAGE_SHIFT) - first;
@@ -140,7 +144,7 @@ static u32 rw_mr_span(struct scatterlist *sg, u32 left, u32 offset, u32 pages)
 	return n;
 }
 
-/* How many MRs the list takes, or 0 if it cannot be mapped so. */
+/* Returns how many MRs the list takes, or 0 if MRs cannot map it. */
 static u32 rw_count_mrs(struct scatterlist *sg, u32 left, u32 offset, u32 pages)
 {
 	u32 mrs, span, i;
@@ -155,7 +159,10 @@ static u32 rw_count_mrs(struct scatterlist *sg, u32 left, u32 offset, u32 pages)
 	return mrs;
 }
 
-/* Takes an MR for @nents entries; returns the work requests for it, or < 0. */
+/*
+ * Maps @nents entries with an MR of the pool.  Returns how many work requests
+ * register it, or an error.
+ */
 static int rw_init_one_mr(struct rdma_rw_reg_ctx *reg, struct ib_qp *qp,
 			  u32 port_num, struct scatterlist *sg, u32 nents,
 			  u32 offset)
@@ -315,9 +322,9 @@ static int rw_init_sges(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
 }
 
 /*
- * For who is free to register or not.  ULPs take an error of ours for the end of
- * the connection, so a list for which there are no MRs now, or that none can
- * hold, goes the slower way.
+ * For transfers that need no MR.  ULPs close the connection if this returns an
+ * error, so a list for which no MR is free now, or that MRs cannot map, is
+ * transferred by the slower SGEs.
  */
 static int rw_init_unforced(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
 			    u32 port_num, struct scatterlist *sg, u32 left,
@@ -338,19 +345,19 @@ static int rw_init_unforced(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
 /**
  * rdma_rw_ctx_init() - prepare an RDMA READ or WRITE
  * @ctx: context, initialised here
- * @qp: QP of ib_create_qp() with cap.max_rdma_ctxs
+ * @qp: QP from ib_create_qp() with cap.max_rdma_ctxs
  * @port_num: port the QP is on
  * @sg: local memory, which is DMA-mapped here
- * @sg_cnt: its entries
- * @sg_offset: where in it to begin, in bytes
+ * @sg_cnt: number of entries in @sg
+ * @sg_offset: offset in bytes into the local memory
  * @remote_addr: address of the remote buffer
- * @rkey: its key
+ * @rkey: key of the remote buffer
  * @dir: DMA_TO_DEVICE for a WRITE, DMA_FROM_DEVICE for a READ
  *
  * Context: process, may sleep.
- * Return: how many send queue entries it takes; -EAGAIN if it needs an MR and
- * none is free until another context is destroyed; -EINVAL, -ENOMEM, or the
- * error of mapping.
+ * Return: the number of send queue entries that the transfer takes; -EAGAIN if
+ * it needs an MR and none is free until another context is destroyed; -EINVAL,
+ * -ENOMEM, or the error of mapping.
  */
 int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,
 		     struct scatterlist *sg, u32 sg_cnt, u32 sg_offset,
@@ -386,8 +393,8 @@ int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,
 EXPORT_SYMBOL(rdma_rw_ctx_init);
 
 /*
- * A new key for each use of an MR.  Unless the READ itself invalidates it, the
- * next registration of this MR is preceded by a LOCAL_INV.
+ * Sets a new key for each use of an MR.  Unless the READ itself invalidates the
+ * key, a LOCAL_INV precedes the next registration of this MR.
  */
 static void rw_renew_key(struct rdma_rw_reg_ctx *reg)
 {
@@ -402,17 +409,18 @@ static void rw_renew_key(struct rdma_rw_reg_ctx *reg)
 }
 
 /**
- * rdma_rw_ctx_wrs() - the work requests of a READ or WRITE
+ * rdma_rw_ctx_wrs() - get the work requests of a READ or WRITE
  * @ctx: initialised context
  * @qp: its QP
  * @port_num: port the QP is on
- * @cqe: told of the completion if @chain_wr is NULL
- * @chain_wr: work request to come after them, or NULL
+ * @cqe: its done method is called on completion if @chain_wr is NULL
+ * @chain_wr: work request to append to them, or NULL
  *
- * To be called once for a context, by who posts them then.
+ * The caller must post the work requests, and must call this only once for a
+ * context.
  *
  * Context: any.
- * Return: the first of the chain.
+ * Return: the first work request of the chain.
  */
 struct ib_send_wr *rdma_rw_ctx_wrs(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
 				   u32 port_num, struct ib_cqe *cqe,
@@ -453,7 +461,7 @@ EXPORT_SYMBOL(rdma_rw_ctx_wrs);
  * @ctx: initialised context
  * @qp: its QP
  * @port_num: port the QP is on
- * @cqe: told of the completion if @chain_wr is NULL
+ * @cqe: its done method is called on completion if @chain_wr is NULL
  * @chain_wr: work request to post after it, or NULL
  *
  * Context: any that the provider's post_send allows.
@@ -472,9 +480,9 @@ EXPORT_SYMBOL(rdma_rw_ctx_post);
  * @ctx: context whose work requests have completed or were never posted
  * @qp: its QP
  * @port_num: port the QP is on
- * @sg: as of rdma_rw_ctx_init()
- * @sg_cnt: as of rdma_rw_ctx_init()
- * @dir: as of rdma_rw_ctx_init()
+ * @sg: as for rdma_rw_ctx_init()
+ * @sg_cnt: as for rdma_rw_ctx_init()
+ * @dir: as for rdma_rw_ctx_init()
  *
  * Context: any.
  */
@@ -502,13 +510,13 @@ void rdma_rw_ctx_destroy(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
 EXPORT_SYMBOL(rdma_rw_ctx_destroy);
 
 /**
- * rdma_rw_mr_factor() - contexts it takes to transfer a payload
+ * rdma_rw_mr_factor() - get the number of contexts that transfer a payload
  * @device: device
  * @port_num: port
- * @maxpages: pages of the largest payload
+ * @maxpages: number of pages in the largest payload
  *
  * Context: any.
- * Return: how many.
+ * Return: the number of contexts.
  */
 unsigned int rdma_rw_mr_factor(struct ib_device *device, u32 port_num,
 			       unsigned int maxpages)
@@ -524,14 +532,14 @@ unsigned int rdma_rw_mr_factor(struct ib_device *device, u32 port_num,
 EXPORT_SYMBOL(rdma_rw_mr_factor);
 
 /**
- * rdma_rw_max_send_wr() - send queue entries that contexts take
+ * rdma_rw_max_send_wr() - get how many send queue entries contexts take
  * @dev: device
  * @port_num: port
- * @max_rdma_ctxs: contexts in flight at a time
+ * @max_rdma_ctxs: maximum number of contexts in flight
  * @create_flags: enum ib_qp_create_flags of the QP
  *
  * Context: any.
- * Return: how many at most.
+ * Return: the maximum number of entries.
  */
 unsigned int rdma_rw_max_send_wr(struct ib_device *dev, u32 port_num,
 				 unsigned int max_rdma_ctxs, u32 create_flags)
@@ -541,14 +549,14 @@ unsigned int rdma_rw_max_send_wr(struct ib_device *dev, u32 port_num,
 	if (create_flags & IB_QP_CREATE_INTEGRITY_EN ||
 	    rw_may_use_mr(dev, port_num))
 		wrs += RW_WRS_OF_MR;
-	/* More than any queue is the same as too many. */
+	/* On overflow, return more than any queue has. */
 	if (check_mul_overflow(wrs, max_rdma_ctxs, &total))
 		return UINT_MAX;
 	return total;
 }
 EXPORT_SYMBOL(rdma_rw_max_send_wr);
 
-/* Before the QP is created: makes room for attr->cap.max_rdma_ctxs contexts. */
+/* Called before the QP is created: makes room for attr->cap.max_rdma_ctxs contexts. */
 void rdma_rw_init_qp(struct ib_device *dev, struct ib_qp_init_attr *attr)
 {
 	u64 wrs;
@@ -556,12 +564,18 @@ void rdma_rw_init_qp(struct ib_device *dev, struct ib_qp_init_attr *attr)
 	WARN_ON_ONCE(!attr->port_num);
 	wrs = rdma_rw_max_send_wr(dev, attr->port_num, attr->cap.max_rdma_ctxs,
 				  attr->create_flags);
-	/* Short of that the ULP has less in flight, which is no error. */
+	/*
+	 * If max_qp_wr is less, the ULP has fewer contexts in flight, which is
+	 * no error.
+	 */
 	attr->cap.max_send_wr = min_t(u64, attr->cap.max_send_wr + wrs,
 				      dev->attrs.max_qp_wr);
 }
 
-/* After it is created: its MRs, freed by rdma_rw_cleanup_mrs(). */
+/*
+ * Called after the QP is created: allocates its MRs, which
+ * rdma_rw_cleanup_mrs() frees.
+ */
 int rdma_rw_init_mrs(struct ib_qp *qp, struct ib_qp_init_attr *attr)
 {
 	bool integrity = attr->create_flags & IB_QP_CREATE_INTEGRITY_EN;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The rdma_rw API with protection information: the device checks, makes or
- * strips T10-DIF metadata while it moves the data, by one MR that maps both.
+ * The rdma_rw API with protection information: the device checks, generates or
+ * strips T10-DIF metadata while it moves the data, through one MR that maps
+ * both.
  */
 #include <linux/slab.h>
 
@@ -36,9 +37,9 @@ static int rw_sig_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,
 
 	ret = ibcore_rw_init_reg(reg, qp, port_num, IB_WR_REG_MR_INTEGRITY);
 	/*
-	 * The region's length counts the metadata in memory, which the wire may
-	 * not carry.  How much that is the provider noted in the region's own
-	 * attributes when it mapped them.
+	 * The region's length includes the metadata in memory, which may not be
+	 * sent on the wire.  The provider stored the length of the metadata in
+	 * the region's own attributes when it mapped the region.
 	 */
 	if (sig_attrs->wire.sig_type == IB_SIG_TYPE_NONE)
 		reg->sge.length -= reg->mr->sig_attrs->meta_length;
@@ -55,21 +56,22 @@ static int rw_sig_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,
  * rdma_rw_ctx_signature_init() - prepare a READ or WRITE with protection
  *	information
  * @ctx: context, initialised here
- * @qp: QP of ib_create_qp() with cap.max_rdma_ctxs and
+ * @qp: QP from ib_create_qp() with cap.max_rdma_ctxs and
  *	IB_QP_CREATE_INTEGRITY_EN
  * @port_num: port the QP is on
  * @sg: local memory, which is DMA-mapped here
- * @cnt: its entries
- * @prot: memory of the metadata, DMA-mapped here; or NULL
- * @prot_cnt: its entries, or 0
+ * @cnt: number of entries in @sg
+ * @prot: memory of the metadata, which is DMA-mapped here; or NULL
+ * @prot_cnt: number of entries in @prot, or 0
  * @sig_attrs: layout of the metadata in memory and on the wire; copied
  * @remote_addr: address of the remote buffer
- * @rkey: its key
+ * @rkey: key of the remote buffer
  * @dir: DMA_TO_DEVICE for a WRITE, DMA_FROM_DEVICE for a READ
  *
  * Context: process, may sleep.
- * Return: how many send queue entries it takes; -EAGAIN if no MR is free until
- * another context is destroyed, -EINVAL, -ENOMEM, or the error of mapping.
+ * Return: the number of send queue entries that the transfer takes; -EAGAIN if
+ * no MR is free until another context is destroyed, -EINVAL, -ENOMEM, or the
+ * error of mapping.
  */
 int rdma_rw_ctx_signature_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
 			       u32 port_num, struct scatterlist *sg, u32 cnt,
@@ -114,11 +116,11 @@ EXPORT_SYMBOL(rdma_rw_ctx_signature_init);
  * @ctx: context whose work requests have completed or were never posted
  * @qp: its QP
  * @port_num: port the QP is on
- * @sg: as of rdma_rw_ctx_signature_init()
- * @cnt: as of rdma_rw_ctx_signature_init()
- * @prot: as of rdma_rw_ctx_signature_init()
- * @prot_cnt: as of rdma_rw_ctx_signature_init()
- * @dir: as of rdma_rw_ctx_signature_init()
+ * @sg: as for rdma_rw_ctx_signature_init()
+ * @cnt: as for rdma_rw_ctx_signature_init()
+ * @prot: as for rdma_rw_ctx_signature_init()
+ * @prot_cnt: as for rdma_rw_ctx_signature_init()
+ * @dir: as for rdma_rw_ctx_signature_init()
  *
  * Context: any.
  */

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * /sys/class/infiniband: the class and what a device shows of itself.  The
- * formats are those of Documentation/ABI/stable/sysfs-class-infiniband.  What
- * is below ports/N is sysfs_port.c's.
+ * /sys/class/infiniband: the class and the attributes of a device.  The formats
+ * are those of Documentation/ABI/stable/sysfs-class-infiniband.  sysfs_port.c
+ * shows what is below ports/N.
  *
- * The directories of a device show in its network namespace; where namespaces
- * share devices each other namespace has a compat device of the same name.
+ * The directory of a device is visible in its network namespace.  If namespaces
+ * share devices, each other namespace has a compat device of the same name.
  */
 #include <linux/sysfs.h>
 
 #include "device/device.h"
 #include "sysfs/sysfs.h"
 
-/* Userspace may ask for one beside a rename, and a rename makes one itself. */
+/*
+ * Copies the name: userspace may request an event during a rename, and a rename
+ * sends one itself.
+ */
 static int class_uevent(const struct device *dev, struct kobj_uevent_env *env)
 {
 	const struct ib_core_device *coredev =
@@ -49,7 +52,7 @@ static ssize_t node_desc_show(struct device *device,
 {
 	const char *desc = rdma_device_to_ibdev(device)->node_desc;
 
-	/* 64 octets, not always with a NUL: IBA 14.2.5.2 */
+	/* 64 octets, not always NUL-terminated: IBA 14.2.5.2 */
 	return sysfs_emit(buf, "%.*s\n", IB_DEVICE_NODE_DESC_MAX, desc);
 }
 
@@ -125,7 +128,7 @@ const struct attribute_group ibcore_dev_attr_group = {
 	.attrs = dev_attrs,
 };
 
-/* After device_add() of @coredev.  Leaves nothing behind when it fails. */
+/* Called after device_add() of @coredev.  On failure nothing is left behind. */
 int ibcore_sysfs_setup_ports(struct ib_core_device *coredev)
 {
 	struct ib_device *dev = coredev->owner;
@@ -148,8 +151,8 @@ int ibcore_sysfs_setup_ports(struct ib_core_device *coredev)
 }
 
 /*
- * Before device_del() of @coredev.  On return no attribute below ports/ runs:
- * each removal of a directory waits for those that do.
+ * Called before device_del() of @coredev.  On return no attribute method below
+ * ports/ is running: the removal of each directory waits for those that are.
  */
 void ibcore_sysfs_remove_ports(struct ib_core_device *coredev)
 {

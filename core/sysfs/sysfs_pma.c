@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ports/N/counters: what the performance management agent of a port counts
- * (IBA 16.1).  The agent is asked without a wire, through the driver's
+ * ports/N/counters: the counters of a port's performance management agent (IBA
+ * 16.1).  The agent is queried locally, not over the wire, through the driver's
  * process_mad().
  */
 #include <linux/sysfs.h>
@@ -12,7 +12,10 @@
 #include "device/device.h"
 #include "sysfs/sysfs.h"
 
-/* Where a counter is: @bits from bit @skip, counted from the high end, of @offset. */
+/*
+ * Place of a counter: @bits bits from bit @skip on, counted from the most
+ * significant bit of the octet at @offset.
+ */
 struct pma_field {
 	u16 offset;
 	u8 bits;
@@ -103,7 +106,7 @@ PMA_COUNTER_EXT(multicast_xmit, "multicast_xmit_packets",
 PMA_COUNTER_EXT(multicast_rcv, "multicast_rcv_packets",
 		port_multicast_rcv_packets);
 
-/* What every agent counts. */
+/* The counters that every agent has. */
 static struct attribute *pma_error_attrs[] = {
 	&pma_symbol_error.attr.attr,
 	&pma_link_error_recovery.attr.attr,
@@ -138,7 +141,7 @@ static struct attribute *pma_data_ext_attrs[] = {
 	NULL
 };
 
-/* The IETF's: packets by kind of address. */
+/* The IETF counters: packets by kind of address. */
 static struct attribute *pma_cast_attrs[] = {
 	&pma_unicast_xmit.attr.attr,
 	&pma_unicast_rcv.attr.attr,
@@ -158,7 +161,10 @@ PMA_GROUP(pma_data);
 PMA_GROUP(pma_data_ext);
 PMA_GROUP(pma_cast);
 
-/* Performance MAD: Get(@attr_id), IBA 16.1.2; @data gets @len octets of it. */
+/*
+ * Queries the attribute @attr_id by a Get() of a Performance MAD (IBA 16.1.2)
+ * and copies @len octets at @offset of it to @data.
+ */
 static int pma_get(struct ib_device *dev, u32 port, __be16 attr_id, u32 offset,
 		   void *data, size_t len)
 {
@@ -211,15 +217,15 @@ static ssize_t pma_show(struct ib_device *dev, u32 port,
 	if (ret)
 		return ret;
 
-	/* Left-justified in 64 bits, then down to its own width. */
+	/* Shift the counter to the top of the 64 bits, then down to its own width. */
 	value = get_unaligned_be64(raw) << field->skip >> (64 - field->bits);
 	return sysfs_emit(buf, "%llu\n", value);
 }
 
 /*
- * Which counters the agent has is what its ClassPortInfo says (IBA 16.1.3.1);
- * one that does not answer has the mandatory ones.  What is added before an
- * error goes with the directory.
+ * The agent's ClassPortInfo tells which counters the agent has (IBA 16.1.3.1);
+ * an agent that does not respond has only the mandatory ones.  Files that were
+ * added before an error are removed with the directory.
  */
 int ibcore_pma_add(struct ib_device *dev, u32 port, struct kobject *dir)
 {

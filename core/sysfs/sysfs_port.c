@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * /sys/class/infiniband/DEVICE/ports/N: the state of a port, its GID and P_Key
- * tables and counters, and what the driver and clients add.
+ * tables and counters, and attributes that the driver and clients add.
  *
- * struct ib_port is the directory.  Its attributes run only while the directory
- * exists, that is between ibcore_sysfs_port_add() and _del(), and so while the
- * device is registered; none of them takes a reference.
+ * struct ib_port is the directory.  Its attribute methods run only while the
+ * directory exists, between ibcore_sysfs_port_add() and
+ * ibcore_sysfs_port_del(), hence only while the device is registered; so none
+ * of them takes a reference.
  */
 #include <linux/sysfs.h>
 #include <rdma/ib_sysfs.h>
@@ -70,7 +71,7 @@ static ssize_t port_kobj_store(struct kobject *kobj, struct attribute *attr,
 	return pa->store ? pa->store(p->dev, p->port, pa, buf, count) : -EIO;
 }
 
-/* The parent stays until the last file of the child is gone. */
+/* The parent exists until the last file of the child has been removed. */
 static ssize_t gid_attrs_kobj_show(struct kobject *kobj, struct attribute *attr,
 				   char *buf)
 {
@@ -187,7 +188,7 @@ static const struct lane_speed *find_lane_speed(u16 speed)
 	for (i = 0; i < ARRAY_SIZE(table); i++)
 		if (table[i].speed == speed)
 			return &table[i];
-	/* A driver that does not say has a port of the lowest speed. */
+	/* If a driver does not report the speed, the lowest one is shown. */
 	return &table[0];
 }
 
@@ -302,7 +303,7 @@ static ssize_t pkey_show(struct ib_device *dev, u32 port,
 	return ret ?: sysfs_emit(buf, "0x%04x\n", pkey);
 }
 
-/* libibverbs takes EINVAL for an entry that is not in use. */
+/* EINVAL tells libibverbs that an entry is not in use. */
 static ssize_t gid_ndev_show(struct ib_device *dev, u32 port,
 			     struct ib_port_attribute *attr, char *buf)
 {
@@ -425,7 +426,7 @@ static int port_add_gid_attrs(struct ib_port *p)
 	return 0;
 }
 
-/* What only the device itself shows, not its doubles in other namespaces. */
+/* Adds the groups that only the device itself has, not its compat devices. */
 static int port_add_driver_groups(struct ib_port *p)
 {
 	struct ib_device *dev = p->dev;
@@ -494,9 +495,10 @@ struct ib_port *ibcore_sysfs_port_add(struct ib_core_device *coredev, u32 port)
 }
 
 /*
- * Also for a port that is not complete.  No reference remains: (1) each
- * kobject_del() removes all files below and waits for those that are open; (2)
- * port_data, by which clients find the port, forgets it, and no client is left.
+ * Also removes a port that is not complete.  No reference remains: (1) each
+ * kobject_del() removes all files below and waits for their methods that are
+ * running; (2) port_data, by which clients find the port, is cleared, and no
+ * client is attached any more.
  */
 void ibcore_sysfs_port_del(struct ib_port *p)
 {
@@ -515,9 +517,9 @@ void ibcore_sysfs_port_del(struct ib_port *p)
 }
 
 /**
- * ib_port_sysfs_get_ibdev_kobj() - which port a directory is of
- * @kobj: directory of a port, as an attribute of ib_device_ops.port_groups
- *	gets it
+ * ib_port_sysfs_get_ibdev_kobj() - get the device and port of a directory
+ * @kobj: directory of a port, as passed to an attribute of
+ *	ib_device_ops.port_groups
  * @port_num: set to the port's number
  *
  * Context: any, within an attribute's method.
@@ -557,12 +559,12 @@ int ib_port_register_client_groups(struct ib_device *ibdev, u32 port_num,
 EXPORT_SYMBOL(ib_port_register_client_groups);
 
 /**
- * ib_port_unregister_client_groups() - take back attributes of a port
+ * ib_port_unregister_client_groups() - remove a client's attributes of a port
  * @ibdev: device the client is attached to
  * @port_num: port
- * @groups: what ib_port_register_client_groups() added
+ * @groups: groups that ib_port_register_client_groups() added
  *
- * On return no method of theirs runs.
+ * On return none of their methods is running.
  *
  * Context: process, may sleep; before the client's remove() returns.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Address handles (IBA vol. 1, 10.2.2.2, 11.2.2).  An AH holds a use of its PD
- * and a reference on its source GID for as long as it exists.
+ * Address handles (IBA vol. 1, 10.2.2.2, 11.2.2).  An AH counts as a use of its
+ * PD and holds a reference on its source GID entry for as long as it exists.
  */
 #include <rdma/ib_cache.h>
 #include <rdma/lag.h>
@@ -50,7 +50,7 @@ static struct ib_ah *ah_create(struct ib_pd *pd, struct rdma_ah_attr *attr,
 /**
  * rdma_create_ah() - create an address handle for the kernel
  * @pd: protection domain
- * @ah_attr: address; for RoCE with its destination MAC.  Not changed
+ * @ah_attr: address, which for RoCE must have its destination MAC; not modified
  * @flags: enum rdma_create_ah_flags
  *
  * IBA vol. 1, 11.2.2.1.
@@ -91,7 +91,7 @@ EXPORT_SYMBOL(rdma_create_ah);
 /**
  * rdma_create_user_ah() - create an address handle for a process
  * @pd: protection domain
- * @ah_attr: address; not changed.  A RoCE destination MAC is resolved
+ * @ah_attr: address; not modified.  A RoCE destination MAC is resolved
  * @udata: the process's data
  *
  * IBA vol. 1, 11.2.2.1.
@@ -128,14 +128,14 @@ struct ib_ah *rdma_create_user_ah(struct ib_pd *pd,
 EXPORT_SYMBOL(rdma_create_user_ah);
 
 /**
- * ib_create_ah_from_wc() - create an address handle for a reply
+ * ib_create_ah_from_wc() - create an address handle to reply to a datagram
  * @pd: protection domain
  * @wc: completion of the receive
- * @grh: first 40 bytes of the receive buffer; looked at only if @wc says so
- * @port_num: port that received it
+ * @grh: first 40 bytes of the receive buffer; read only if @wc has IB_WC_GRH
+ * @port_num: port that received the datagram
  *
  * Context: process; for RoCE sleeps until the neighbour is resolved.
- * Return: the AH, or ERR_PTR as of ib_init_ah_attr_from_wc() and
+ * Return: the AH, or ERR_PTR with an error of ib_init_ah_attr_from_wc() or
  * rdma_create_ah().
  */
 struct ib_ah *ib_create_ah_from_wc(struct ib_pd *pd, const struct ib_wc *wc,
@@ -156,15 +156,15 @@ struct ib_ah *ib_create_ah_from_wc(struct ib_pd *pd, const struct ib_wc *wc,
 EXPORT_SYMBOL(ib_create_ah_from_wc);
 
 /**
- * rdma_modify_ah() - give an address handle another address
+ * rdma_modify_ah() - change the address of an address handle
  * @ah: address handle
- * @ah_attr: address, as for rdma_create_ah().  Not changed
+ * @ah_attr: address, as for rdma_create_ah(); not modified
  *
  * IBA vol. 1, 11.2.2.2.
  *
  * Context: process, may sleep.
- * Return: 0, -EINVAL, -EOPNOTSUPP or the provider's error; unless 0 the AH is
- * as before.
+ * Return: 0, -EINVAL, -EOPNOTSUPP or the provider's error; on error the AH is
+ * unchanged.
  */
 int rdma_modify_ah(struct ib_ah *ah, struct rdma_ah_attr *ah_attr)
 {
@@ -183,20 +183,24 @@ int rdma_modify_ah(struct ib_ah *ah, struct rdma_ah_attr *ah_attr)
 		ah->type = attr.type;
 		swap(ah->sgid_attr, attr.grh.sgid_attr);
 	}
-	/* Of the two references, the one that the AH does not hold. */
+	/*
+	 * Puts the reference that the AH does not hold: the old one, or on
+	 * error the new one.
+	 */
 	ibcore_ah_attr_unpin(&attr);
 	return ret;
 }
 EXPORT_SYMBOL(rdma_modify_ah);
 
 /**
- * rdma_query_ah() - ask for the address of an address handle
+ * rdma_query_ah() - query the address of an address handle
  * @ah: address handle
  * @ah_attr: set to its address; holds no reference
  *
  * IBA vol. 1, 11.2.2.3.
  *
- * Context: any, as responses are matched by it; providers do not sleep in query_ah.
+ * Context: any, because the MAD layer calls this to match responses; providers
+ * do not sleep in query_ah.
  * Return: 0, -EOPNOTSUPP or the provider's error.
  */
 int rdma_query_ah(struct ib_ah *ah, struct rdma_ah_attr *ah_attr)
@@ -218,7 +222,7 @@ EXPORT_SYMBOL(rdma_query_ah);
  *
  * Context: process if @flags has RDMA_DESTROY_AH_SLEEPABLE, else any but
  * hardirq.
- * Return: 0, or the provider's error, when the AH still exists.
+ * Return: 0, or the provider's error, in which case the AH still exists.
  */
 int rdma_destroy_ah_user(struct ib_ah *ah, u32 flags, struct ib_udata *udata)
 {
@@ -242,8 +246,8 @@ EXPORT_SYMBOL(rdma_destroy_ah_user);
  */
 
 /*
- * From FDR on lanes use 64b/66b or PAM4 coding, so the signalling rate in Mb/s
- * is not the nominal one and the multiple is the nearest that the 8-bit
+ * From FDR on, lanes use 64b/66b or PAM4 coding, so the signalling rate in Mb/s
+ * differs from the nominal one.  The multiple is the nearest one that the 8-bit
  * inter-packet delay fields of the hardware can count.
  */
 static const struct {
@@ -280,7 +284,7 @@ static bool rate_known(enum ib_rate rate)
 }
 
 /**
- * ib_rate_to_mult() - a rate as a multiple of 2.5 Gb/s
+ * ib_rate_to_mult() - convert a rate to a multiple of 2.5 Gb/s
  * @rate: encoded rate
  *
  * Context: any.
@@ -293,11 +297,12 @@ __attribute_const__ int ib_rate_to_mult(enum ib_rate rate)
 EXPORT_SYMBOL(ib_rate_to_mult);
 
 /**
- * mult_to_ib_rate() - the rate that is a multiple of 2.5 Gb/s
+ * mult_to_ib_rate() - convert a multiple of 2.5 Gb/s to a rate
  * @mult: the multiple
  *
  * Context: any.
- * Return: the encoded rate, or IB_RATE_PORT_CURRENT if none is that fast.
+ * Return: the encoded rate, or IB_RATE_PORT_CURRENT if no rate has that
+ * multiple.
  */
 __attribute_const__ enum ib_rate mult_to_ib_rate(int mult)
 {
@@ -311,7 +316,7 @@ __attribute_const__ enum ib_rate mult_to_ib_rate(int mult)
 EXPORT_SYMBOL(mult_to_ib_rate);
 
 /**
- * ib_rate_to_mbps() - a rate in megabits a second
+ * ib_rate_to_mbps() - convert a rate to megabits per second
  * @rate: encoded rate
  *
  * Context: any.

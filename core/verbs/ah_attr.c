@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Address attributes: who holds the reference on their source GID entry, and how
- * they are made from a received packet.
+ * Address attributes: ownership of the reference on their source GID entry, and
+ * attributes made from a received packet.
  *
  * rdma_ah_attr.grh.sgid_attr, when not NULL, is a counted reference that the
  * attributes own; copying the struct by hand does not copy the reference.
@@ -24,8 +24,8 @@ static void ah_attr_hold(const struct rdma_ah_attr *attr)
 }
 
 /**
- * rdma_destroy_ah_attr() - give up what attributes hold
- * @ah_attr: attributes; may be used anew afterwards
+ * rdma_destroy_ah_attr() - put the reference that attributes hold
+ * @ah_attr: attributes; may be reused afterwards
  *
  * Context: any.
  */
@@ -41,8 +41,8 @@ EXPORT_SYMBOL(rdma_destroy_ah_attr);
 
 /**
  * rdma_copy_ah_attr() - copy attributes
- * @dest: overwritten; holds nothing
- * @src: source, which keeps its reference; @dest takes another
+ * @dest: overwritten; must not hold a reference
+ * @src: source, which keeps its reference; @dest gets another one
  *
  * Context: any.
  */
@@ -89,12 +89,12 @@ EXPORT_SYMBOL(rdma_move_ah_attr);
 
 /**
  * rdma_move_grh_sgid_attr() - set a global route
- * @attr: attributes that hold no GID yet
+ * @attr: attributes that hold no reference on a GID entry yet
  * @dgid: destination GID, or NULL to leave it as it is
  * @flow_label: in host byte order
  * @hop_limit: hop limit
  * @traffic_class: traffic class
- * @sgid_attr: source; @attr takes over the caller's reference
+ * @sgid_attr: source GID entry; @attr takes over the caller's reference
  *
  * Context: any.
  */
@@ -131,10 +131,12 @@ static bool ah_attr_valid(struct ib_device *dev,
 }
 
 /*
- * Checks @attr for @dev and has it own a reference on its source GID, and the right
- * to send by it; the GID is found by index if the caller did not give it.  -ENODEV if
- * it has left the table: what the driver keeps for it is there only for those who
- * came before.  On error @attr holds nothing new.
+ * Checks that @attr is valid for @dev, then makes @attr own a reference on its
+ * source GID entry and count as a user of that entry (ibcore_gid_use()).  If
+ * the caller did not set the entry, it is looked up by index.  Returns -ENODEV
+ * if the entry accepts no new users, such as one that was removed from the
+ * table: the driver keeps its state of such an entry only for the QPs and AHs
+ * that already use it.  On error @attr holds no new reference.
  */
 int ibcore_ah_attr_pin(struct ib_device *dev, struct rdma_ah_attr *attr)
 {
@@ -163,7 +165,10 @@ int ibcore_ah_attr_pin(struct ib_device *dev, struct rdma_ah_attr *attr)
 	return 0;
 }
 
-/* Gives up what a QP, an address handle or pinned attributes had; may be NULL. */
+/*
+ * Ends the use of @sgid_attr by a QP, an AH or pinned attributes, and puts
+ * their reference on it.  @sgid_attr may be NULL.
+ */
 void ibcore_sgid_unpin(const struct ib_gid_attr *sgid_attr)
 {
 	if (!sgid_attr)
@@ -172,7 +177,7 @@ void ibcore_sgid_unpin(const struct ib_gid_attr *sgid_attr)
 	rdma_put_gid_attr(sgid_attr);
 }
 
-/* In the place of rdma_destroy_ah_attr(), of pinned attributes. */
+/* Replaces rdma_destroy_ah_attr() for pinned attributes. */
 void ibcore_ah_attr_unpin(struct rdma_ah_attr *attr)
 {
 	ibcore_sgid_unpin(attr->grh.sgid_attr);
@@ -187,8 +192,9 @@ static int ah_resolve_unicast(struct rdma_ah_attr *attr)
 	int ret;
 
 	/*
-	 * A link-local GID of RoCE v1 is made from the MAC.  That of v2 is an
-	 * IPv6 address, whose interface id may be anything: ask the neighbour.
+	 * A link-local GID of RoCE v1 is made from the MAC.  A link-local GID
+	 * of RoCE v2 is an IPv6 address with an arbitrary interface id, so the
+	 * neighbour must be resolved.
 	 */
 	if (rdma_link_local_addr(dgid) &&
 	    grh->sgid_attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP) {
@@ -204,7 +210,10 @@ static int ah_resolve_unicast(struct rdma_ah_attr *attr)
 	return ret;
 }
 
-/* @attr owns its source GID.  Sleeps until the neighbour answers. */
+/*
+ * @attr holds a reference on its source GID entry.  Sleeps until the neighbour
+ * is resolved.
+ */
 int ibcore_ah_resolve_dmac(struct ib_device *dev, struct rdma_ah_attr *attr)
 {
 	struct in6_addr *dgid = (struct in6_addr *)attr->grh.dgid.raw;
@@ -221,12 +230,13 @@ int ibcore_ah_resolve_dmac(struct ib_device *dev, struct rdma_ah_attr *attr)
 }
 
 /**
- * ib_get_rdma_header_version() - IP version of a received network header
+ * ib_get_rdma_header_version() - get the IP version of a network header
  * @hdr: the 40 bytes before the transport header; an IPv4 header is in the
  *	last 20
  *
- * The bytes before an IPv4 header are not defined and may look like IPv6, but
- * then no valid IPv4 checksum follows.  RoCE annex A17.
+ * The 20 bytes before an IPv4 header are undefined and may look like the start
+ * of an IPv6 header; a valid IPv4 checksum then shows that the header is IPv4.
+ * RoCE annex A17.
  *
  * Context: any.
  * Return: 4, 6, or 0 if it is neither.
@@ -247,9 +257,9 @@ int ib_get_rdma_header_version(const union rdma_network_hdr *hdr)
 EXPORT_SYMBOL(ib_get_rdma_header_version);
 
 /**
- * ib_get_gids_from_rdma_hdr() - source and destination of a network header
- * @hdr: the 40 bytes before the transport header
- * @net_type: what they hold
+ * ib_get_gids_from_rdma_hdr() - get the source and destination GIDs of a header
+ * @hdr: network header: the 40 bytes before the transport header
+ * @net_type: type of the header that they hold
  * @sgid: set to the packet's source
  * @dgid: set to the packet's destination
  *
@@ -281,7 +291,7 @@ int ib_get_gids_from_rdma_hdr(const union rdma_network_hdr *hdr,
 }
 EXPORT_SYMBOL(ib_get_gids_from_rdma_hdr);
 
-/* What a received packet says of its sender, in terms of a reply to it. */
+/* What a received packet tells about its sender, as needed for a reply. */
 struct ah_origin {
 	enum rdma_network_type net_type;
 	union ib_gid remote;
@@ -323,7 +333,7 @@ static int ah_origin_of(struct ib_device *dev, u32 port_num,
 		o->flow_label = word & IB_GRH_FLOWLABEL_MASK;
 		o->traffic_class = word >> 20;
 	}
-	/* What is left of the sender's limit says nothing of the way back. */
+	/* The remaining hop limit of the packet says nothing about the path back. */
 	o->hop_limit = 0xff;
 	return ib_get_gids_from_rdma_hdr(hdr, o->net_type, &o->remote,
 					 &o->local);
@@ -345,7 +355,10 @@ static bool ah_gid_on_vlan(const union ib_gid *gid,
 	       vlan_id == want->vlan_id;
 }
 
-/* The entry of the GID that a packet came to, on the VLAN that it came by. */
+/*
+ * Finds the entry of the packet's destination GID on the VLAN that the packet
+ * arrived on.
+ */
 static const struct ib_gid_attr *
 ah_roce_local(struct ib_device *dev, u32 port_num, const struct ib_wc *wc,
 	      const struct ah_origin *o)
@@ -362,8 +375,9 @@ ah_roce_local(struct ib_device *dev, u32 port_num, const struct ib_wc *wc,
 	if (!IS_ERR(attr) || match.vlan_id)
 		return attr;
 	/*
-	 * Id 0 is none, the tag has but a priority (IEEE 802.1Q, table 9-2).  A
-	 * netdev that has it nevertheless goes before, as for the network stack.
+	 * VLAN id 0 means no VLAN: the tag has only a priority (IEEE 802.1Q,
+	 * table 9-2).  As in the network stack, a netdev that has VLAN id 0
+	 * nevertheless takes precedence, so untagged netdevs are tried second.
 	 */
 	match.vlan_id = 0xffff;
 	return rdma_find_gid_by_filter(dev, &o->local, port_num,
@@ -394,7 +408,7 @@ static int ah_from_ib(struct ib_device *dev, u32 port_num,
 {
 	const struct ib_gid_attr *sgid_attr;
 
-	/* The SA's well-known GUID is nobody's: answer from the first GID. */
+	/* No port has the SA's well-known GUID: reply from the first GID. */
 	if (o->local.global.interface_id == cpu_to_be64(IB_SA_WELL_KNOWN_GUID))
 		sgid_attr = rdma_get_gid_attr(dev, port_num, 0);
 	else
@@ -410,20 +424,20 @@ static int ah_from_ib(struct ib_device *dev, u32 port_num,
 }
 
 /**
- * ib_init_ah_attr_from_wc() - address of a received datagram's sender
- * @device: device that received it
- * @port_num: port that received it
+ * ib_init_ah_attr_from_wc() - get the address of a received datagram's sender
+ * @device: device that received the datagram
+ * @port_num: port that received the datagram
  * @wc: completion of the receive
- * @grh: first 40 bytes of the receive buffer; looked at only if @wc says that
- *	they hold a GRH or an IP header
+ * @grh: first 40 bytes of the receive buffer; read only if @wc has IB_WC_GRH:
+ *	then they hold a GRH or an IP header
  * @ah_attr: set to the address for a reply; released by rdma_destroy_ah_attr()
  *
  * IBA vol. 1, 11.4.2.1 and 13.5.4.2; RoCE annexes A16 and A17.
  *
  * Context: process; for RoCE sleeps until the neighbour is resolved.
  * Return: 0; -EPROTOTYPE if a RoCE packet has no GRH; -EINVAL for a port or
- * network type that does not exist; -ENOENT if the
- * destination is no GID of this port; or the error of address resolution.
+ * network type that does not exist; -ENOENT if the destination is not a GID of
+ * this port; or the error of address resolution.
  */
 int ib_init_ah_attr_from_wc(struct ib_device *device, u32 port_num,
 			    const struct ib_wc *wc, const struct ib_grh *grh,

@@ -6,9 +6,9 @@
 #include "verbs/verbs.h"
 
 /*
- * RoCE addresses by GID always; InfiniBand where the subnet manager gave the path
- * a hop limit, even if no router is passed, and on a port that sends nothing
- * without a GRH.
+ * RoCE always needs a GRH, because it addresses by GID.  InfiniBand needs one
+ * if the subnet manager set a hop limit in the path, even if the path passes no
+ * router, and on a port that sends nothing without a GRH.
  */
 static bool path_has_grh(struct ib_device *device, u32 port_num,
 			 struct sa_path_rec *rec)
@@ -18,8 +18,9 @@ static bool path_has_grh(struct ib_device *device, u32 port_num,
 }
 
 /*
- * Beyond 16 bits of unicast LIDs, hfi1 has the LID from a GID that it is part of.
- * A GRH with another DGID would have it take such a LID for a multicast one.
+ * For a LID above the 16-bit unicast LIDs, hfi1 takes the LID from a GID that
+ * contains it.  If the GRH had another DGID, hfi1 would take such a LID for a
+ * multicast LID.
  */
 static bool path_needs_lid_in_gid(struct sa_path_rec *rec)
 {
@@ -49,20 +50,21 @@ static int path_set_dmac(struct ib_device *device, struct sa_path_rec *rec,
 }
 
 /**
- * ib_init_ah_attr_from_path - address attributes for a path
+ * ib_init_ah_attr_from_path - make address attributes for a path
  * @device: device the path starts at
- * @port_num: port of it
+ * @port_num: port of @device
  * @rec: path record; LIDs, flow label and P_Key in network byte order
- * @ah_attr: filled in; holds a reference on its source GID if it has a GRH, to be
- *	given back with rdma_destroy_ah_attr()
- * @gid_attr: source GID entry, of which another reference is taken; NULL: found
- *	from the path's source GID and type
+ * @ah_attr: filled in; holds a reference on its source GID if it has a GRH, to
+ *	be put with rdma_destroy_ah_attr()
+ * @gid_attr: source GID entry, on which another reference is taken; if NULL,
+ *	the entry is looked up by the path's source GID and type
  *
- * A RoCE path whose destination MAC address is not known yet is resolved.
+ * The destination MAC address of a RoCE path is resolved if it is not known
+ * yet.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL: no such port; -ENOENT: it has no such GID; what resolving
- * answers.
+ * Return: 0; -EINVAL if there is no such port; -ENOENT if the port has no such
+ * GID; or the error of address resolution.
  * IBA volume 1, 15.2.5.16 PathRecord, 11.2.2 address vector.
  */
 int ib_init_ah_attr_from_path(struct ib_device *device, u32 port_num,
@@ -98,7 +100,7 @@ int ib_init_ah_attr_from_path(struct ib_device *device, u32 port_num,
 		if (IS_ERR(gid_attr))
 			return PTR_ERR(gid_attr);
 	}
-	/* From here the attributes own the reference. */
+	/* From here on the attributes own the reference. */
 	rdma_move_grh_sgid_attr(ah_attr, &rec->dgid,
 				be32_to_cpu(rec->flow_label), rec->hop_limit,
 				rec->traffic_class, gid_attr);
@@ -112,17 +114,18 @@ int ib_init_ah_attr_from_path(struct ib_device *device, u32 port_num,
 EXPORT_SYMBOL(ib_init_ah_attr_from_path);
 
 /**
- * ib_init_ah_from_mcmember - address attributes for a multicast group
+ * ib_init_ah_from_mcmember - make address attributes for a multicast group
  * @device: device that joined
- * @port_num: port of it
+ * @port_num: port of @device
  * @rec: member record
  * @ndev: netdev that the port's GID must be on, or NULL
  * @gid_type: type of that GID
- * @ah_attr: filled in; holds a reference on its source GID, to be given back with
+ * @ah_attr: filled in; holds a reference on its source GID, to be put with
  *	rdma_destroy_ah_attr()
  *
  * Context: may sleep.
- * Return: 0; -ENOENT: the port has no such GID; what resolving answers.
+ * Return: 0; -ENOENT if the port has no such GID; or the error of address
+ * resolution.
  * IBA volume 1, 15.2.5.17 MCMemberRecord.
  */
 int ib_init_ah_from_mcmember(struct ib_device *device, u32 port_num,
@@ -146,7 +149,7 @@ int ib_init_ah_from_mcmember(struct ib_device *device, u32 port_num,
 	rdma_move_grh_sgid_attr(ah_attr, &rec->mgid,
 				be32_to_cpu(rec->flow_label), rec->hop_limit,
 				rec->traffic_class, sgid);
-	/* A multicast MAC address is computed, any other asked for. */
+	/* A multicast MAC address is computed, any other is resolved. */
 	if (ah_attr->type == RDMA_AH_ATTR_TYPE_ROCE)
 		ret = ibcore_ah_resolve_dmac(device, ah_attr);
 	if (ret)

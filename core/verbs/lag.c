@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which slave of a bond a RoCE v2 flow leaves by.  The bond answers for an skb
- * that has the headers of the flow's packets (RoCE annex A17).
+ * Finds the slave of a bond that a RoCE v2 flow is sent by.  The bond selects
+ * the slave for an skb that has the headers of the flow's packets (RoCE annex
+ * A17).
  */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
@@ -100,7 +101,10 @@ static struct sk_buff *lag_probe(struct net_device *master,
 
 static bool lag_applies(const struct rdma_ah_attr *attr)
 {
-	/* Without a flow label the provider chooses the UDP source port. */
+	/*
+	 * Without a flow label the UDP source port is unknown: the provider
+	 * chooses it.
+	 */
 	return attr->type == RDMA_AH_ATTR_TYPE_ROCE && attr->grh.sgid_attr &&
 	       attr->grh.sgid_attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
 	       attr->grh.flow_label;
@@ -123,15 +127,15 @@ static struct net_device *lag_get_master(const struct rdma_ah_attr *attr)
 }
 
 /**
- * rdma_lag_get_ah_roce_slave() - the bond's slave for an address
+ * rdma_lag_get_ah_roce_slave() - get the bond's slave that sends to an address
  * @device: device
  * @ah_attr: address with its source GID
- * @flags: how to allocate
+ * @flags: allocation flags
  *
  * Context: as @flags allow.
- * Return: the slave, held, for rdma_lag_put_ah_roce_slave(); NULL if the bond
- * does not matter or does not say; ERR_PTR(-ENOMEM), or the error of a source
- * GID that is gone.
+ * Return: the slave, held until rdma_lag_put_ah_roce_slave(); NULL if the slave
+ * does not depend on the flow or the bond selects none; ERR_PTR: -ENOMEM, or
+ * the error for a source GID that was removed.
  */
 struct net_device *rdma_lag_get_ah_roce_slave(struct ib_device *device,
 					      struct rdma_ah_attr *ah_attr,
@@ -166,7 +170,7 @@ struct net_device *rdma_lag_get_ah_roce_slave(struct ib_device *device,
 }
 
 /**
- * rdma_lag_put_ah_roce_slave() - end a hold on a slave
+ * rdma_lag_put_ah_roce_slave() - release a slave
  * @xmit_slave: held slave, or NULL
  *
  * Context: any.

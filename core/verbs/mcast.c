@@ -10,8 +10,9 @@ static bool mcast_port_is_ib(struct ib_device *dev, u32 port)
 }
 
 /*
- * RoCE has no LIDs (annex A16.5.1): there the MLID is ignored.  A QP that has no
- * port yet is held to the rule of InfiniBand only if every port is.
+ * RoCE has no LIDs (annex A16.5.1), so its MLID is ignored.  For a QP that has
+ * no port yet, the MLID is checked only if all ports of the device are
+ * InfiniBand.
  */
 static bool mcast_needs_mlid(struct ib_qp *qp)
 {
@@ -37,7 +38,7 @@ static bool mcast_valid(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 	       lid != be16_to_cpu(IB_LID_PERMISSIVE);
 }
 
-/* @op is the provider's; each success changes the uses of the QP by @uses. */
+/* Calls the provider's @op; on success adds @uses to the QP's usecnt. */
 static int mcast_change(struct ib_qp *qp, union ib_gid *gid, u16 lid,
 			int (*op)(struct ib_qp *qp, union ib_gid *gid, u16 lid),
 			int uses)
@@ -81,7 +82,7 @@ EXPORT_SYMBOL(ib_attach_mcast);
  * IBA vol. 1, 11.3.2.
  *
  * Context: process, may sleep.
- * Return: 0, -EINVAL, -EOPNOTSUPP, or the provider's error; unless 0 it is
+ * Return: 0, -EINVAL, -EOPNOTSUPP, or the provider's error; on error the QP is
  * still attached.
  */
 int ib_detach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid)

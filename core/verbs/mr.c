@@ -6,7 +6,7 @@
 
 #include "device/device.h"
 
-/* What core keeps of every MR; from here on it is counted and tracked. */
+/* Sets core's fields of an MR, counts it as a use of its PD and tracks it. */
 static void mr_init(struct ib_mr *mr, struct ib_pd *pd, enum ib_mr_type type)
 {
 	mr->device = pd->device;
@@ -33,9 +33,9 @@ static void mr_init(struct ib_mr *mr, struct ib_pd *pd, enum ib_mr_type type)
  *
  * IBA vol. 1, 11.2.8.2.
  *
- * Context: process, whose memory it is; may sleep.
+ * Context: the process that owns the memory; may sleep.
  * Return: the MR, or ERR_PTR: -EINVAL or -EOPNOTSUPP for flags that contradict
- * each other or that the device lacks, or the provider's error.
+ * each other or that the device does not support, or the provider's error.
  */
 struct ib_mr *ib_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			     u64 virt_addr, int access_flags)
@@ -64,10 +64,10 @@ EXPORT_SYMBOL(ib_reg_user_mr);
 /**
  * ib_advise_mr() - tell the device how memory will be used
  * @pd: protection domain of the MRs
- * @advice: what to expect
+ * @advice: expected use
  * @flags: enum ib_uverbs_advise_mr_flag
  * @sg_list: ranges of MRs, by lkey
- * @num_sge: how many
+ * @num_sge: number of ranges
  *
  * Context: process, may sleep.
  * Return: 0, -EOPNOTSUPP or the provider's error.
@@ -92,8 +92,8 @@ EXPORT_SYMBOL(ib_advise_mr);
  * IBA vol. 1, 11.2.8.5.
  *
  * Context: process, may sleep.
- * Return: 0, or the provider's error, as when a memory window is bound to it;
- * then the MR is as before.
+ * Return: 0, or the provider's error, for example if a memory window is bound
+ * to the MR; on error the MR is unchanged.
  */
 int ib_dereg_mr_user(struct ib_mr *mr, struct ib_udata *udata)
 {
@@ -103,8 +103,8 @@ int ib_dereg_mr_user(struct ib_mr *mr, struct ib_udata *udata)
 	trace_mr_dereg(mr);
 	rdma_restrack_begin_del(&mr->res);
 	/*
-	 * The provider frees @mr, but what core holds for it ends only once
-	 * that has worked: take it from a copy.
+	 * On success the provider frees @mr.  Core then drops what it holds for
+	 * the MR, which it finds in this copy.
 	 */
 	gone = *mr;
 	ret = mr->device->ops.dereg_mr(mr, udata);
@@ -126,7 +126,7 @@ EXPORT_SYMBOL(ib_dereg_mr_user);
  * ib_alloc_mr() - allocate a memory region for fast registration
  * @pd: protection domain
  * @mr_type: IB_MR_TYPE_MEM_REG or IB_MR_TYPE_SG_GAPS
- * @max_num_sg: most pages, or entries, that one registration maps
+ * @max_num_sg: maximum number of pages, or entries, in one registration
  *
  * IBA vol. 1, 11.2.8.1.
  *
@@ -179,11 +179,11 @@ static struct ib_mr *mr_alloc_integrity(struct ib_pd *pd, u32 max_num_data_sg,
 }
 
 /**
- * ib_alloc_mr_integrity() - allocate a memory region that checks or makes
- *	protection information
+ * ib_alloc_mr_integrity() - allocate a memory region with protection
+ * information
  * @pd: protection domain
- * @max_num_data_sg: most entries of data that one registration maps
- * @max_num_meta_sg: most entries of metadata
+ * @max_num_data_sg: maximum number of data entries in one registration
+ * @max_num_meta_sg: maximum number of metadata entries in one registration
  *
  * Context: process, may sleep.
  * Return: the MR, or ERR_PTR: -EINVAL, -ENOMEM, -EOPNOTSUPP or the provider's
@@ -202,18 +202,20 @@ EXPORT_SYMBOL(ib_alloc_mr_integrity);
 
 /**
  * ib_map_mr_sg() - map a scatterlist to a memory region
- * @mr: region of ib_alloc_mr()
+ * @mr: region from ib_alloc_mr()
  * @sg: DMA-mapped list
- * @sg_nents: its mapped entries
- * @sg_offset: where in the first entry to begin, in bytes; set to where in the
- *	first entry left over the mapping ended; or NULL
- * @page_size: granularity
+ * @sg_nents: number of mapped entries in @sg
+ * @sg_offset: offset in bytes into the first entry; set to the offset at which
+ *	the mapping ended in the first entry that is not mapped entirely; or
+ *	NULL
+ * @page_size: page size of the region, in bytes
  *
  * Unless the region is of type IB_MR_TYPE_SG_GAPS, all entries but the first
- * start, and all but the last end, on a page boundary.  What follows a gap is
- * left over.  The region is then registered by an IB_WR_REG_MR request.
+ * must start, and all but the last must end, on a page boundary.  Entries after
+ * a gap are not mapped.  The caller then registers the region with an
+ * IB_WR_REG_MR request.
  *
- * Context: any; not two at once on one region.
+ * Context: any; the caller must not map one region concurrently.
  * Return: how many entries were mapped, or -EOPNOTSUPP or the provider's error.
  */
 int ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int sg_nents,
@@ -230,16 +232,16 @@ EXPORT_SYMBOL(ib_map_mr_sg);
 
 /**
  * ib_map_mr_sg_pi() - map data and its metadata to a memory region
- * @mr: region of ib_alloc_mr_integrity()
+ * @mr: region from ib_alloc_mr_integrity()
  * @data: DMA-mapped list of the data
- * @data_nents: its mapped entries
- * @data_offset: where in the first to begin, in bytes, or NULL
+ * @data_nents: number of mapped entries in @data
+ * @data_offset: offset in bytes into the first entry of @data, or NULL
  * @meta: DMA-mapped list of the metadata, or NULL
- * @meta_nents: its mapped entries
- * @meta_offset: where in the first to begin, in bytes, or NULL
- * @page_size: granularity
+ * @meta_nents: number of mapped entries in @meta
+ * @meta_offset: offset in bytes into the first entry of @meta, or NULL
+ * @page_size: page size of the region, in bytes
  *
- * Context: any; not two at once on one region.
+ * Context: any; the caller must not map one region concurrently.
  * Return: 0, -EOPNOTSUPP or the provider's error.
  */
 int ib_map_mr_sg_pi(struct ib_mr *mr, struct scatterlist *data, int data_nents,
@@ -260,10 +262,10 @@ int ib_map_mr_sg_pi(struct ib_mr *mr, struct scatterlist *data, int data_nents,
 EXPORT_SYMBOL(ib_map_mr_sg_pi);
 
 /**
- * ib_check_mr_status() - result of the checks of a memory region
+ * ib_check_mr_status() - get the result of a memory region's checks
  * @mr: region
  * @check_mask: enum ib_mr_status_check
- * @mr_status: which failed, and how
+ * @mr_status: set to which checks failed, and how
  *
  * Context: any.
  * Return: 0, -EOPNOTSUPP or the provider's error.
@@ -288,7 +290,7 @@ struct mr_cursor {
 	u64 next;
 };
 
-/* Sets the pages of [@from, @to); on failure the region ends at @cur->next. */
+/* Sets the pages of [@from, @to); on failure the region ends at @cur->end. */
 static int mr_add_range(struct ib_mr *mr, struct mr_cursor *cur, u64 from,
 			u64 to, int (*set_page)(struct ib_mr *mr, u64 addr))
 {
@@ -299,7 +301,7 @@ static int mr_add_range(struct ib_mr *mr, struct mr_cursor *cur, u64 from,
 	for (; page < to; page += mr->page_size) {
 		ret = set_page(mr, page);
 		if (unlikely(ret)) {
-			/* Whole pages of this range, if any, still count. */
+			/* Bytes of this range whose pages are set still count. */
 			if (page > from) {
 				mr->length += page - from;
 				cur->end = page;
@@ -314,15 +316,16 @@ static int mr_add_range(struct ib_mr *mr, struct mr_cursor *cur, u64 from,
 }
 
 /**
- * ib_sg_to_pages() - a provider's map_mr_sg for page lists
+ * ib_sg_to_pages() - implement a provider's map_mr_sg with a list of pages
  * @mr: region; its iova and length are set
  * @sgl: DMA-mapped list
- * @sg_nents: its mapped entries
- * @sg_offset_p: as of ib_map_mr_sg()
- * @set_page: appends a page to the region; non-zero if that has no room
+ * @sg_nents: number of mapped entries in @sgl
+ * @sg_offset_p: as for ib_map_mr_sg()
+ * @set_page: appends a page to the region; returns non-zero if the region is
+ *	full
  *
  * Context: as @set_page.
- * Return: how many entries were mapped entirely; -EINVAL for an empty list or
+ * Return: the number of entries mapped entirely; -EINVAL for an empty list or
  * an offset beyond its first entry; the error of @set_page if nothing was
  * mapped.
  */
@@ -346,7 +349,7 @@ int ib_sg_to_pages(struct ib_mr *mr, struct scatterlist *sgl, int sg_nents,
 		u64 from = sg_dma_address(sg) + offset;
 		u64 to = sg_dma_address(sg) + sg_dma_len(sg);
 
-		/* A gap: neither contiguous nor page to page. */
+		/* A gap: neither contiguous nor joined at a page boundary. */
 		if (i && from != cur.end && ((from | cur.end) & mask))
 			break;
 
@@ -372,7 +375,7 @@ EXPORT_SYMBOL(ib_sg_to_pages);
  * @nents: entries
  *
  * Context: any.
- * Return: how many entries were mapped: all.
+ * Return: @nents: all entries are mapped.
  */
 int ib_dma_virt_map_sg(struct ib_device *dev, struct scatterlist *sg, int nents)
 {
@@ -398,7 +401,8 @@ EXPORT_SYMBOL(ib_dma_virt_map_sg);
  * @nents: entries of @sglist that are mapped
  * @pgsz: block size in bytes, a power of two
  *
- * The caller has checked that the list can be cut so (ib_umem_find_best_pgsz()).
+ * The caller has checked that the list can be divided into such blocks
+ * (ib_umem_find_best_pgsz()).
  *
  * Context: any.
  */
@@ -414,7 +418,7 @@ void __rdma_block_iter_start(struct ib_block_iter *biter,
 }
 EXPORT_SYMBOL(__rdma_block_iter_start);
 
-/* Moves on by @bytes, over as many entries as that takes. */
+/* Advances by @bytes, over several entries if needed. */
 static void block_iter_skip(struct ib_block_iter *biter, u64 bytes)
 {
 	u64 at = biter->__sg_advance + bytes;
@@ -431,10 +435,10 @@ static void block_iter_skip(struct ib_block_iter *biter, u64 bytes)
  * __rdma_block_iter_next() - go to the next block
  * @biter: walk that was started
  *
- * The block's address is rdma_block_iter_dma_address().
+ * rdma_block_iter_dma_address() returns the block's address.
  *
  * Context: any.
- * Return: whether there is one.
+ * Return: true if there is a next block.
  */
 bool __rdma_block_iter_next(struct ib_block_iter *biter)
 {

@@ -12,7 +12,7 @@ static unsigned int field_start(const struct ib_field *f)
 	return f->offset_words * 32 + f->offset_bits;
 }
 
-/* Fields wider than a u64 are copied; that takes whole bytes on both sides. */
+/* Fields wider than a u64 are copied, so they must consist of whole bytes. */
 static bool field_is_bytes(const struct ib_field *f)
 {
 	return f->size_bits > 64;
@@ -58,7 +58,7 @@ static void wire_store(u8 *buf, unsigned int start, unsigned int bits, u64 val)
 	unsigned int end = start + bits;
 
 	while (bits) {
-		unsigned int low = -end & 7;	/* bits of this byte below it */
+		unsigned int low = -end & 7;	/* bits of this byte below the field */
 		unsigned int n = min(bits, 8 - low);
 		u8 mask = GENMASK(n - 1, 0) << low;
 		u8 *p = &buf[(end - 1) / 8];
@@ -89,9 +89,9 @@ static u64 wire_load(const u8 *buf, unsigned int start, unsigned int bits)
 /**
  * ib_pack() - write a structure in its wire format
  * @desc: the fields
- * @desc_len: how many
- * @structure: what to write
- * @buf: where to; bits that no field covers are left alone
+ * @desc_len: number of fields
+ * @structure: structure to write
+ * @buf: destination; bits that no field covers are not modified
  *
  * A field with no place in the structure (struct_size_bytes is 0) is reserved
  * and written as zero.
@@ -123,9 +123,9 @@ EXPORT_SYMBOL(ib_pack);
 /**
  * ib_unpack() - read a structure from its wire format
  * @desc: the fields
- * @desc_len: how many
- * @buf: what to read
- * @structure: where to; reserved fields are skipped
+ * @desc_len: number of fields
+ * @buf: wire format to read
+ * @structure: destination; reserved fields are skipped
  *
  * Context: any.
  */

@@ -38,7 +38,7 @@ static int pd_alloc_hw(struct ib_pd *pd, const char *caller)
 	return ret;
 }
 
-/* The keys that every kernel PD offers, with a DMA MR if they need one. */
+/* Sets the keys of a kernel PD, and allocates a DMA MR if the keys need one. */
 static int pd_set_keys(struct ib_pd *pd, const char *caller)
 {
 	struct ib_device *dev = pd->device;
@@ -49,7 +49,7 @@ static int pd_set_keys(struct ib_pd *pd, const char *caller)
 	if (pd->flags & IB_PD_UNSAFE_GLOBAL_RKEY) {
 		pr_warn("%s: enabling unsafe global rkey\n", caller);
 		access |= IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE;
-		/* Remote write demands local write (IBA vol. 1, 11.2.8.2). */
+		/* Remote write requires local write (IBA vol. 1, 11.2.8.2). */
 		access |= IB_ACCESS_LOCAL_WRITE;
 	}
 
@@ -70,10 +70,10 @@ static int pd_set_keys(struct ib_pd *pd, const char *caller)
  * __ib_alloc_pd() - allocate a protection domain for the kernel
  * @device: device
  * @flags: enum ib_pd_flags
- * @caller: name of the module that owns it; outlives the PD
+ * @caller: name of the module that owns the PD; must outlive the PD
  *
- * local_dma_lkey of the PD names all memory for local access.
- * IBA vol. 1, 11.2.1.5.
+ * The PD's local_dma_lkey gives local access to all memory.  IBA vol. 1,
+ * 11.2.1.5.
  *
  * Context: process, may sleep.
  * Return: the PD, or ERR_PTR: -ENOMEM or the provider's error.
@@ -111,8 +111,8 @@ EXPORT_SYMBOL(__ib_alloc_pd);
  * IBA vol. 1, 11.2.1.6.
  *
  * Context: process, may sleep.
- * Return: 0, -EBUSY if it is in use (a bug of its owner if that is a ULP), or
- * the provider's error; unless 0 the PD still exists.
+ * Return: 0, -EBUSY if the PD is in use (a bug of its owner if that is a ULP),
+ * or the provider's error; on error the PD still exists.
  */
 int ib_dealloc_pd_user(struct ib_pd *pd, struct ib_udata *udata)
 {

@@ -14,7 +14,7 @@ static void srq_uses_add(struct ib_srq *srq, int n)
 /**
  * ib_create_srq_user() - create a shared receive queue
  * @pd: protection domain
- * @srq_init_attr: attributes; its sizes return what was granted
+ * @srq_init_attr: attributes; the provider sets the sizes to those granted
  * @uobject: the process's object, NULL for the kernel's SRQs
  * @udata: the process's data, NULL for the kernel's SRQs
  *
@@ -65,9 +65,9 @@ EXPORT_SYMBOL(ib_create_srq_user);
 
 /**
  * ib_modify_srq() - resize a shared receive queue or arm its limit event
- * @srq: SRQ of the kernel
+ * @srq: kernel SRQ
  * @srq_attr: new values
- * @srq_attr_mask: which of them
+ * @srq_attr_mask: which of the values to set
  *
  * Context: process, may sleep.
  * Return: 0, -EOPNOTSUPP or the provider's error.
@@ -84,7 +84,7 @@ int ib_modify_srq(struct ib_srq *srq, struct ib_srq_attr *srq_attr,
 EXPORT_SYMBOL(ib_modify_srq);
 
 /**
- * ib_query_srq() - ask for the attributes of a shared receive queue
+ * ib_query_srq() - query the attributes of a shared receive queue
  * @srq: SRQ
  * @srq_attr: set to its attributes
  *
@@ -100,7 +100,7 @@ int ib_query_srq(struct ib_srq *srq, struct ib_srq_attr *srq_attr)
 }
 EXPORT_SYMBOL(ib_query_srq);
 
-/* The provider's part, which may fail, when the SRQ is as before. */
+/* The provider's part of the destruction.  If it fails, the SRQ is unchanged. */
 static int srq_teardown(struct ib_srq *srq, struct ib_udata *udata)
 {
 	int ret;
@@ -113,8 +113,8 @@ static int srq_teardown(struct ib_srq *srq, struct ib_udata *udata)
 }
 
 /*
- * No reference remains: (1) no QP uses it, its usecnt was 0; (2) resource
- * tracking waited for its readers; (3) the provider raises no event any more.
+ * No reference remains: (1) no QP uses the SRQ: its usecnt was 0; (2) resource
+ * tracking waited for its readers; (3) the provider raises no more events.
  */
 static void srq_free(struct ib_srq *srq)
 {
@@ -129,8 +129,8 @@ static void srq_free(struct ib_srq *srq)
  * @udata: the process's data, NULL for the kernel's SRQs
  *
  * Context: process, may sleep.
- * Return: 0, -EBUSY if it is in use, or the provider's error; unless 0 the SRQ
- * is as before.
+ * Return: 0, -EBUSY if the SRQ is in use, or the provider's error; on error the
+ * SRQ is unchanged.
  */
 int ib_destroy_srq_user(struct ib_srq *srq, struct ib_udata *udata)
 {
@@ -149,7 +149,7 @@ EXPORT_SYMBOL(ib_destroy_srq_user);
 /**
  * ib_create_wq() - create a work queue
  * @pd: protection domain
- * @wq_attr: attributes; max_wr and max_sge return what was granted
+ * @wq_attr: attributes; the provider sets max_wr and max_sge to those granted
  *
  * Context: process, may sleep.
  * Return: the queue, or ERR_PTR: -EOPNOTSUPP or the provider's error.
@@ -185,8 +185,8 @@ EXPORT_SYMBOL(ib_create_wq);
  * @udata: the process's data, NULL for the kernel's queues
  *
  * Context: process, may sleep.
- * Return: 0, -EBUSY if it is in use, or the provider's error; unless 0 the
- * queue is as before.
+ * Return: 0, -EBUSY if the queue is in use, or the provider's error; on error
+ * the queue is unchanged.
  */
 int ib_destroy_wq_user(struct ib_wq *wq, struct ib_udata *udata)
 {
@@ -197,7 +197,7 @@ int ib_destroy_wq_user(struct ib_wq *wq, struct ib_udata *udata)
 	if (atomic_read(&wq->usecnt))
 		return -EBUSY;
 
-	ret = wq->device->ops.destroy_wq(wq, udata);	/* frees it */
+	ret = wq->device->ops.destroy_wq(wq, udata);	/* frees @wq */
 	if (ret)
 		return ret;
 

@@ -14,7 +14,10 @@
 #define UD_OFFSET(hdr, member)	offsetof(struct ib_unpacked_##hdr, member)
 #define UD_SIZE(hdr, member)	sizeof_field(struct ib_unpacked_##hdr, member)
 
-/* One row a field: 32-bit word, bit from its top, bits; header, member. */
+/*
+ * One row per field: 32-bit word, first bit counted from its top, width;
+ * header, member.
+ */
 #define UD_FIELD(word, bit, bits, ...) {				\
 	.struct_offset_bytes = UD_OFFSET(__VA_ARGS__),			\
 	.struct_size_bytes = UD_SIZE(__VA_ARGS__),			\
@@ -106,7 +109,7 @@ static const struct ib_field ud_deth[] = {
 
 #define UD_NEXT_HEADER_IBA	0x1b	/* GRH NxtHdr of a raw IBA transport */
 
-/* The headers in the order of the wire. */
+/* The headers in wire order. */
 #define UD_ALWAYS	(-1)
 #define UD_PART(name, len, present_at) {				\
 	.desc = ud_##name, .fields = ARRAY_SIZE(ud_##name),		\
@@ -118,7 +121,7 @@ static const struct ud_part {
 	const struct ib_field *desc;
 	int fields;
 	int at;		/* in struct ib_ud_header */
-	int present;	/* where there it says whether to send it */
+	int present;	/* offset there of the flag to send this header */
 	int bytes;
 } ud_parts[] = {
 	UD_PART(lrh, IB_LRH_BYTES, offsetof(struct ib_ud_header, lrh_present)),
@@ -184,8 +187,8 @@ static void ud_init_network(struct ib_ud_header *header, int upper)
  * @payload_bytes: length of the payload without padding
  * @lrh_present: the packet has an LRH
  * @eth_present: it has an Ethernet header
- * @vlan_present: that has a VLAN tag
- * @grh_present: it has a GRH; implied by @ip_version 6, ignored if 4
+ * @vlan_present: the Ethernet header has a VLAN tag
+ * @grh_present: the packet has a GRH; implied by @ip_version 6, ignored for 4
  * @ip_version: 4 or 6 for RoCE v2, 0 otherwise
  * @udp_present: it has a UDP header; ignored without an @ip_version
  * @immediate_present: it carries immediate data
@@ -193,7 +196,7 @@ static void ud_init_network(struct ib_ud_header *header, int upper)
  *	all else is zero
  *
  * Context: any.
- * Return: 0, or -EINVAL if @ip_version is none of these.
+ * Return: 0, or -EINVAL for any other @ip_version.
  */
 int ib_ud_header_init(int payload_bytes, int lrh_present, int eth_present,
 		      int vlan_present, int grh_present, int ip_version,
@@ -239,12 +242,12 @@ int ib_ud_header_init(int payload_bytes, int lrh_present, int eth_present,
 EXPORT_SYMBOL(ib_ud_header_init);
 
 /**
- * ib_ud_header_pack() - write the headers as they go on the wire
+ * ib_ud_header_pack() - write the headers in wire format
  * @header: headers; those marked present are written, in wire order
- * @buf: where to
+ * @buf: destination
  *
  * Context: any.
- * Return: how many bytes were written.
+ * Return: the number of bytes written.
  */
 int ib_ud_header_pack(struct ib_ud_header *header, void *buf)
 {
@@ -298,10 +301,10 @@ static int ud_unpack_link(void **buf, struct ib_ud_header *header)
 /**
  * ib_ud_header_unpack() - read the headers of an InfiniBand UD packet
  * @buf: packet, from its LRH on
- * @header: its headers
+ * @header: set to the packet's headers
  *
  * Context: any.
- * Return: 0, or -EINVAL if it is not a UD packet of this version.
+ * Return: 0, or -EINVAL if the packet is not a UD packet of this version.
  */
 int ib_ud_header_unpack(void *buf, struct ib_ud_header *header)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Device memory in userspace: the entries that name what a process may map, by
- * page offset into its uverbs file, and the mappings themselves.
+ * Device memory mapped into userspace: the entries, each of which tells what a
+ * process may map at a page offset of its uverbs file, and the mappings
+ * themselves.
  *
- * An entry lives in ucontext->mmap_xa at each of its page offsets.  It has one
- * reference of the driver, ended by rdma_user_mmap_entry_remove(), and one a
- * mapping.  The last put takes it out of the table, so its offsets are not
- * reused while something is mapped there.
+ * An entry is stored in ucontext->mmap_xa at each of its page offsets.  The
+ * driver holds one reference on it until rdma_user_mmap_entry_remove(), and
+ * each mapping holds one.  The last put removes the entry from the table, so
+ * its offsets are not reused while something is mapped there.
  *
  * Lock order: rdma_umaps.lock (insertion, list of mappings), then the table's
  * xa_lock (contents, driver_removed).
@@ -18,7 +19,7 @@
 #include "device/device.h"
 #include "verbs/verbs.h"
 
-/* Enters a mapping in its file's list; @umaps->lock is held. */
+/* Adds a mapping to its file's list; the caller holds @umaps->lock. */
 static void umap_enter(struct rdma_umaps *umaps, struct rdma_umap_priv *priv,
 		       struct vm_area_struct *vma,
 		       struct rdma_user_mmap_entry *entry)
@@ -33,10 +34,10 @@ static void umap_enter(struct rdma_umaps *umaps, struct rdma_umap_priv *priv,
 }
 
 /**
- * rdma_umap_priv_init() - enter a mapping in its uverbs file's list
- * @priv: record of the mapping, owned by it from now on; freed on its close
+ * rdma_umap_priv_init() - add a mapping to its uverbs file's list
+ * @priv: record, which the mapping owns from now on and frees when it is closed
  * @vma: the mapping, of a uverbs file
- * @entry: what is mapped there, which gets a reference; or NULL
+ * @entry: entry that is mapped, on which a reference is taken; or NULL
  *
  * Context: process, under mmap_lock; may sleep.
  */
@@ -65,14 +66,14 @@ static bool umap_fits(const struct ib_ucontext *ucontext,
 
 /**
  * rdma_user_mmap_io() - map device memory, from a driver's mmap method
- * @ucontext: context that maps
+ * @ucontext: context of the process
  * @vma: the mapping, shared and of exactly @size
  * @pfn: first page frame of the device memory
  * @size: bytes to map
  * @prot: page protection
- * @entry: what is mapped, or NULL
+ * @entry: entry that is mapped, or NULL
  *
- * The mapping is revoked when the device goes away.
+ * The mapping is revoked when the device is removed.
  *
  * Context: process, under mmap_lock; may sleep.
  * Return: 0, -EINVAL if @vma does not fit, -ENOMEM, -EAGAIN.
@@ -92,7 +93,10 @@ int rdma_user_mmap_io(struct ib_ucontext *ucontext, struct vm_area_struct *vma,
 		return -ENOMEM;
 
 	vma->vm_page_prot = prot;
-	/* In one hold of the lock: a revocation sees the pages or comes before. */
+	/*
+	 * Under one hold of the lock, so that a revocation finds the mapping or
+	 * has finished before it.
+	 */
 	mutex_lock(&umaps->lock);
 	ret = io_remap_pfn_range(vma, vma->vm_start, pfn, size, prot);
 	if (!ret)
@@ -105,7 +109,10 @@ int rdma_user_mmap_io(struct ib_ucontext *ucontext, struct vm_area_struct *vma,
 }
 EXPORT_SYMBOL(rdma_user_mmap_io);
 
-/* @npages: how long it has to be, 0 if that does not matter. */
+/*
+ * Takes a reference if @entry starts at @pgoff, has @npages pages (0: any
+ * number) and was not removed by its driver.
+ */
 static bool mmap_entry_hold(struct rdma_user_mmap_entry *entry,
 			    unsigned long pgoff, size_t npages)
 {
@@ -150,13 +157,13 @@ rdma_user_mmap_entry_get_pgoff(struct ib_ucontext *ucontext,
 EXPORT_SYMBOL(rdma_user_mmap_entry_get_pgoff);
 
 /**
- * rdma_user_mmap_entry_get() - find and hold the entry a mapping asks for
+ * rdma_user_mmap_entry_get() - find and hold the entry that a mapping requests
  * @ucontext: context of the process
  * @vma: the mapping
  *
  * Context: process.
  * Return: the entry, released by rdma_user_mmap_entry_put(); NULL if @vma is
- * private, names no entry or has not the entry's length.
+ * private, no entry starts at its offset, or its length is not the entry's.
  */
 struct rdma_user_mmap_entry *
 rdma_user_mmap_entry_get(struct ib_ucontext *ucontext,
@@ -179,8 +186,9 @@ static void mmap_entry_erase(struct ib_ucontext *ucontext, unsigned long pgoff,
 }
 
 /*
- * No reference remains: (1) the driver's ended in remove, (2) those of mappings
- * with them, and (3) get_pgoff, which runs under xa_lock, takes none from zero.
+ * No reference remains: (1) rdma_user_mmap_entry_remove() put the driver's, (2)
+ * those of mappings ended with the mappings, and (3) a lookup, which runs under
+ * xa_lock, takes none once the count is zero.
  */
 static void mmap_entry_free(struct kref *ref)
 {
@@ -194,7 +202,7 @@ static void mmap_entry_free(struct kref *ref)
 }
 
 /**
- * rdma_user_mmap_entry_put() - end a hold on an entry
+ * rdma_user_mmap_entry_put() - put a reference on an entry
  * @entry: held entry; the last put hands it to the driver's mmap_free
  *
  * Context: process, as the driver's mmap_free demands.
@@ -206,10 +214,10 @@ void rdma_user_mmap_entry_put(struct rdma_user_mmap_entry *entry)
 EXPORT_SYMBOL(rdma_user_mmap_entry_put);
 
 /**
- * rdma_user_mmap_entry_remove() - let nobody map an entry any more
+ * rdma_user_mmap_entry_remove() - prevent new mappings of an entry
  * @entry: entry the driver inserted; or NULL
  *
- * It stays until its last mapping is gone.
+ * The entry exists until its last mapping has ended.
  *
  * Context: process.
  */
@@ -226,7 +234,7 @@ void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
 }
 EXPORT_SYMBOL(rdma_user_mmap_entry_remove);
 
-/* The first of @npages free offsets in a row, none above @max; or -1. */
+/* Returns the first of @npages consecutive free offsets from @start to @max, or -1. */
 static s64 mmap_find_gap(struct xarray *xa, unsigned long start,
 			 unsigned long max, size_t npages)
 {
@@ -236,7 +244,7 @@ static s64 mmap_find_gap(struct xarray *xa, unsigned long start,
 	while (start <= max && npages - 1 <= max - start) {
 		XA_STATE(xas, xa, start);
 
-		/* Full parts of the table are skipped by their mark. */
+		/* The mark lets the search skip full parts of the table. */
 		xa_lock(xa);
 		xas_find_marked(&xas, max, XA_FREE_MARK);
 		start = xas.xa_index;
@@ -256,17 +264,18 @@ static s64 mmap_find_gap(struct xarray *xa, unsigned long start,
 }
 
 /**
- * rdma_user_mmap_entry_insert_range() - give an entry an offset
+ * rdma_user_mmap_entry_insert_range() - insert an entry at an offset in a range
  * @ucontext: context of the process that may map it
  * @entry: entry, embedded in the driver's record; initialised here
  * @length: bytes to map, rounded up to pages
  * @min_pgoff: lowest page offset it may start at
  * @max_pgoff: highest page offset it may use
  *
- * The offset for userspace is rdma_user_mmap_get_offset().
+ * rdma_user_mmap_get_offset() returns the offset for userspace.
  *
  * Context: process, may sleep.
- * Return: 0, -EINVAL, or -ENOMEM if memory or free offsets are short.
+ * Return: 0, -EINVAL, or -ENOMEM if there is not enough memory or no free
+ * range.
  */
 int rdma_user_mmap_entry_insert_range(struct ib_ucontext *ucontext,
 				      struct rdma_user_mmap_entry *entry,
@@ -287,7 +296,7 @@ int rdma_user_mmap_entry_insert_range(struct ib_ucontext *ucontext,
 	entry->npages = npages;
 	entry->driver_removed = false;
 
-	/* Who else inserts waits, so a gap once found stays one. */
+	/* The lock serialises insertions, so a gap that was found stays free. */
 	umaps = rdma_umaps_of(ucontext->ufile);
 	mutex_lock(&umaps->lock);
 	start = mmap_find_gap(&ucontext->mmap_xa, min_pgoff, max_pgoff, npages);
@@ -310,7 +319,7 @@ out:
 EXPORT_SYMBOL(rdma_user_mmap_entry_insert_range);
 
 /**
- * rdma_user_mmap_entry_insert() - give an entry any offset
+ * rdma_user_mmap_entry_insert() - insert an entry at any offset
  * @ucontext: context of the process that may map it
  * @entry: entry, embedded in the driver's record; initialised here
  * @length: bytes to map, rounded up to pages

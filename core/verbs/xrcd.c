@@ -2,15 +2,18 @@
 /*
  * XRC domains and the handles of their target QPs (IBA vol. 1, annex A14).
  *
- * A target QP (the real QP) has no PD's user and no CQ; processes name it by
- * handles, struct ib_qp whose real_qp points to it.  real->usecnt counts the
- * handles, real->open_list holds them.  The last handle takes the real QP with
- * it; a use of the domain lasts as long as the real QP is entered in it.
+ * A target QP (the real QP) uses neither a PD nor CQs; processes refer to it by
+ * handles, each a struct ib_qp whose real_qp points to it.  real->usecnt counts
+ * the handles, real->open_list lists them.  Closing the last handle destroys
+ * the real QP.  The real QP counts as a use of its domain for as long as it is
+ * in the domain's table.
  *
- * Locks: xrcd->tgt_qps_rwsem orders opening and closing, and with them usecnt.
- * open_list is written under device->qp_open_list_lock, inside of it, and read
- * under RCU: events come in any context.  A handle's event handler runs under the
- * handle's own lock, by which closing it waits for that and ends it.
+ * Locks: xrcd->tgt_qps_rwsem serialises opening against closing, and with them
+ * changes of usecnt.  open_list is modified under device->qp_open_list_lock,
+ * which nests in the rwsem, and read under RCU, because events arrive in any
+ * context.  A handle's event handler runs under the handle's own lock; closing
+ * the handle takes that lock to wait for the handler and to prevent further
+ * calls.
  */
 #include <linux/rculist.h>
 
@@ -20,8 +23,8 @@
 
 struct xrc_handle {
 	struct ib_qp qp;
-	spinlock_t lock;	/* over the event handler; any context */
-	bool closed;		/* lock: no event any more */
+	spinlock_t lock;	/* held while the event handler runs; any context */
+	bool closed;		/* protected by lock; no more events */
 	struct rcu_head rcu;
 };
 
@@ -33,7 +36,7 @@ static struct xrc_handle *to_xrc_handle(struct ib_qp *handle)
 /**
  * ib_alloc_xrcd_user() - allocate an XRC domain
  * @device: device
- * @inode: file that names it for other processes, or NULL
+ * @inode: file by which other processes find the domain, or NULL
  * @udata: the process's data
  *
  * Context: process, may sleep.
@@ -71,8 +74,8 @@ EXPORT_SYMBOL(ib_alloc_xrcd_user);
  * @udata: the process's data
  *
  * Context: process, may sleep.
- * Return: 0, -EBUSY while target QPs or SRQs use it, or the provider's error;
- * unless 0 the domain is as before.
+ * Return: 0, -EBUSY while target QPs or SRQs use the domain, or the provider's
+ * error; on error the domain is unchanged.
  */
 int ib_dealloc_xrcd_user(struct ib_xrcd *xrcd, struct ib_udata *udata)
 {
@@ -92,7 +95,7 @@ int ib_dealloc_xrcd_user(struct ib_xrcd *xrcd, struct ib_udata *udata)
 }
 EXPORT_SYMBOL(ib_dealloc_xrcd_user);
 
-/* The event names the handle, in a copy of its own. */
+/* Reports a copy of @event in which the QP is @handle. */
 static void xrc_handle_event(struct ib_qp *handle, struct ib_event event)
 {
 	struct xrc_handle *xh = to_xrc_handle(handle);
@@ -105,7 +108,7 @@ static void xrc_handle_event(struct ib_qp *handle, struct ib_event event)
 	spin_unlock_irqrestore(&xh->lock, flags);
 }
 
-/* An event of the real QP goes to each handle. */
+/* Reports an event of the real QP to each handle. */
 static void xrc_event(struct ib_event *event, void *context)
 {
 	struct ib_qp *real = context;
@@ -197,7 +200,10 @@ struct ib_qp *ibcore_xrc_share(struct ib_qp *real,
 	return handle;
 }
 
-/* Waits for its event handler; it is not called again, whoever still finds it. */
+/*
+ * Waits for the handle's event handler.  The handler is not called again, even
+ * if an event still finds the handle in the list.
+ */
 static void xrc_handle_mute(struct ib_qp *handle)
 {
 	struct xrc_handle *xh = to_xrc_handle(handle);
@@ -209,14 +215,16 @@ static void xrc_handle_mute(struct ib_qp *handle)
 }
 
 /*
- * The real QP goes first, while nobody can open it: if that fails, handle and
- * domain are as before.  Then no reference to the handle remains: (1) opening
- * makes its own; (2) the list lost it; (3) its event handler has returned when it
- * is mute, and an event that found it in the list looks at what its lock protects
- * and the list's next alone, for which it is freed a grace period later; (4) its
- * owner calls this.  And none to the real QP: (1) the table lost it under the
- * rwsem; (2) usecnt is 0, so there is no handle; (3) the provider raises no event
- * after its destroy_qp.
+ * The last close destroys the real QP first, while the rwsem prevents opening
+ * it: if that fails, handle and domain are unchanged.  Then no reference to the
+ * handle remains: (1) each open makes a handle of its own; (2) the handle was
+ * removed from the list; (3) its event handler has returned once the handle is
+ * mute, and an event that found the handle in the list reads only what the
+ * handle's lock protects and the list's next pointer, for which the handle is
+ * freed a grace period later; (4) its owner calls this.  And no reference to
+ * the real QP remains: (1) it was removed from the table under the rwsem; (2)
+ * usecnt is 0, so there is no handle; (3) the provider raises no event after
+ * its destroy_qp.
  */
 int ibcore_xrc_close(struct ib_qp *handle, struct ib_udata *udata)
 {
@@ -250,7 +258,7 @@ int ibcore_xrc_close(struct ib_qp *handle, struct ib_udata *udata)
 /**
  * ib_open_qp() - open a target QP of an XRC domain
  * @xrcd: domain
- * @qp_open_attr: number and type of the QP, and who gets its events
+ * @qp_open_attr: number and type of the QP, event handler and its context
  *
  * Context: process, may sleep.
  * Return: a handle, for ib_close_qp() or ib_destroy_qp_user(), or ERR_PTR:
@@ -285,13 +293,13 @@ EXPORT_SYMBOL(ib_open_qp);
 
 /**
  * ib_close_qp() - close a handle of a target QP
- * @qp: handle of ib_open_qp(); not from its event handler
+ * @qp: handle from ib_open_qp(); must not be called from its event handler
  *
- * With its last handle the QP is destroyed.
+ * Closing its last handle destroys the QP.
  *
  * Context: process, may sleep.
- * Return: 0, -EINVAL if @qp is no handle, or the provider's error, when the
- * handle is still open.
+ * Return: 0, -EINVAL if @qp is not a handle, or the provider's error, in which
+ * case the handle is still open.
  */
 int ib_close_qp(struct ib_qp *qp)
 {

@@ -5,20 +5,20 @@
 #include <rdma/ib_addr.h>
 
 /*
- * Beyond what <rdma/ib_addr.h> says:
+ * In addition to what <rdma/ib_addr.h> says:
  *
- * rdma_resolve_ip	An error that is there at once (no route, say) is
- *			returned, and the callback then never called.  Otherwise
+ * rdma_resolve_ip	An error that is known at once (no route, for example) is
+ *			returned, and then the callback is never called.  Otherwise
  *			it is called once, never from within the call, in process
  *			context, where it may sleep and free @addr.  Nothing in
  *			@addr is written before an attempt succeeds.
  * rdma_addr_cancel	When it returns, the callback has returned or will never
- *			be called; it is not called with -ECANCELED.  It may not
- *			be called with a lock that the callback takes, but may be
- *			called by the callback itself.
- * dev_addr.network	IPV4 or IPV6 if the route has a gateway (so only RoCE v2
- *			gets there), otherwise IB, which excludes nothing.  On
- *			IPoIB always IB.
+ *			be called; it is not called with -ECANCELED.  The caller
+ *			must not hold a lock that the callback takes, but the
+ *			callback itself may call this.
+ * dev_addr.network	IPV4 or IPV6 if the route has a gateway, so that only
+ *			RoCE v2 reaches the destination; otherwise IB, which
+ *			excludes nothing.  On IPoIB always IB.
  */
 
 void rdma_copy_src_l2_addr(struct rdma_dev_addr *dev_addr,

@@ -4,7 +4,7 @@
 
 #include <rdma/ib_verbs.h>
 
-/* What a client answers to RDMA_NLDEV_CMD_GET_CHARDEV. */
+/* A client's response to RDMA_NLDEV_CMD_GET_CHARDEV. */
 struct ib_client_nl_info {
 	struct sk_buff *nl_msg;
 	struct device *cdev;

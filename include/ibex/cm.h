@@ -5,12 +5,12 @@
 /* What ib_cm offers the RDMA CM beyond <rdma/ib_cm.h>. */
 #include <rdma/ib_cm.h>
 
-/* Of an id about to accept: data on its QP count as the RTU. */
+/* For an id that is about to accept: data received on its QP count as the RTU. */
 int ib_cm_watch_qp(struct ib_cm_id *cm_id, struct ib_qp *qp);
 int ib_cm_watch_qp_num(struct ib_cm_id *cm_id, u32 qp_num, bool user);
 void ib_cm_unwatch_qp(struct ib_cm_id *cm_id);
 
-/* Whether a request comes from this host, by an id that @match says yes to. */
+/* Whether a request was sent by this host, by an id for which @match returns true. */
 bool ib_cm_sent_here(struct ib_cm_id *cm_id,
 		     bool (*match)(const struct ib_cm_id *sender,
 				   const void *arg),

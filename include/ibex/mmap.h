@@ -8,8 +8,8 @@
 
 /*
  * The mappings of one uverbs file.  struct ib_uverbs_file, which is private to
- * ib_uverbs, begins with it: core reaches it through ib_ucontext.ufile and
- * through the private_data of a mapping's file.
+ * ib_uverbs, begins with this struct: core reaches it through ib_ucontext.ufile
+ * and through the private_data of a mapping's file.
  */
 struct rdma_umaps {
 	struct mutex lock;	/* also serialises insertion of mmap entries */

@@ -10,7 +10,7 @@ struct ib_qp *ib_create_qp_user(struct ib_device *dev, struct ib_pd *pd,
 				struct ib_uqp_object *uobject,
 				const char *caller);
 
-/* Count the objects a QP was made from as used by it, or no longer. */
+/* Count a QP as a use of the objects it was created from, or stop counting it. */
 void ib_qp_usecnt_inc(struct ib_qp *qp);
 void ib_qp_usecnt_dec(struct ib_qp *qp);
 

@@ -3,21 +3,22 @@
 #define IBEX_QP_WATCH_H
 
 /*
- * How the IB CM is notified that the peer has sent something on a QP, whoever made the
- * QP: core's handler of QP events comes before the consumer's, core polls the CQs
- * of the kernel's QPs, and where neither tells, the QP's expected PSN does.
+ * How the IB CM is notified that the peer has sent something on a QP of any
+ * consumer: core's handler of QP events is called before the consumer's, core
+ * polls the CQs of the kernel's QPs, and where neither shows it, the QP's
+ * expected PSN does.
  */
 #include <rdma/ib_verbs.h>
 
 enum ibcore_qp_proof {
-	IBCORE_QP_COMM_EST,	/* the provider said so: IB_EVENT_COMM_EST */
-	IBCORE_QP_RECEIVED,	/* a receive completed well */
-	IBCORE_QP_PSN,		/* the expected PSN is past the one of RTR */
+	IBCORE_QP_COMM_EST,	/* the provider raised IB_EVENT_COMM_EST */
+	IBCORE_QP_RECEIVED,	/* a receive completed successfully */
+	IBCORE_QP_PSN,		/* the expected PSN is past the initial one */
 };
 
 /*
  * Called in any context, hard interrupt included, with a lock held that
- * ibcore_qp_unwatch() takes.  True: it needs no more of them.
+ * ibcore_qp_unwatch() takes.  Returns true if it needs no more notifications.
  */
 typedef bool (*ibcore_qp_arrival)(void *context, enum ibcore_qp_proof proof);
 
@@ -31,11 +32,14 @@ ibcore_qp_watch_num(struct ib_device *dev, u32 qp_num, bool user,
 		    ibcore_qp_arrival arrival, void *context);
 void ibcore_qp_unwatch(struct ibcore_qp_watch *watch);
 
-/* The memory alone, for ibcore_qp_probe() beside ibcore_qp_unwatch(). */
+/*
+ * References on the watch's memory, for ibcore_qp_probe() concurrent to
+ * ibcore_qp_unwatch().
+ */
 void ibcore_qp_watch_hold(struct ibcore_qp_watch *watch);
 void ibcore_qp_watch_put(struct ibcore_qp_watch *watch);
 bool ibcore_qp_probe(struct ibcore_qp_watch *watch, bool again);
-/* Whether that may ever find something. */
+/* Whether ibcore_qp_probe() can ever find something. */
 bool ibcore_qp_can_probe(const struct ibcore_qp_watch *watch);
 
 #endif

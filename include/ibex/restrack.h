@@ -25,16 +25,17 @@ void rdma_restrack_sync(struct rdma_restrack_entry *res);
 
 struct rdma_cm_id;
 
-/* What a report says of a CM_ID beyond struct rdma_cm_id. */
+/* State of a CM_ID that is reported in addition to struct rdma_cm_id. */
 struct rdma_restrack_cm_state {
 	u8 state;	/* IDLE .. DESTROYING, as rdma-resource(8) prints them */
 	u32 qp_num;	/* 0 if none */
 };
 
 /*
- * The CMA embeds its entries of type RDMA_RESTRACK_CM_ID in this, so that core
- * needs nothing else of the CMA to report them.  @id, and from add to del
- * @id->device, are constant.  @query is called with @res held; may not sleep.
+ * The CMA embeds its entries of type RDMA_RESTRACK_CM_ID in this struct, so
+ * that core needs nothing else of the CMA to report them.  @id is constant, and
+ * so is @id->device between rdma_restrack_add() and rdma_restrack_del().
+ * @query is called with a reference on @res and must not sleep.
  */
 struct rdma_restrack_cm_id {
 	struct rdma_restrack_entry res;
