@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The table of what a process may ask of a device: ib_uverbs's own methods and those
- * that its driver adds, made from their definitions when the device is registered and
- * not changed afterwards.
+ * The table of methods that a process may call on a device: those of ib_uverbs and
+ * those that the driver adds.  It is made from their definitions when ib_uverbs adds
+ * the device, and not changed afterwards.
  *
- * Ids are sparse: half of each range is the drivers'.  <rdma/uverbs_ioctl.h> maps them
- * to keys that are dense, and these index the arrays here: a method is found by two
- * loads, an attribute by one more.
+ * Ids are sparse, because half of each range is for drivers.  <rdma/uverbs_ioctl.h>
+ * maps them to dense keys, which index the arrays here: a method is found by two loads,
+ * an attribute by one more.
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
@@ -14,13 +14,13 @@
 
 #include "call/call.h"
 
-/* Where a walk over definitions is. */
+/* Position of a walk over definitions. */
 struct api_walk {
 	struct uverbs_api *api;
 	struct ib_device *ibdev;
 	bool driver;			/* these definitions are the driver's */
-	struct uverbs_api_type *type;	/* what "object" refers to */
-	struct uverbs_write_method *write; /* what "method" refers to */
+	struct uverbs_api_type *type;	/* current object: UAPI_SCOPE_OBJECT */
+	struct uverbs_write_method *write; /* current command: UAPI_SCOPE_METHOD */
 };
 
 static u32 type_index(u16 id)
@@ -72,7 +72,7 @@ const struct uverbs_method *uverbs_api_method(const struct uverbs_api *api,
 	    api->types[i]->object.disabled)
 		return NULL;
 	method = api->types[i]->methods[j];
-	/* A driver may have attributes for a method that there is not. */
+	/* A driver may define attributes of a method that does not exist. */
 	return method && method->handler ? method : NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_api_method);
@@ -101,7 +101,7 @@ uverbs_api_write(const struct uverbs_api *api, unsigned int command, bool ex)
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_api_write);
 
-/* ---- making it ---- */
+/* ---- making the table ---- */
 
 static struct uverbs_api_type *api_add_type(struct uverbs_api *api, u16 id)
 {
@@ -118,7 +118,7 @@ static struct uverbs_api_type *api_add_type(struct uverbs_api *api, u16 id)
 	return api->types[i];
 }
 
-/* The method, with room for @nr_attrs; those that are there stay. */
+/* Returns the method, with room for @nr_attrs attributes; keeps those that it has. */
 static struct uverbs_method *api_add_method(struct uverbs_api_type *type, u16 id,
 					    unsigned int nr_attrs)
 {
@@ -155,7 +155,7 @@ static int api_add_attr(struct uverbs_method *method,
 	if ((spec->type == UVERBS_ATTR_TYPE_IDR ||
 	     spec->type == UVERBS_ATTR_TYPE_FD) &&
 	    spec->u.obj.access == UVERBS_ACCESS_DESTROY) {
-		/* The dispatcher destroys one object, and makes none then. */
+		/* A method may destroy only one object. */
 		if (WARN_ON(method->destroys))
 			return -EINVAL;
 		method->destroys = true;
@@ -173,7 +173,7 @@ static int api_merge_method(struct api_walk *walk,
 	for (i = 0; i < def->num_attrs; i++) {
 		unsigned int bkey;
 
-		/* As methods of an object, those left out of a build may be NULL. */
+		/* Attributes left out of a build may be NULL, like methods. */
 		if (!(*def->attrs)[i])
 			continue;
 		bkey = attr_index((*def->attrs)[i]->id);
@@ -269,7 +269,7 @@ static int api_support(struct api_walk *walk, const struct uapi_definition *def)
 	return 0;
 }
 
-/* Definitions are constants of modules; chains of them are a few levels deep. */
+/* Definitions are constants in modules, chained only a few levels deep. */
 static int api_merge(struct api_walk *walk, const struct uapi_definition *def)
 {
 	int ret = 0;
@@ -305,7 +305,7 @@ static int api_merge(struct api_walk *walk, const struct uapi_definition *def)
 	return ret;
 }
 
-/* Whether all it asks for is a handle to give back, and where to tell what of it. */
+/* Whether a method has only attributes that destroy, or that carry plain data. */
 static bool method_only_destroys(const struct uverbs_method *method)
 {
 	const struct uverbs_attr_spec *spec;
@@ -323,7 +323,7 @@ static bool method_only_destroys(const struct uverbs_method *method)
 	return method->destroys;
 }
 
-/* See uverbs_method.kept. */
+/* Sets uverbs_method.kept. */
 static int api_keep_method(struct uverbs_method *method)
 {
 	unsigned int i;
@@ -341,8 +341,8 @@ static int api_keep_method(struct uverbs_method *method)
 }
 
 /*
- * Destroys that need nothing of the driver serve a process after its device, too; and so
- * does the method that calls commands, some of which destroy.
+ * Methods that destroy without the driver's code still serve a process after its device
+ * was removed.  So does UVERBS_METHOD_INVOKE_WRITE, because some commands destroy.
  */
 static int api_keep_destroys(struct uverbs_api *api)
 {
@@ -365,8 +365,8 @@ static int api_keep_destroys(struct uverbs_api *api)
 }
 
 /*
- * A driver has functions for some of the older commands that work for the kernel only,
- * such as post_send(): @mask says which of those commands processes may use.
+ * Some drivers have functions for older commands, such as post_send(), that work for the
+ * kernel only: processes may use the commands whose bit is set in @mask.
  */
 static void api_mask_writes(struct uverbs_api *api, u64 mask)
 {
@@ -396,9 +396,9 @@ void uverbs_api_free(struct uverbs_api *api)
 EXPORT_SYMBOL_IF_KUNIT(uverbs_api_free);
 
 /*
- * What processes may ask of @ibdev: the methods of @core, an array of definitions, and
- * of its driver.  ERR_PTR: -ENOMEM, or -EINVAL for definitions that contradict each
- * other.
+ * Makes the method table of @ibdev from @core, an array of definitions, and from the
+ * driver's definitions.  ERR_PTR: -ENOMEM, or -EINVAL for definitions that contradict
+ * each other.
  */
 struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 				     const struct uapi_definition *core)
@@ -410,8 +410,8 @@ struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 	if (!walk.api)
 		return ERR_PTR(-ENOMEM);
 	/*
-	 * uverbs_no_driver_id_binding does not matter here: a provider's library names its
-	 * driver in each call, however it was matched with the device.
+	 * uverbs_no_driver_id_binding does not matter here: a provider's library passes
+	 * its driver ID in each call, no matter how it was matched with the device.
 	 */
 	walk.api->driver_id = ibdev->ops.driver_id;
 	ret = api_merge(&walk, core);

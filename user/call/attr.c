@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a method's handler reads from and writes to the attributes of its call,
- * beyond the inline helpers of <rdma/uverbs_ioctl.h>.
+ * How a method's handler reads and writes the attributes of its call, beyond the inline
+ * helpers of <rdma/uverbs_ioctl.h>.
  *
  * The dispatcher has checked the attributes against the method's definition: their
  * lengths are within its limits, values of up to 8 bytes are inline.
@@ -41,7 +41,7 @@ int uverbs_copy_to(const struct uverbs_attr_bundle *bundle, size_t idx,
 
 	if (IS_ERR(attr))
 		return PTR_ERR(attr);
-	/* The data of an output is an address, however short the output is. */
+	/* The data of an output attribute is an address, even if the output is short. */
 	if (copy_to_user(u64_to_user_ptr(attr->ptr_attr.data), from,
 			 min_t(size_t, size, attr->ptr_attr.len)))
 		return -EFAULT;
@@ -56,8 +56,8 @@ EXPORT_SYMBOL(uverbs_copy_to);
  * @from: what to write
  * @size: bytes of it
  *
- * As uverbs_copy_to(), for a struct that may have grown since this kernel: what the
- * user has room for beyond @size is zeroed.
+ * Like uverbs_copy_to(), for a struct that may be longer in newer userspace: the room
+ * that the user has beyond @size is zeroed.
  *
  * Context: process context of the user; may fault.
  * Return: as uverbs_copy_to().
@@ -78,8 +78,8 @@ int uverbs_copy_to_struct_or_zero(const struct uverbs_attr_bundle *bundle,
 EXPORT_SYMBOL(uverbs_copy_to_struct_or_zero);
 
 /*
- * Reads flags, from an inline value of 4 or 8 bytes that begins at the first byte of
- * data.  An attribute that the user did not give is no flags.
+ * Reads flags from an inline value of 4 or 8 bytes that begins at the first byte of
+ * data.  The flags are 0 if the user did not give the attribute.
  */
 static int attr_get_flags(u64 *flags, const struct uverbs_attr_bundle *bundle,
 			  size_t idx, u64 allowed)
@@ -142,8 +142,8 @@ int uverbs_get_flags32(u32 *to, const struct uverbs_attr_bundle *attrs_bundle,
 EXPORT_SYMBOL(uverbs_get_flags32);
 
 /*
- * Reads the raw value of a CONST_IN: 1 if it is the user's, 0 if it is the default,
- * -ENOENT if there is neither.
+ * Reads the raw value of a CONST_IN.  Returns 1 for the user's value, 0 for the
+ * default, -ENOENT if there is neither.
  */
 static int attr_get_const(u64 *value, const struct uverbs_attr_bundle *bundle,
 			  size_t idx, const u64 *def_val)
@@ -163,13 +163,13 @@ static int attr_get_const(u64 *value, const struct uverbs_attr_bundle *bundle,
  * @to: the value; 0 on error
  * @attrs_bundle: attributes of the call
  * @idx: attribute id, of a CONST_IN
- * @lower_bound: least value of the type it is for
- * @upper_bound: greatest value of that type
- * @def_val: value if the user did not give the attribute; NULL if he must
+ * @lower_bound: least value of the destination type
+ * @upper_bound: greatest value of the destination type
+ * @def_val: value if the user did not give the attribute; NULL if it is required
  *
  * Context: any.
- * Return: 0, -ENOENT if there is no value, -EINVAL if it is out of bounds, the
- * default too.
+ * Return: 0, -ENOENT if there is no value, -EINVAL if the value, given or default, is
+ * out of bounds.
  */
 int _uverbs_get_const_signed(s64 *to,
 			     const struct uverbs_attr_bundle *attrs_bundle,
@@ -193,8 +193,8 @@ EXPORT_SYMBOL(_uverbs_get_const_signed);
  * @to: the value; 0 on error
  * @attrs_bundle: attributes of the call
  * @idx: attribute id, of a CONST_IN
- * @upper_bound: greatest value of the type it is for
- * @def_val: value if the user did not give the attribute; NULL if he must
+ * @upper_bound: greatest value of the destination type
+ * @def_val: value if the user did not give the attribute; NULL if it is required
  *
  * Context: any.
  * Return: as _uverbs_get_const_signed().

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One call of a uverbs method, and the memory that lives as long as it.
+ * One call of a uverbs method, and the memory that is freed when it ends.
  *
- * Most handlers ask for little: it comes off the end of the buffer the call itself
- * is in.  What does not fit there is allocated by itself and hangs off the call.
+ * Most handlers need little memory, which they get from the end of the buffer that
+ * holds the call itself.  What does not fit there is allocated separately and linked to
+ * the call.
  */
 #include <linux/align.h>
 #include <linux/mm.h>
@@ -71,16 +72,16 @@ static void *uverbs_alloc_spill(struct uverbs_call *call, size_t size,
 }
 
 /**
- * _uverbs_alloc() - allocate memory that lives until a method call ends
+ * _uverbs_alloc() - allocate memory until the end of a method call
  * @bundle: attributes of the call
  * @size: bytes; 0 is allowed
  * @flags: GFP_KERNEL or the like, with __GFP_ZERO for zeroed memory
  *
- * Nobody frees it but the end of the call, whatever its outcome.
+ * The memory is freed when the call ends, whether it succeeds or not.
  *
  * Context: the calling thread of the method; may sleep if @flags say so.
- * Return: memory aligned to 8 bytes, or an ERR_PTR: -EOVERFLOW for more than any
- * allocation can be, -ENOMEM.
+ * Return: memory aligned to 8 bytes, or an ERR_PTR: -EOVERFLOW if @size is more than any
+ * allocation can have, -ENOMEM.
  */
 void *_uverbs_alloc(struct uverbs_attr_bundle *bundle, size_t size,
 		    gfp_t flags)

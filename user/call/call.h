@@ -2,26 +2,26 @@
 #ifndef UVERBS_CALL_H
 #define UVERBS_CALL_H
 
-/* Calls: what a process may ask of a device, and how it is taken apart. */
+/* Calls: the methods that a process may call on a device, and how calls are parsed. */
 #include "uverbs/uverbs.h"
 
 /* ---- call.c: one call of a method ---- */
 struct uverbs_spill;
 
 /*
- * A call: the bundle that handlers see, and what is not for them.  It lies in a
- * buffer of the dispatcher's, before the bundle's attributes and the arena; used by
- * the calling thread alone, so nothing in it is locked.
+ * A call: the bundle that handlers see, and what is private to the dispatcher.  It is
+ * at the start of a buffer of the dispatcher, followed by the attributes of the bundle
+ * and the arena.  Only the calling thread uses it, so nothing in it is locked.
  */
 struct uverbs_call {
-	/* The user's attributes: a copy, and where they are; both NULL for write(). */
+	/* The user's attributes: a copy, and their user address; NULL for write(). */
 	const struct ib_uverbs_attr *uattrs;
 	struct ib_uverbs_attr __user *user_attrs;
 	unsigned int nr_uattrs;
-	/* Arena of _uverbs_alloc(): what is left of the buffer, and what was not. */
+	/* Arena of _uverbs_alloc(): rest of the buffer; allocations that did not fit. */
 	void *room, *room_end;
 	struct uverbs_spill *spills;
-	/* New objects that are complete: by place in the bundle. */
+	/* New objects that are complete, by index in the bundle. */
 	DECLARE_BITMAP(finalized, UVERBS_API_ATTR_BKEY_LEN);
 	struct uverbs_attr_bundle bundle;	/* last: its attributes follow */
 };
@@ -32,7 +32,7 @@ uverbs_call_of(const struct uverbs_attr_bundle *bundle)
 	return container_of(bundle, struct uverbs_call, bundle);
 }
 
-/* Bytes of a buffer for @nr_attrs attributes and @arena bytes of allocations. */
+/* Size in bytes of a buffer for @nr_attrs attributes and @arena bytes of allocations. */
 size_t uverbs_call_size(unsigned int nr_attrs, size_t arena);
 /* Starts a call in @buf, aligned to 8 bytes; NULL if @size bytes are too few. */
 struct uverbs_call *uverbs_call_init(void *buf, size_t size,
@@ -53,13 +53,14 @@ int uverbs_request(const struct uverbs_attr_bundle *attrs, void *req, size_t siz
 int uverbs_response(struct uverbs_attr_bundle *attrs, const void *resp,
 		    size_t size);
 /*
- * The driver has made @uobj's object, or failed with @ret: commits the object that
- * uobj_alloc() began, before the response, or aborts it.  Returns @ret.
+ * Called when the driver has made the object of @uobj, or failed with @ret.  On
+ * success, the dispatcher will commit @uobj, which uobj_alloc() began, or destroy it if
+ * the handler fails after all; otherwise @uobj is aborted.  Returns @ret.
  */
 int uverbs_command_made(struct ib_uobject *uobj, int ret,
 			struct uverbs_attr_bundle *attrs);
 
-/* What follows the fixed part of a request. */
+/* The part of a request that follows its fixed struct. */
 struct uverbs_tail {
 	const void __user *at, *end;
 };
@@ -71,8 +72,8 @@ const void __user *uverbs_request_next_ptr(struct uverbs_tail *tail, size_t size
 int uverbs_request_end(const struct uverbs_tail *tail);
 
 /*
- * What DECLARE_UVERBS_WRITE() is told of a command.  Its request is struct @req, its
- * response struct @resp; UDATA: the driver's part follows each of them.
+ * Arguments of DECLARE_UVERBS_WRITE().  The request of the command is struct @req, its
+ * response struct @resp; with UDATA, the driver's part follows each of them.
  */
 #define UVERBS_REQ(req) .write.req_size = sizeof(struct req)
 #define UVERBS_REQ_RESP(req, resp)					\
@@ -82,7 +83,7 @@ int uverbs_request_end(const struct uverbs_tail *tail);
 #define UVERBS_REQ_UDATA(req)	UVERBS_REQ(req), .write.has_udata = 1
 #define UVERBS_REQ_RESP_UDATA(req, resp)				\
 	UVERBS_REQ_RESP(req, resp), .write.has_udata = 1
-/* Of DECLARE_UVERBS_WRITE_EX(): to be at least as long as to the end of a member. */
+/* For DECLARE_UVERBS_WRITE_EX(): each part must reach at least the end of a member. */
 #define UVERBS_EX_REQ(req, last)					\
 	.write.req_size = offsetofend(struct req, last)
 #define UVERBS_EX_REQ_RESP(req, last, resp, resp_last)			\
@@ -121,7 +122,7 @@ int uverbs_destroy_event_object(struct uverbs_attr_bundle *attrs, u16 type, u32 
 	UVERBS_ATTR_FD(id, UVERBS_OBJECT_ASYNC_EVENT, UVERBS_ACCESS_READ,	\
 		       UA_OPTIONAL)
 
-/* ---- methods.c: all of them, and a file for those of each object ---- */
+/* ---- methods.c: all methods; each object's file has its own ---- */
 extern const struct uapi_definition uverbs_core_definitions[];
 
 extern const struct uapi_definition uverbs_write_definitions[];
@@ -148,35 +149,36 @@ extern const struct uapi_definition uverbs_mcast_definitions[];
 extern const struct uapi_definition uverbs_post_definitions[];
 extern const struct uapi_definition uverbs_flow_definitions[];
 
-/* ---- api.c: what a process may ask of a device ---- */
+/* ---- api.c: the methods that a process may call on a device ---- */
 #define UVERBS_NR_TYPES		BIT(UVERBS_API_OBJ_KEY_BITS)
 #define UVERBS_NR_METHODS	(UVERBS_API_METHOD_IS_WRITE >> UVERBS_API_METHOD_KEY_SHIFT)
 
 /* A method that is called by ioctl. */
 struct uverbs_method {
 	int (*handler)(struct uverbs_attr_bundle *attrs);
-	bool driver;			/* the driver has a part in it */
-	bool driver_handler;		/* and that is in the driver's module */
+	bool driver;			/* the driver's definitions add to it */
+	bool driver_handler;		/* its handler is in the driver's module */
 	bool destroys;			/* one attribute is an object to destroy */
 	/*
-	 * Runs without a section, too, if the device is gone.  Its driver's module may be
-	 * gone as well, so its attrs are copies, which are here; or NULL.
+	 * Not NULL if the method also runs without a section, after the device was
+	 * removed.  The driver's module may be unloaded by then, so attrs[] refers to
+	 * the copies here.
 	 */
 	struct uverbs_attr_spec *kept;
 	u8 nr_attrs;
 	DECLARE_BITMAP(mandatory, UVERBS_API_ATTR_BKEY_LEN);
-	const struct uverbs_attr_spec *attrs[];	/* by place in the bundle; or NULL */
+	const struct uverbs_attr_spec *attrs[];	/* by index in the bundle; or NULL */
 };
 
 struct uverbs_api_type {
-	struct uverbs_api_object object;	/* type_class NULL: methods alone */
+	struct uverbs_api_object object;	/* no type_class: it has only methods */
 	struct uverbs_method *methods[UVERBS_NR_METHODS];
 };
 
-/* A command that is called by write. */
+/* A command, called by write() or by UVERBS_METHOD_INVOKE_WRITE. */
 struct uverbs_write_method {
 	int (*handler)(struct uverbs_attr_bundle *attrs);
-	const struct uverbs_api_type *type;	/* the object it is about */
+	const struct uverbs_api_type *type;	/* the type of its object */
 	bool disabled;
 	bool has_udata;
 	bool has_resp;
@@ -184,7 +186,7 @@ struct uverbs_write_method {
 	u8 resp_size;
 };
 
-/* Not changed once it is made. */
+/* The methods of a device; not changed once it was created. */
 struct uverbs_api {
 	u32 driver_id;
 	struct uverbs_api_type *types[UVERBS_NR_TYPES];

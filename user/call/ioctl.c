@@ -2,16 +2,16 @@
 /*
  * ioctl(RDMA_VERBS_IOCTL): a method called with attributes.
  *
- * The attributes are checked against the method's definition and become a bundle: values
- * inline or in the call's arena, objects looked up and locked, or made.  Then the object
- * that the method destroys, if any, is destroyed; then the handler runs; then what it
- * made is committed or undone, and the rest released.
+ * The attributes are checked against the method's definition and become a bundle:
+ * values are inline or in the call's arena, objects are looked up and locked, or made.
+ * Then the object that the method destroys, if any, is destroyed; then the handler
+ * runs; then new objects are committed or aborted, and the others released.
  *
- * An attribute that the method does not know is passed over unless the user insists
- * (UVERBS_ATTR_F_MANDATORY), which is how new programs run on old kernels.
+ * An attribute that the method does not know is ignored unless the user flags it
+ * UVERBS_ATTR_F_MANDATORY.  This is how new programs run on old kernels.
  *
- * Once the device is gone, methods that only destroy still work (uverbs_method.kept); no
- * other looks anything up.
+ * After the device was removed, methods that only destroy still work
+ * (uverbs_method.kept); other methods fail before they look anything up.
  */
 #include <linux/fs.h>
 #include <linux/slab.h>
@@ -25,12 +25,12 @@
 /* Most handlers allocate this much or less. */
 #define IOCTL_ARENA 256
 
-/* One attribute that is being taken in. */
+/* One attribute that is being parsed. */
 struct ioctl_attr {
 	struct uverbs_call *call;
 	const struct uverbs_attr_spec *spec;
 	const struct ib_uverbs_attr *user;
-	unsigned int i;			/* of user, in the user's array */
+	unsigned int i;			/* index of user in the user's array */
 	struct uverbs_attr *to;
 };
 
@@ -61,7 +61,7 @@ static int copy_value(const struct ioctl_attr *a, void *to, u16 len)
 	return 0;
 }
 
-/* A value of type @spec, the attribute's own or one of an enum. */
+/* Parses a value by @spec, that of the attribute itself or of an element of its enum. */
 static int take_value(const struct ioctl_attr *a,
 		      const struct uverbs_attr_spec *spec)
 {
@@ -86,7 +86,7 @@ static int take_value(const struct ioctl_attr *a,
 	if (is_inline(a->user->len))
 		return 0;
 	if (is_inline(len)) {
-		/* Without its tail it is: bring it here. */
+		/* Without its zero tail the value is inline: copy it into data. */
 		to->data = 0;
 		return copy_value(a, &to->data, len);
 	}
@@ -136,7 +136,7 @@ static int take_out(const struct ioctl_attr *a)
 	return 0;
 }
 
-/* A descriptor of any kind, for the handler to look up. */
+/* Parses a file descriptor of any kind, which the handler looks up. */
 static int take_raw_fd(const struct ioctl_attr *a)
 {
 	if (a->user->attr_data.reserved || a->user->len ||
@@ -149,7 +149,7 @@ static int take_raw_fd(const struct ioctl_attr *a)
 
 /* ---- objects ---- */
 
-/* NULL: any that has a handle. */
+/* Returns NULL for UVERBS_IDR_ANY_OBJECT, which stands for any type with handles. */
 static const struct uverbs_api_object *
 object_type(const struct uverbs_call *call, u16 id)
 {
@@ -167,7 +167,7 @@ static enum rdma_lookup_mode lookup_mode(u8 access)
 					      UVERBS_LOOKUP_WRITE;
 }
 
-/* The user is told the handle now: once committed, nothing may fail. */
+/* Writes the handle to the user before the commit, after which nothing may fail. */
 static struct ib_uobject *make_object(const struct ioctl_attr *a,
 				      const struct uverbs_api_object *obj)
 {
@@ -198,7 +198,7 @@ static int take_object(const struct ioctl_attr *a)
 		return PTR_ERR(obj);
 	switch (access) {
 	case UVERBS_ACCESS_DESTROY:
-		/* Looked up when all else is known to be right. */
+		/* destroy_object() looks it up, once all attributes are valid. */
 		return a->user->data > U32_MAX ? -EINVAL : 0;
 	case UVERBS_ACCESS_NEW:
 		uobj = make_object(a, obj);
@@ -256,7 +256,7 @@ static int take_objects(const struct ioctl_attr *a)
 	for (to->len = 0; to->len < n; to->len++) {
 		uobj = rdma_lookup_get_uobject(obj, bundle->ufile, ids[to->len],
 					       mode, bundle);
-		/* Those before are released with all else. */
+		/* end_attrs() releases those that were found before. */
 		if (IS_ERR(uobj))
 			return PTR_ERR(uobj);
 		to->uobjects[to->len] = uobj;
@@ -276,7 +276,7 @@ static int (*const takers[])(const struct ioctl_attr *a) = {
 	[UVERBS_ATTR_TYPE_IDRS_ARRAY]	= take_objects,
 };
 
-/* For drivers that read and write by struct ib_udata. */
+/* Sets driver_udata, for drivers that read and write by struct ib_udata. */
 static void take_udata(const struct ioctl_attr *a)
 {
 	struct ib_udata *udata = &a->call->bundle.driver_udata;
@@ -337,7 +337,7 @@ static bool is_object(const struct uverbs_attr_spec *spec)
 	       spec->type == UVERBS_ATTR_TYPE_FD;
 }
 
-/* Destroys the object that the method is to destroy, if the user named one. */
+/* Destroys the object of the method's destroy attribute, if the user gave it. */
 static int destroy_object(struct uverbs_call *call,
 			  const struct uverbs_method *method)
 {
@@ -381,7 +381,7 @@ static void end_object(struct uverbs_call *call, struct ib_uobject *uobj,
 	}
 }
 
-/* Commits or undoes what was made, as @ret says, and releases the rest. */
+/* Commits new objects, or aborts them if @ret is an error, and releases the others. */
 static void end_attrs(struct uverbs_call *call,
 		      const struct uverbs_method *method, int ret)
 {
@@ -402,8 +402,8 @@ static void end_attrs(struct uverbs_call *call,
 }
 
 /*
- * The handler was content: what it made is complete.  Drivers write to their udata
- * unseen, so the user is told that they did.
+ * Called when the handler succeeded, so its new objects are complete.  Core does not
+ * see whether the driver wrote to its udata, so it tells the user that the driver did.
  */
 static int method_succeeded(struct uverbs_call *call)
 {
@@ -466,7 +466,7 @@ static int find_method(const struct uverbs_api *api,
 	method = uverbs_api_method(api, hdr->object_id, hdr->method_id);
 	if (!method)
 		return -EPROTONOSUPPORT;
-	/* What a driver added means what it means to that driver alone. */
+	/* What a driver adds to a method has a meaning for that driver only. */
 	if (method->driver && hdr->driver_id != api->driver_id)
 		return -EINVAL;
 	*found = method;
@@ -474,13 +474,14 @@ static int find_method(const struct uverbs_api *api,
 }
 
 /*
- * RDMA_VERBS_IOCTL with @hdr, its attributes being at @user_attrs.
+ * Runs RDMA_VERBS_IOCTL with header @hdr and the attributes at @user_attrs.
  *
- * Within a section of the device unless that is gone; in the context of the user.  0,
- * what the handler says, or: -EINVAL for what is no proper call, -EPROTONOSUPPORT for a
- * method that the device has not or an attribute the user insists on, -EOPNOTSUPP for a
- * value that the method does not know, -EFAULT, -ENOMEM, -EIO without the device, and
- * the errors of looking objects up.
+ * Called in the context of the user, within a section of the device unless the device
+ * was removed.  Returns the handler's result, or: -EINVAL for a malformed call,
+ * -EPROTONOSUPPORT if the device does not have the method, or the method does not know
+ * an attribute flagged UVERBS_ATTR_F_MANDATORY, -EOPNOTSUPP for a value that the method
+ * does not know, -EFAULT, -ENOMEM, -EIO if the device was removed, and the errors of
+ * looking objects up.
  */
 int uverbs_call_ioctl(struct ib_uverbs_file *file,
 		      const struct ib_uverbs_ioctl_hdr *hdr,
@@ -496,12 +497,12 @@ int uverbs_call_ioctl(struct ib_uverbs_file *file,
 EXPORT_SYMBOL_IF_KUNIT(uverbs_call_ioctl);
 
 /**
- * uverbs_finalize_uobj_create() - tell that a new object is complete
+ * uverbs_finalize_uobj_create() - mark a new object as complete
  * @bundle: attributes of the call
  * @idx: attribute id of the new object
  *
- * If the handler then fails, the object is destroyed by its type's destroy_object()
- * like any other; without it only the handle is given back.
+ * If the handler fails after this call, the object is destroyed by destroy_object() of
+ * its type like any other; if it fails before, only the handle is released.
  *
  * Context: in the handler of a method.
  */

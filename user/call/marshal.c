@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Kernel structs into the form in which userspace has them, and back.  Every byte of
- * the form is written, but for what the caller fills in itself.
+ * Conversion of kernel structs to their userspace form, and back.  Every byte of the
+ * userspace form is written, except what the caller fills in itself.
  *
- * Userspace has LIDs of 16 bits.  A longer one of Omni-Path goes into a GID of its own
- * kind, OPA_MAKE_ID(); the provider takes it out again.
+ * In userspace LIDs have 16 bits.  A longer LID of Omni-Path is put into a special GID
+ * by OPA_MAKE_ID(), from which the provider takes it.
  */
 #include <rdma/ib_marshall.h>
 #include <rdma/opa_addr.h>
 #include <ibex/gid.h>
 
-/* LIDs that userspace would take for another: IBA has multicast from there on. */
+/* Whether userspace would mistake the LID: IBA has multicast LIDs from there on. */
 static bool marshal_lid_is_extended(u32 lid)
 {
 	return lid >= be16_to_cpu(IB_MULTICAST_LID_BASE) &&
@@ -28,7 +28,7 @@ static void marshal_grh(struct ib_uverbs_global_route *dst,
 	dst->traffic_class = src->traffic_class;
 }
 
-/* A route that says no more than the LID, which stays within the subnet. */
+/* Makes a GRH that carries just the DLID, in its DGID, and stays within the subnet. */
 static void marshal_opa_grh(struct ib_device *device,
 			    struct ib_uverbs_global_route *dst,
 			    const struct rdma_ah_attr *ah_attr)
@@ -44,13 +44,13 @@ static void marshal_opa_grh(struct ib_device *device,
 }
 
 /**
- * ib_copy_ah_attr_to_user() - address attributes for userspace
- * @device: device they are of
- * @dst: where they go; all of it is written
+ * ib_copy_ah_attr_to_user() - convert address attributes for userspace
+ * @device: device of the address
+ * @dst: destination; all of it is written
  * @ah_attr: attributes; the DLID in host order
  *
- * RoCE attributes have no LID and their MAC address is not told (IBA A16, A17): it
- * follows from the GID.
+ * RoCE attributes have no LID, and their MAC address is not copied because it follows
+ * from the GID (IBA A16, A17).
  *
  * Context: any.
  */
@@ -107,10 +107,10 @@ static void marshal_qp_limits(struct ib_uverbs_qp_attr *dst,
 }
 
 /**
- * ib_copy_qp_attr_to_user() - QP attributes for userspace
- * @device: device they are of
- * @dst: where they go; all of it is written but qp_attr_mask, which is the caller's
- * @src: attributes, all of them
+ * ib_copy_qp_attr_to_user() - convert QP attributes for userspace
+ * @device: device of the QP
+ * @dst: destination; all of it is written except qp_attr_mask, which the caller sets
+ * @src: attributes; all of them are copied
  *
  * Context: any.
  */
@@ -142,7 +142,7 @@ void ib_copy_qp_attr_to_user(struct ib_device *device,
 }
 EXPORT_SYMBOL(ib_copy_qp_attr_to_user);
 
-/* What both forms of a path record name alike. */
+/* Copies the members that have the same name in both forms of a path record. */
 #define marshal_path_fields(dst, src)					\
 do {									\
 	typeof(dst) to = (dst);						\
@@ -165,8 +165,8 @@ do {									\
 } while (0)
 
 /**
- * ib_copy_path_rec_to_user() - a path record for userspace
- * @dst: where it goes; all of it is written
+ * ib_copy_path_rec_to_user() - convert a path record for userspace
+ * @dst: destination; all of it is written
  * @src: record of any kind
  *
  * LIDs, P_Key and flow label stay in network order (IBA volume 1, 15.2.5.16).
@@ -196,12 +196,12 @@ void ib_copy_path_rec_to_user(struct ib_user_path_rec *dst,
 EXPORT_SYMBOL(ib_copy_path_rec_to_user);
 
 /**
- * ib_copy_path_rec_from_user() - a path record from userspace
- * @dst: where it goes; all of it is written
+ * ib_copy_path_rec_from_user() - convert a path record from userspace
+ * @dst: destination; all of it is written
  * @src: the record, copied in but not checked
  *
- * The record is InfiniBand's, or Omni-Path's when its GIDs hold LIDs.  What
- * userspace does not know (service ID, QoS class, flags) is zero.
+ * The result is an InfiniBand record, or an Omni-Path record if one of its GIDs holds a
+ * LID.  Members that the userspace form lacks (service ID, QoS class, flags) are zero.
  *
  * Context: any.
  */

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The objects that a command names by handle, which by ioctl are attributes. */
+/* Objects that a command names by handle; in an ioctl call they are attributes. */
 #include <rdma/uverbs_std_types.h>
 
 #include "call/call.h"
 #include "queues/queues.h"
 
 /*
- * The object of @type with handle @id, locked for reading until uverbs_reads_put(),
- * which the caller owes in any case.  ERR_PTR: those of a lookup.
+ * Finds the object of @type with handle @id and locks it for reading until
+ * uverbs_reads_put().  If this fails, the caller must still call that to release the
+ * objects found before.  ERR_PTR: those of a lookup.
  */
 struct ib_uobject *uverbs_reads_get(struct uverbs_reads *reads, u16 type, u32 id)
 {
 	const struct uverbs_api_object *obj = uobj_get_type(reads->attrs, type);
 	struct ib_uobject *uobj;
 
-	/* Lookups take no type for any type. */
+	/* rdma_lookup_get_uobject() would take NULL for any type. */
 	if (!obj)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (WARN_ON(reads->n == ARRAY_SIZE(reads->uobjs)))
@@ -26,7 +27,7 @@ struct ib_uobject *uverbs_reads_get(struct uverbs_reads *reads, u16 type, u32 id
 	return uobj;
 }
 
-/* Likewise, for those who need no more than the driver's object. */
+/* Like uverbs_reads_get(), for callers that need only the driver's object. */
 void *uverbs_reads_object(struct uverbs_reads *reads, u16 type, u32 id)
 {
 	struct ib_uobject *uobj = uverbs_reads_get(reads, type, id);
@@ -40,15 +41,15 @@ void uverbs_reads_put(struct uverbs_reads *reads)
 		uobj_put_read(reads->uobjs[--reads->n]);
 }
 
-/* For structs that end in response_length: as much of the response as the user takes. */
+/* The response_length of a response: how much of it the user has room for. */
 u32 uverbs_response_length(const struct uverbs_attr_bundle *attrs, size_t size)
 {
 	return min(size, attrs->ucore.outlen);
 }
 
 /*
- * Destroys an object whose user object begins with struct uverbs_event_object.
- * *@events_reported: how many of its events were read, which will not change any more.
+ * Destroys an object whose user object begins with struct uverbs_event_object.  Sets
+ * *@events_reported to the number of its events that were read, which is final.
  */
 int uverbs_destroy_event_object(struct uverbs_attr_bundle *attrs, u16 type, u32 id,
 				u32 *events_reported)

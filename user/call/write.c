@@ -2,17 +2,19 @@
 /*
  * Commands: methods called with a struct rather than with attributes.
  *
- * write(2) brings them in two forms.  The older is a header, the request, which begins
- * with the address of the response, and the driver's part of it; lengths are in words of
- * 4 bytes, and where one part ends follows from the command.  The extended has a second
- * header, with the address of the response and a length for each part, in words of 8
- * bytes.  UVERBS_METHOD_INVOKE_WRITE brings the same by ioctl, the parts as attributes.
+ * Commands come by write(2) in two forms.  The older form is a header, the core's
+ * request, which begins with the address of the response, and the driver's request;
+ * lengths are in words of 4 bytes, and the command determines where each part ends.
+ * The extended form has a second header, with the address of the response and a length
+ * for each part, in words of 8 bytes.  UVERBS_METHOD_INVOKE_WRITE passes the same by
+ * ioctl, with the parts as attributes.
  *
- * To a handler they look alike: attrs->ucore is what is the core's, driver_udata what is
- * the driver's.  A new object that it gives to uobj_finalize_uobj_create() is committed
- * if it returns 0, else destroyed.
+ * All forms look the same to a handler: attrs->ucore has the core's part, driver_udata
+ * the driver's.  A new object that the handler gives to uobj_finalize_uobj_create() is
+ * committed if the handler returns 0, else destroyed.
  *
- * Once the device is gone, commands that destroy still work, on what it left behind.
+ * After the device was removed, commands that destroy still work, on the objects that
+ * it left behind.
  */
 #include <linux/uaccess.h>
 #include <kunit/visibility.h>
@@ -22,7 +24,7 @@
 #include "call/call.h"
 #include "uverbs/uverbs.h"
 
-/* Most handlers allocate this much or less. */
+/* Most handlers allocate this many bytes or fewer. */
 #define WRITE_ARENA 256
 
 /* ---- what handlers read and write ---- */
@@ -37,8 +39,8 @@ static int check_cleared(const void __user *at, size_t len)
 }
 
 /*
- * The request, as a struct of @size bytes: what an older program did not send is 0, and
- * what a newer sent beyond it must be.
+ * Copies the request into a struct of @size bytes.  What an older program did not send
+ * is zeroed; what a newer program sent beyond the struct must be zero.
  */
 int uverbs_request(const struct uverbs_attr_bundle *attrs, void *req, size_t size)
 {
@@ -52,7 +54,7 @@ int uverbs_request(const struct uverbs_attr_bundle *attrs, void *req, size_t siz
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_request);
 
-/* The response: as much as the user has room for, and 0 where that is more. */
+/* Writes as much of the response as the user has room for, and zeroes room beyond it. */
 int uverbs_response(struct uverbs_attr_bundle *attrs, const void *resp, size_t size)
 {
 	const struct ib_udata *ucore = &attrs->ucore;
@@ -63,7 +65,7 @@ int uverbs_response(struct uverbs_attr_bundle *attrs, const void *resp, size_t s
 	    (ucore->outlen > len && clear_user(ucore->outbuf + len,
 					       ucore->outlen - len)))
 		return -EFAULT;
-	/* By ioctl it is an attribute. */
+	/* If the command came by ioctl, the response is an attribute. */
 	attr = uverbs_attr_get(attrs, UVERBS_ATTR_CORE_OUT);
 	return IS_ERR(attr) ? 0 : uverbs_attr_written(attrs, attr);
 }
@@ -79,7 +81,7 @@ int uverbs_command_made(struct ib_uobject *uobj, int ret,
 	return ret;
 }
 
-/* For requests with more behind their struct: -ENOSPC if there is less than asked for. */
+/* For requests with data after their struct; -ENOSPC if the request is shorter. */
 int uverbs_request_begin(const struct uverbs_attr_bundle *attrs,
 			 struct uverbs_tail *tail, void *req, size_t size)
 {
@@ -117,7 +119,7 @@ EXPORT_SYMBOL_IF_KUNIT(uverbs_request_end);
 
 /* ---- dispatch ---- */
 
-/* Those that only release an object, which needs no section. */
+/* Commands that only destroy an object, which needs no section. */
 static bool only_destroys(u32 command)
 {
 	switch (command) {
@@ -176,7 +178,7 @@ static void set_udata(struct ib_udata *udata, const void __user *in, size_t inle
 	udata->outlen = outlen;
 }
 
-/* Everything behind @hdr, @count bytes, in the older form. */
+/* Parses the older form of a command: the @count bytes after @hdr. */
 static int take_command(struct uverbs_attr_bundle *attrs,
 			const struct uverbs_write_method *method,
 			const struct ib_uverbs_cmd_hdr *hdr,
@@ -208,7 +210,7 @@ static int take_command(struct uverbs_attr_bundle *attrs,
 	return 0;
 }
 
-/* Likewise in the extended form. */
+/* Parses the extended form of a command: the @count bytes after @hdr. */
 static int take_command_ex(struct uverbs_attr_bundle *attrs,
 			   const struct uverbs_write_method *method,
 			   const struct ib_uverbs_cmd_hdr *hdr,
@@ -241,11 +243,11 @@ static int take_command_ex(struct uverbs_attr_bundle *attrs,
 }
 
 /*
- * write() of @count bytes at @buf.  Within a section of the device unless that is gone;
- * in the context of the user.  0, what the handler says, or: -EINVAL for what is no proper
- * command, -EOPNOTSUPP for one that the device has not, -ENOSPC if its request or the
- * room for its response is too short, -EFAULT, -EIO without the device, and the errors of
- * looking objects up.
+ * Runs a write() of @count bytes at @buf.  Called in the context of the user, within a
+ * section of the device unless the device was removed.  Returns the handler's result,
+ * or: -EINVAL for a malformed command, -EOPNOTSUPP if the device does not have the
+ * command, -ENOSPC if its request or the room for its response is too short, -EFAULT,
+ * -EIO if the device was removed, and the errors of looking objects up.
  */
 int uverbs_call_write(struct ib_uverbs_file *file, const char __user *buf,
 		      size_t count)
@@ -280,7 +282,7 @@ EXPORT_SYMBOL_IF_KUNIT(uverbs_call_write);
 
 /* ---- by ioctl ---- */
 
-/* Where the user has what attribute @id brings, or 0 bytes of it. */
+/* The user address and length of input attribute @id; the length is 0 without it. */
 static const void __user *user_in(const struct uverbs_attr_bundle *attrs, u16 id,
 				  size_t *len)
 {

@@ -38,7 +38,7 @@ UVERBS_HANDLER(UVERBS_METHOD_COUNTERS_CREATE)(struct uverbs_attr_bundle *attrs)
 			       attrs);
 }
 
-/* Drivers know how to read them once they are attached to something. */
+/* Drivers can read counters only while these are attached to something. */
 static int counters_read(struct ib_counters *counters,
 			 struct ib_counters_read_attr *attr,
 			 struct uverbs_attr_bundle *attrs)
@@ -75,7 +75,7 @@ UVERBS_HANDLER(UVERBS_METHOD_COUNTERS_READ)(struct uverbs_attr_bundle *attrs)
 				     attr.counters_buff, n * sizeof(u64));
 }
 
-/* -EBUSY while flows use them. */
+/* Returns -EBUSY while flows use the counters. */
 static int counters_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 			    struct uverbs_attr_bundle *attrs)
 {

@@ -36,14 +36,14 @@ static int UVERBS_HANDLER(UVERBS_METHOD_DM_ALLOC)(struct uverbs_attr_bundle *att
 			       UVERBS_ATTR_ALLOC_DM_ALIGNMENT);
 	if (ret)
 		return ret;
-	/* What struct ib_dm can say. */
+	/* The length in struct ib_dm has 32 bits. */
 	if (attr.length > U32_MAX)
 		return -EINVAL;
 	return dm_alloc(uverbs_attr_get_uobject(attrs, UVERBS_ATTR_ALLOC_DM_HANDLE),
 			&attr, attrs);
 }
 
-/* -EBUSY while regions are registered on it. */
+/* Returns -EBUSY while memory regions are registered on it. */
 static int dm_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		      struct uverbs_attr_bundle *attrs)
 {

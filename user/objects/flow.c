@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a flow steering rule holds of other objects: each flow action and each
- * counters object that its specs name is counted as used by it.
+ * The objects that a flow steering rule uses: the use count of each flow action and
+ * each counters object that its specs name includes the rule.
  */
 #include <linux/overflow.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_std_types.h>
 
 /**
- * flow_resources_alloc() - make room for what a flow rule refers to
+ * flow_resources_alloc() - allocate the record of objects that a flow rule uses
  * @num_specs: specs of the rule, each of which may name one object
  *
  * Context: process; may sleep.
- * Return: an empty record, ended by ib_uverbs_flow_resources_free(); or NULL.
+ * Return: an empty record, freed by ib_uverbs_flow_resources_free(); or NULL.
  */
 struct ib_uflow_resources *flow_resources_alloc(size_t num_specs)
 {
 	struct ib_uflow_resources *res;
 	size_t slots;
 
-	/* Both tables lie behind the record. */
+	/* Both tables follow the record in memory. */
 	slots = size_mul(num_specs, sizeof(*res->counters) +
 				    sizeof(*res->collection));
 	res = kzalloc(size_add(sizeof(*res), slots), GFP_KERNEL | __GFP_NOWARN);
@@ -38,7 +38,7 @@ EXPORT_SYMBOL(flow_resources_alloc);
 /**
  * flow_resources_add() - count an object as used by a flow rule
  * @uflow_res: record with room left
- * @type: what it is: IB_FLOW_SPEC_ACTION_HANDLE or IB_FLOW_SPEC_ACTION_COUNT
+ * @type: type of @ibobj: IB_FLOW_SPEC_ACTION_HANDLE or IB_FLOW_SPEC_ACTION_COUNT
  * @ibobj: the struct ib_flow_action or struct ib_counters; pinned by the caller
  *
  * Context: any.
@@ -67,8 +67,8 @@ void flow_resources_add(struct ib_uflow_resources *uflow_res,
 EXPORT_SYMBOL(flow_resources_add);
 
 /**
- * ib_uverbs_flow_resources_free() - end what a flow rule holds
- * @uflow_res: record, or NULL; the rule itself is gone or was never made
+ * ib_uverbs_flow_resources_free() - drop a flow rule's uses of objects
+ * @uflow_res: record, or NULL; the rule itself was destroyed or never made
  *
  * Context: any.
  */

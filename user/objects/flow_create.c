@@ -12,7 +12,7 @@
 #include "call/call.h"
 #include "objects/objects.h"
 
-/* What the default rules get is what no rule has trapped. */
+/* Default rules cannot: they get the packets that no other rule has trapped. */
 static bool flow_type_may_pass_on(u32 type)
 {
 	return type != IB_FLOW_ATTR_ALL_DEFAULT && type != IB_FLOW_ATTR_MC_DEFAULT;
@@ -22,7 +22,7 @@ static int flow_check(const struct ib_uverbs_create_flow *cmd)
 {
 	const struct ib_uverbs_flow_attr *attr = &cmd->flow_attr;
 
-	/* It sees packets that are not for the process. */
+	/* A rule may receive packets that are not for the process. */
 	if (!capable(CAP_NET_RAW))
 		return -EPERM;
 	if (cmd->comp_mask || attr->reserved[0] || attr->reserved[1] ||
@@ -36,7 +36,7 @@ static int flow_check(const struct ib_uverbs_create_flow *cmd)
 	return 0;
 }
 
-/* A new rule, until the user object has it. */
+/* A rule that is being created, until its user object takes it over. */
 struct flow_create {
 	struct ib_uverbs_create_flow cmd;
 	void *user_specs;
@@ -51,7 +51,7 @@ static void flow_create_end(struct flow_create *create)
 	ib_uverbs_flow_resources_free(create->resources);
 }
 
-/* Followed by flow_create_end() whatever it says. */
+/* The caller must call flow_create_end(), on failure, too. */
 static int flow_take_command(struct flow_create *create,
 			     const struct uverbs_attr_bundle *attrs)
 {
@@ -103,7 +103,7 @@ static int flow_convert(struct flow_create *create, struct uverbs_attr_bundle *a
 	return uverbs_flow_specs_convert(&specs, from->num_of_specs);
 }
 
-/* The user object takes over what the rule uses. */
+/* On success the user object takes over create->resources. */
 static int flow_make(struct ib_uobject *uobj, struct flow_create *create,
 		     struct ib_qp *qp, struct uverbs_attr_bundle *attrs)
 {
@@ -119,7 +119,7 @@ static int flow_make(struct ib_uobject *uobj, struct flow_create *create,
 	return 0;
 }
 
-/* Of rules that drivers' own methods made, too; those may have no QP. */
+/* Also destroys rules that drivers' own methods made, which may have no QP. */
 static int flow_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 			struct uverbs_attr_bundle *attrs)
 {
@@ -186,7 +186,7 @@ static int flow_destroy_write(struct uverbs_attr_bundle *attrs)
 	return ret ?: uobj_perform_destroy(UVERBS_OBJECT_FLOW, cmd.flow_handle, attrs);
 }
 
-/* -EBUSY while rules use it. */
+/* Returns -EBUSY while rules use the action. */
 static int flow_action_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 			       struct uverbs_attr_bundle *attrs)
 {

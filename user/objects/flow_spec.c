@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Specs of a flow steering rule: the headers that it matches and what it does with
- * a packet (ibv_create_flow(3), ibv_flow_action_esp(3), ibv_create_counters(3)).
+ * Specs of a flow steering rule: the headers that it matches and what it does with a
+ * packet (ibv_create_flow(3), ibv_flow_action_esp(3), ibv_create_counters(3)).
  *
- * Filters have the same members in the user's structs and in the kernel's, at other
- * offsets.  The user's is twice as long as his filter, value and mask: a shorter one
- * leaves what it lacks unmatched, a longer one may not match beyond what is known.
+ * Filters have the same members in the user's structs and in the kernel's, but at other
+ * offsets.  After its header a user's spec has a value and a mask of the same length.
+ * Members that a shorter filter lacks are not matched; in a longer filter the mask must
+ * be 0 beyond the members that the kernel knows.
  */
 #include <rdma/uverbs_std_types.h>
 
@@ -13,13 +14,13 @@
 #include "objects/objects.h"
 
 struct flow_filter {
-	u8 size;			/* of a filter, in the kernel's struct */
-	u8 spec_size;			/* of that */
-	u8 val, mask;			/* offsets in it */
+	u8 size;			/* of val or mask, in the kernel's struct */
+	u8 spec_size;			/* of the kernel's struct */
+	u8 val, mask;			/* their offsets in the kernel's struct */
 	bool (*valid)(const union ib_flow_spec *spec);	/* or NULL */
 };
 
-/* Header fields that are narrower than what they are kept in. */
+/* Header fields that are narrower than the members that hold them. */
 static bool flow_ipv6_valid(const union ib_flow_spec *spec)
 {
 	return ntohl(spec->ipv6.val.flow_label) < BIT(20) &&
@@ -74,7 +75,7 @@ static const struct flow_filter *flow_filter_of(u32 type)
 	}
 }
 
-/* @from is the user's spec, hdr->size bytes; @to is zeroed. */
+/* @hdr is the start of the user's spec, hdr->size bytes; @to is zeroed. */
 static int flow_take_filter(const struct flow_filter *filter,
 			    const struct ib_uverbs_flow_spec_hdr *hdr,
 			    union ib_flow_spec *to)
@@ -127,7 +128,7 @@ static int flow_take_drop(const struct ib_uverbs_flow_spec_hdr *hdr,
 static_assert(sizeof(struct ib_uverbs_flow_spec_action_handle) ==
 	      sizeof(struct ib_uverbs_flow_spec_action_count));
 
-/* The rule uses the object, so that it is not destroyed before. */
+/* Counts the object as used by the rule, so that it is not destroyed before the rule. */
 static void *flow_take_object(struct uverbs_flow_specs *specs, u16 type,
 			      const struct ib_uverbs_flow_spec_hdr *hdr)
 {
@@ -167,7 +168,7 @@ static int flow_take_count(struct uverbs_flow_specs *specs,
 	return PTR_ERR_OR_ZERO(to->flow_count.counters);
 }
 
-/* ---- all of them ---- */
+/* ---- all specs ---- */
 
 static int flow_take_spec(struct uverbs_flow_specs *specs,
 			  const struct ib_uverbs_flow_spec_hdr *hdr,
@@ -191,8 +192,8 @@ static int flow_take_spec(struct uverbs_flow_specs *specs,
 }
 
 /*
- * Drivers go from one spec to the next by its size.  Each is given in a multiple of 8
- * bytes, as some have pointers; the user's must be such, too.
+ * Drivers step from one spec to the next by its size.  The kernel's specs have a
+ * multiple of 8 bytes, because some contain pointers.
  */
 int uverbs_flow_specs_convert(struct uverbs_flow_specs *specs, unsigned int num)
 {

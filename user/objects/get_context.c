@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The user context: how a process asks for it, and about it. */
+/* Methods that make and query the user context. */
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
 
@@ -7,7 +7,7 @@
 #include "queues/queues.h"
 #include "uverbs/uverbs.h"
 
-/* Each is optional. */
+/* Both output attributes are optional. */
 static int context_to_user(struct uverbs_attr_bundle *attrs,
 			   const struct ib_device *ibdev, u16 vectors_attr,
 			   u16 support_attr)
@@ -24,8 +24,8 @@ static int context_to_user(struct uverbs_attr_bundle *attrs,
 }
 
 /*
- * By command it comes with an asynchronous event descriptor, which is the dispatcher's
- * to commit.
+ * The command also makes an asynchronous event descriptor, which the dispatcher
+ * commits.
  */
 static int context_get_async(struct uverbs_attr_bundle *attrs)
 {

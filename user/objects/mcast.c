@@ -2,7 +2,8 @@
 /*
  * Multicast groups of processes' QPs (IBA vol. 1, 10.5, 11.3; ibv_attach_mcast(3)).
  *
- * A QP remembers its groups: a process that ends or is told twice leaves nothing behind.
+ * A QP keeps a list of its groups, so that attaching it twice has no effect and no
+ * group is left when its process exits.
  */
 #include <linux/slab.h>
 #include <rdma/uverbs_std_types.h>
@@ -16,7 +17,7 @@ struct uverbs_mcast {
 	u16 lid;
 };
 
-/* Both requests are alike. */
+/* The requests to attach and to detach have the same layout. */
 static_assert(sizeof(struct ib_uverbs_attach_mcast) ==
 	      sizeof(struct ib_uverbs_detach_mcast));
 static_assert(offsetof(struct ib_uverbs_attach_mcast, mlid) ==
@@ -34,7 +35,7 @@ static struct uverbs_mcast *mcast_find(const struct ib_uqp_object *obj,
 	return NULL;
 }
 
-/* Once is enough: that a QP is attached already is no error. */
+/* Attaching a QP to a group that it is attached to already is no error. */
 static int mcast_attach(struct ib_uqp_object *obj, struct ib_qp *qp,
 			const union ib_gid *gid, u16 lid)
 {
@@ -56,7 +57,7 @@ static int mcast_attach(struct ib_uqp_object *obj, struct ib_qp *qp,
 	return ret;
 }
 
-/* On failure it is still attached. */
+/* Detaches a QP from a group; on failure it is still attached. */
 static int mcast_end(struct uverbs_mcast *mcast, struct ib_qp *qp)
 {
 	int ret = ib_detach_mcast(qp, &mcast->gid, mcast->lid);
@@ -76,7 +77,7 @@ static int mcast_detach(struct ib_uqp_object *obj, struct ib_qp *qp,
 	return mcast ? mcast_end(mcast, qp) : -EINVAL;
 }
 
-/* For the end of @obj; the first error, if a group cannot be left. */
+/* Detaches the QP before @obj is destroyed; stops at the first error and returns it. */
 int uverbs_mcast_detach_all(struct ib_uqp_object *obj, struct ib_qp *qp)
 {
 	struct uverbs_mcast *mcast, *next;

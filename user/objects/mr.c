@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Memory regions of processes (IBA vol. 1, 10.6): of their memory, of a dma-buf, of
- * memory on the device.
+ * Memory regions of processes (IBA vol. 1, 10.6): of process memory, of a dma-buf, or
+ * of memory on the device.
  *
- * A region's PD can change: mr->pd is read by methods that have the region locked, and
- * by reports that hold its restrack entry.
+ * The PD of a region can change: mr->pd may be read by methods that have the region
+ * locked, and by resource reports that hold its restrack entry.
  */
 #include <ibex/restrack.h>
 #define UVERBS_MODULE_NAME ib_uverbs
@@ -12,7 +12,7 @@
 
 #include "call/call.h"
 
-/* What a region is registered for; the address is an offset if not of the process. */
+/* A range to register; start is a user address, or an offset in the dma-buf. */
 struct mr_range {
 	u64 start;
 	u64 length;
@@ -20,13 +20,13 @@ struct mr_range {
 	u32 access;
 };
 
-/* The device's pages hold it as those of the process do. */
+/* Address and IOVA must have the same offset in a page. */
 static int mr_check_iova(u64 start, u64 iova)
 {
 	return offset_in_page(start) == offset_in_page(iova) ? 0 : -EINVAL;
 }
 
-/* @mr is new from the driver: from here on it is counted and tracked. */
+/* Sets up @mr, new from the driver, and starts to count and track it. */
 static void mr_init(struct ib_uobject *uobj, struct ib_mr *mr, struct ib_pd *pd,
 		    enum ib_mr_type type, u64 iova, u64 length)
 {
@@ -46,7 +46,7 @@ static void mr_init(struct ib_uobject *uobj, struct ib_mr *mr, struct ib_pd *pd,
 	rdma_restrack_add(&mr->res);
 }
 
-/* With the driver's counts undone by core. */
+/* ib_dereg_mr_user() also drops the use counts that the region holds. */
 static int mr_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		      struct uverbs_attr_bundle *attrs)
 {
@@ -129,11 +129,11 @@ static int mr_dereg_write(struct uverbs_attr_bundle *attrs)
 	return ret ?: uobj_perform_destroy(UVERBS_OBJECT_MR, cmd.mr_handle, attrs);
 }
 
-/* ---- the same with changes ---- */
+/* ---- reregistration ---- */
 
 /*
- * The driver changed @mr itself, its pd field perhaps.  The PD it had can go when
- * nobody reports on the region who may have read it there.
+ * The driver changed @mr in place, perhaps including its pd member.  The old PD may be
+ * destroyed once no report is running that may have read it from @mr.
  */
 static void mr_changed(struct ib_mr *mr, struct ib_pd *old_pd, struct ib_pd *pd)
 {
@@ -146,8 +146,9 @@ static void mr_changed(struct ib_mr *mr, struct ib_pd *old_pd, struct ib_pd *pd)
 }
 
 /*
- * The driver made @mr for what is @uobj's.  The old one goes with @spare, a user object
- * without its creation committed: if the driver keeps it, until the file's teardown.
+ * The driver made @mr to replace the region of @uobj.  The old region is destroyed with
+ * @spare, a user object that is not committed; if the driver refuses, the file's
+ * teardown destroys it.
  */
 static void mr_replaced(struct ib_uobject *uobj, struct ib_uobject *spare,
 			struct ib_mr *mr, struct ib_pd *pd,
@@ -161,7 +162,7 @@ static void mr_replaced(struct ib_uobject *uobj, struct ib_uobject *spare,
 	rdma_alloc_abort_uobject(spare, attrs, true);
 }
 
-/* @spare is used up. */
+/* Consumes @spare, whether it succeeds or not. */
 static int mr_rereg(struct ib_uobject *uobj, struct ib_uobject *spare,
 		    struct ib_pd *pd, const struct ib_uverbs_rereg_mr *cmd,
 		    struct uverbs_attr_bundle *attrs)
@@ -188,7 +189,7 @@ static int mr_rereg(struct ib_uobject *uobj, struct ib_uobject *spare,
 	return 0;
 }
 
-/* With the region of @uobj locked. */
+/* Called with the region of @uobj locked for writing. */
 static int mr_rereg_locked(struct ib_uobject *uobj,
 			   const struct ib_uverbs_rereg_mr *cmd,
 			   struct uverbs_attr_bundle *attrs)
@@ -199,7 +200,7 @@ static int mr_rereg_locked(struct ib_uobject *uobj,
 	struct ib_device *ibdev;
 	int ret = 0;
 
-	/* Memory on the device cannot be exchanged for the process's. */
+	/* A region on device memory cannot change to process memory. */
 	if (mr->dm)
 		return -EINVAL;
 	if (cmd->flags & IB_MR_REREG_ACCESS)
@@ -258,7 +259,7 @@ static int mr_rereg_write(struct uverbs_attr_bundle *attrs)
 			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC |	\
 			  IB_ACCESS_RELAXED_ORDERING)
 
-/* The keys of new region @mr for the user. */
+/* Copies the keys of region @mr to the user. */
 static int mr_copy_keys(struct uverbs_attr_bundle *attrs, const struct ib_mr *mr,
 			u16 lkey_attr, u16 rkey_attr)
 {
@@ -319,7 +320,7 @@ UVERBS_HANDLER(UVERBS_METHOD_REG_DMABUF_MR)(struct uverbs_attr_bundle *attrs)
 			    UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY);
 }
 
-/* Addresses of such a region begin at 0: the process may have none for it. */
+/* A region of device memory begins at 0: the process may have no address for it. */
 static int mr_reg_dm(struct ib_uobject *uobj, struct ib_pd *pd, struct ib_dm *dm,
 		     struct ib_dm_mr_attr *attr, struct uverbs_attr_bundle *attrs)
 {
@@ -368,9 +369,9 @@ static int UVERBS_HANDLER(UVERBS_METHOD_DM_MR_REG)(struct uverbs_attr_bundle *at
 			    UVERBS_ATTR_REG_DM_MR_RESP_RKEY);
 }
 
-/* ---- of regions that there are ---- */
+/* ---- methods of existing regions ---- */
 
-/* So that the user's list is the driver's. */
+/* The driver gets the user's list as it is. */
 static_assert(sizeof(struct ib_sge) == sizeof(struct ib_uverbs_sge));
 static_assert(offsetof(struct ib_sge, length) == offsetof(struct ib_uverbs_sge, length));
 static_assert(offsetof(struct ib_sge, lkey) == offsetof(struct ib_uverbs_sge, lkey));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory windows of processes (IBA vol. 1, 10.6.7.2); they bind them by themselves. */
+/* Memory windows of processes (IBA vol. 1, 10.6.7.2), which bind them on their own. */
 #include <linux/slab.h>
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>

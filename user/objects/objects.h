@@ -8,18 +8,18 @@
 /* ---- xrcd.c ---- */
 struct uverbs_xrcd;
 
-/* One opening of a domain, which is uobject.object. */
+/* One open of an XRC domain; uobject.object is the domain. */
 struct ib_uxrcd_object {
 	struct ib_uobject uobject;
-	atomic_t refcnt;		/* QPs and SRQs made through it: it stays */
+	atomic_t refcnt;		/* QPs and SRQs made through it; they keep it */
 	struct uverbs_xrcd *shared;
 };
 
 /* ---- flow_spec.c ---- */
 struct uverbs_flow_specs {
 	struct uverbs_attr_bundle *attrs;
-	const u8 *from, *end;		/* the user's, in a copy */
-	struct ib_flow_attr *to;	/* with room for all of them */
+	const u8 *from, *end;		/* a copy of the user's specs */
+	struct ib_flow_attr *to;	/* with room for all specs */
 	struct ib_uflow_resources *resources;
 };
 

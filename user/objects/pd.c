@@ -61,7 +61,7 @@ static int pd_dealloc_write(struct uverbs_attr_bundle *attrs)
 	return ret ?: uobj_perform_destroy(UVERBS_OBJECT_PD, cmd.pd_handle, attrs);
 }
 
-/* -EBUSY while anything was made in it. */
+/* Returns -EBUSY while objects that were made in the PD exist. */
 static int pd_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		      struct uverbs_attr_bundle *attrs)
 {

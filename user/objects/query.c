@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a process may ask about the device of its file: what the device can do, its
- * ports, its GIDs, and which objects the process has.
+ * Queries of the device of a file: its capabilities, ports and GIDs, and which objects
+ * the process has.
  */
 #include <rdma/ib_cache.h>
 #include <rdma/opa_addr.h>
@@ -27,7 +27,7 @@ static void device_to_user(struct ib_device *ibdev, const struct ib_device_attr 
 	resp->local_ca_ack_delay = attr->local_ca_ack_delay;
 	resp->phys_port_cnt = min_t(u32, ibdev->phys_port_cnt, U8_MAX);
 	resp->page_size_cap = attr->page_size_cap;
-	/* What there may be of each, ... */
+	/* Maximum number of objects of each kind, ... */
 	resp->max_qp = attr->max_qp;
 	resp->max_cq = attr->max_cq;
 	resp->max_mr = attr->max_mr;
@@ -40,7 +40,7 @@ static void device_to_user(struct ib_device *ibdev, const struct ib_device_attr 
 	resp->max_raw_ipv6_qp = attr->max_raw_ipv6_qp;
 	resp->max_raw_ethy_qp = attr->max_raw_ethy_qp;
 	resp->max_pkeys = attr->max_pkeys;
-	/* ... and in each. */
+	/* ... and limits of each object. */
 	resp->max_mr_size = attr->max_mr_size;
 	resp->max_qp_wr = attr->max_qp_wr;
 	resp->max_sge = min(attr->max_send_sge, attr->max_recv_sge);
@@ -110,7 +110,7 @@ static void device_to_user_ex(struct ib_device *ibdev,
 	resp->max_dm_size = attr->max_dm_size;
 }
 
-/* The driver is asked again: it has answers of its own for its library. */
+/* Queries the driver again, because it also fills in a response to its library. */
 static int device_query_ex_write(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uverbs_ex_query_device_resp resp = {};
@@ -139,7 +139,7 @@ static int device_query_ex_write(struct uverbs_attr_bundle *attrs)
 
 /* ---- a port (IBA vol. 1, 11.2.1.3) ---- */
 
-/* An OPA LID that needs more than 16 bits is known by its GID. */
+/* An OPA LID beyond IB's unicast LIDs is reported as 0: its GID identifies it. */
 static u16 lid_to_user(struct ib_device *ibdev, u32 port, u32 lid)
 {
 	return rdma_cap_opa_ah(ibdev, port) ? OPA_TO_IB_UCAST_LID(lid) :
@@ -173,7 +173,7 @@ static void port_to_user(struct ib_device *ibdev, u32 port,
 	resp->subnet_timeout = attr->subnet_timeout;
 	resp->init_type_reply = attr->init_type_reply;
 	resp->active_width = attr->active_width;
-	/* Those that do not fit are faster than the fastest that does. */
+	/* Speeds that do not fit in 8 bits are above NDR, the fastest that does. */
 	resp->active_speed = min_t(u16, attr->active_speed, IB_SPEED_NDR);
 }
 
@@ -231,8 +231,8 @@ static int UVERBS_HANDLER(UVERBS_METHOD_QUERY_PORT)(struct uverbs_attr_bundle *a
 /* ---- GIDs ---- */
 
 /*
- * @n entries for the user, to whom each has @size bytes: a newer program's are longer
- * than ours.
+ * Copies @n entries to the user, each in @size bytes: the entries of a newer program
+ * are longer than this kernel's.
  */
 static int gids_to_user(struct uverbs_attr_bundle *attrs,
 			const struct ib_uverbs_gid_entry *entries, size_t n, size_t size)
@@ -266,7 +266,7 @@ UVERBS_HANDLER(UVERBS_METHOD_QUERY_GID_TABLE)(struct uverbs_attr_bundle *attrs)
 	context = ib_uverbs_get_ucontext(attrs);
 	if (IS_ERR(context))
 		return PTR_ERR(context);
-	/* None is defined yet. */
+	/* No flag is defined yet. */
 	ret = uverbs_get_flags32(&flags, attrs, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, 0) ?:
 	      uverbs_get_const(&size, attrs, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE);
 	if (ret)
@@ -333,7 +333,7 @@ UVERBS_HANDLER(UVERBS_METHOD_QUERY_GID_ENTRY)(struct uverbs_attr_bundle *attrs)
 
 /* ---- the process's objects ---- */
 
-/* At most @max handles of objects of type @type; how many they are. */
+/* Lists at most @max handles of objects of type @type; returns how many. */
 static u32 list_handles(struct ib_uverbs_file *file, u64 type, u32 *list, u32 max)
 {
 	struct ib_uobject *uobj;

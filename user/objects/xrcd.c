@@ -2,14 +2,14 @@
 /*
  * XRC domains of processes (IBA vol. 1, annex A14): ibv_open_xrcd(3).
  *
- * A domain is shared by processes through a file: all that open the same inode have the
- * same domain, each by a user object of its own.  It lasts as long as one of them, and
- * holds the path of whoever was first meanwhile: an inode alone does not keep its
- * filesystem mounted, nor does the file need to stay open.  One that is opened without a
- * file is its opener's alone.
+ * Processes share a domain through a file: all that open a domain with the same inode
+ * get the same domain, each through its own user object.  The domain exists as long as
+ * one of these user objects, and holds a reference on the path of its first opener: an
+ * inode alone does not keep its filesystem mounted, and the file does not need to stay
+ * open.  A domain that is opened without a file is not shared.
  *
- * A user object stays while QPs or SRQs were made through it.  So when the last one
- * goes nothing is in the domain.
+ * A user object cannot be destroyed while QPs or SRQs made through it exist.  So
+ * nothing is in the domain when its last user object is destroyed.
  */
 #include <linux/fcntl.h>
 #include <linux/file.h>
@@ -25,9 +25,9 @@
 #include "uverbs/uverbs.h"
 
 struct uverbs_xrcd {
-	struct rb_node node;		/* of uverbs_device.xrcds, unless anonymous */
-	struct inode *inode;		/* that of @path; or NULL */
-	struct path path;		/* a reference; or empty */
+	struct rb_node node;		/* in uverbs_device.xrcds, unless not shared */
+	struct inode *inode;		/* that of path; NULL if not shared */
+	struct path path;		/* a reference; empty if not shared */
 	struct ib_xrcd *xrcd;
 	unsigned int opens;		/* protected by xrcds_lock */
 };
@@ -51,7 +51,7 @@ static bool xrcd_less(struct rb_node *a, const struct rb_node *b)
 	return xrcd_cmp(rb_entry(a, struct uverbs_xrcd, node)->inode, b) < 0;
 }
 
-/* @filp: NULL for one that is not shared. */
+/* Makes a domain; @filp is NULL if it is not shared. */
 static struct uverbs_xrcd *xrcd_make(struct uverbs_device *udev, struct file *filp,
 				     struct uverbs_attr_bundle *attrs)
 {
@@ -77,7 +77,7 @@ static struct uverbs_xrcd *xrcd_make(struct uverbs_device *udev, struct file *fi
 	return x;
 }
 
-/* -EAGAIN: there is none, and it is not to be created; -EINVAL: there is one. */
+/* -EAGAIN: there is no such domain, and no O_CREAT; -EINVAL: it exists, with O_EXCL. */
 static struct uverbs_xrcd *xrcd_find(struct uverbs_device *udev, struct file *filp,
 				     u32 oflags, struct uverbs_attr_bundle *attrs)
 {
@@ -116,7 +116,7 @@ static int xrcd_open(struct ib_uobject *uobj, struct file *filp, u32 oflags,
 	return 0;
 }
 
-/* Fails if the driver keeps the domain: it is as it was then. */
+/* Fails if the driver refuses to free the domain; then the domain is as before. */
 static int xrcd_close(struct uverbs_device *udev, struct uverbs_xrcd *x,
 		      struct uverbs_attr_bundle *attrs)
 {
@@ -139,7 +139,7 @@ static int xrcd_close(struct uverbs_device *udev, struct uverbs_xrcd *x,
 	return 0;
 }
 
-/* -EBUSY while QPs or SRQs use it. */
+/* Returns -EBUSY while QPs or SRQs made through it exist. */
 static int xrcd_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 			struct uverbs_attr_bundle *attrs)
 {

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Asynchronous event descriptors: what happens to a device, its ports, and the user
- * objects that have events (struct uverbs_event_object).
+ * Asynchronous event descriptors: they report what happens to a device, its ports, and
+ * the user objects that have events (struct uverbs_event_object).
  *
- * A file may have many.  Each gets events of the device and the ports; an object's events go to
- * the one it was made with, or else to the file's first.  An object holds that
- * descriptor's memory, so an event that comes after its close is merely dropped.
+ * A file may have many descriptors.  Each gets the events of the device and its ports;
+ * the events of an object go to the descriptor that the object was made with, or else
+ * to the file's first.  An object holds a reference on its descriptor's memory, so an
+ * event that happens after the descriptor was closed is merely dropped.
  *
- * Events are taken in from hard interrupts.  Those of an object are counted by kind, in
- * the object: they take no memory, so none is lost, which matters as some come once only
- * (an SRQ's limit is armed anew by whoever reads that it was reached).  Kinds are read in
- * the order in which they first came; one with more events than one goes to the end when
- * one was read.
+ * Events are queued in hard interrupts.  An object counts its own events by kind: they
+ * take no memory, so none is lost.  This matters because some happen only once (the
+ * limit of an SRQ is armed anew by the process that reads that it was reached).  Kinds
+ * are read in the order in which they first happened; when one event of a kind was read
+ * and there are more, the kind moves to the end of the queue.
  *
- * Those of the device and its ports are read one by one in their order.  A descriptor
- * holds UVERBS_ASYNC_MAX of them; what comes beyond that takes the place of the oldest,
- * so that the last state of a port is told.  That the device is gone is never dropped:
- * that event is part of the descriptor.
+ * Events of the device and its ports are read one by one in their order.  A descriptor
+ * holds up to UVERBS_ASYNC_MAX of them.  Further events replace the oldest, so that the
+ * last state of a port is reported.  The event that reports the removal of the device
+ * is never dropped: it is part of the descriptor.
  */
 #include <linux/export.h>
 #include <linux/fs.h>
@@ -32,11 +33,11 @@
 
 #define UVERBS_ASYNC_MAX 4096
 
-/* Of the device or of a port. */
+/* An event of the device or of a port. */
 struct device_event {
 	struct uverbs_async_event base;
-	struct list_head of_device;	/* async->device_events; under the queue's lock */
-	u32 port;			/* 0: the device's */
+	struct list_head of_device;	/* on async->device_events; under queue.lock */
+	u32 port;			/* 0 for an event of the device */
 };
 
 struct uverbs_async {
@@ -45,7 +46,7 @@ struct uverbs_async {
 	struct list_head device_events;	/* unread, oldest first; under queue.lock */
 	unsigned int nr_device_events;	/* likewise */
 	unsigned int nr_dropped;	/* likewise */
-	struct device_event fatal;	/* the device is gone; on the queue alone */
+	struct device_event fatal;	/* device removed; only on the queue */
 };
 
 static struct uverbs_async *to_async(struct uverbs_event_queue *queue)
@@ -74,9 +75,9 @@ static void free_device_event(struct uverbs_async *async, struct device_event *e
 		kfree(event);
 }
 
-/* ---- taking events in ---- */
+/* ---- queueing events ---- */
 
-/* That of @obj for events of @type, or a free one; NULL if too many kinds are unread. */
+/* Finds the slot of @obj for events of @type, or a free one; NULL if there is neither. */
 static struct uverbs_async_event *object_event(struct uverbs_event_object *obj, u32 type)
 {
 	struct uverbs_async_event *event, *unused = NULL;
@@ -94,7 +95,7 @@ static struct uverbs_async_event *object_event(struct uverbs_event_object *obj, 
 	return unused;
 }
 
-/* Whether it will be read; likewise below. */
+/* Returns false if the event was dropped. */
 static bool take_in_object_event(struct uverbs_async *async,
 				 struct uverbs_event_object *obj, u32 type)
 {
@@ -118,7 +119,7 @@ static void unlink_device_event(struct uverbs_async *async, struct device_event 
 	async->nr_device_events--;
 }
 
-/* The oldest one, or NULL; it is on no list any more. */
+/* Takes the oldest event of the device off all lists; NULL if there is none. */
 static struct device_event *oldest_device_event(struct uverbs_async *async)
 {
 	struct device_event *oldest =
@@ -130,6 +131,7 @@ static struct device_event *oldest_device_event(struct uverbs_async *async)
 	return oldest;
 }
 
+/* Returns false if an event was dropped: the oldest, or this one if there is no other. */
 static bool take_in_device_event(struct uverbs_async *async, u32 port, u32 type)
 {
 	struct device_event *event = NULL;
@@ -151,7 +153,7 @@ static bool take_in_device_event(struct uverbs_async *async, u32 port, u32 type)
 	return kept;
 }
 
-/* @obj: whose it is; NULL: that of the device or of @port. */
+/* @obj: object of the event; NULL for an event of the device or of @port. */
 static void async_notify(struct uverbs_async *async, struct uverbs_event_object *obj,
 			 u32 port, enum ib_event_type type)
 {
@@ -182,7 +184,7 @@ static void async_device_event(struct ib_event_handler *handler,
 
 /* ---- objects ---- */
 
-/* The file's first descriptor with a reference, or NULL. */
+/* Returns the file's first descriptor with a reference, or NULL if it has none. */
 static struct uverbs_async *default_async(struct ib_uverbs_file *file)
 {
 	struct uverbs_async *async;
@@ -212,9 +214,10 @@ int uverbs_event_object_init(struct uverbs_event_object *obj,
 EXPORT_SYMBOL_IF_KUNIT(uverbs_event_object_init);
 
 /*
- * No reference to the object remains at its descriptor: (1) its driver raises no event
- * any more; (2) those it raised are off the queue; (3) a reader that has one in its hands
- * has a reference of its own, and sees that the object has no descriptor.
+ * No reference to the object remains at its descriptor: (1) its driver raises no more
+ * events; (2) those it raised are off the queue; (3) a reader that is copying one of
+ * them holds a reference of its own, and sees that the object has no descriptor any
+ * more.
  */
 void uverbs_event_object_exit(struct uverbs_event_object *obj)
 {
@@ -236,8 +239,8 @@ void uverbs_event_object_exit(struct uverbs_event_object *obj)
 EXPORT_SYMBOL_IF_KUNIT(uverbs_event_object_exit);
 
 /*
- * A driver that keeps an object even in the end may raise events yet: for that one, what
- * they refer to stays for good.
+ * A driver that refuses even the last call to destroy an object may still raise events
+ * for it.  So the user object, to which these events refer, is never freed.
  */
 void uverbs_event_object_refused(struct uverbs_event_object *obj,
 				 enum rdma_remove_reason why)
@@ -381,14 +384,14 @@ static void async_drop_unread(struct uverbs_async *async)
 		free_device_event(async, to_device_event(event));
 }
 
-/* Its file drops the default descriptor if that is @async, or any if it is NULL. */
+/* If @async is the file's default descriptor, drops the file's reference on it. */
 static void async_unset_default(struct ib_uverbs_file *file, struct uverbs_async *async)
 {
 	if (cmpxchg(&file->async, async, NULL) == async)
 		async_put(async);
 }
 
-/* The reader, if there is one, may go on with what is there. */
+/* Readers can still read the events that are queued. */
 static void async_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {
 	struct uverbs_async *async = container_of(uobj, struct uverbs_async,
@@ -397,13 +400,13 @@ static void async_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 	ib_unregister_event_handler(&async->handler);
 	uverbs_event_queue_close(&async->queue);
 	if (why == RDMA_REMOVE_ABORT) {
-		/* It has no release that would. */
+		/* uverbs_async_release() does nothing for an aborted descriptor. */
 		async_drop_unread(async);
 		async_unset_default(uobj->ufile, async);
 	}
 }
 
-/* The queue is closed, so what is dropped here was the last. */
+/* The queue is closed by then, so no event is queued after those that are dropped. */
 int uverbs_async_release(struct inode *inode, struct file *filp)
 {
 	struct ib_uobject *uobj = filp->private_data;
@@ -436,7 +439,7 @@ void uverbs_async_device_fatal(struct ib_uverbs_file *file)
 {
 	struct ib_uobject *uobj;
 
-	/* Nobody else touches the list. */
+	/* Nothing else changes the list during teardown. */
 	lockdep_assert_held_write(&file->teardown_sem);
 	list_for_each_entry(uobj, &file->objects, list)
 		if (uobj_get_object_id(uobj) == UVERBS_OBJECT_ASYNC_EVENT)

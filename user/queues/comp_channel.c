@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Completion channels: a descriptor that reports the completion events of the CQs that
- * were made with it, whatever vectors these are on.
+ * were made with it, whatever their completion vectors.
  *
- * A CQ counts its events that wait to be read, and is itself what stands in the channel's
- * queue while there are any: an event costs no memory, however many there are.  CQs are
- * served in the order in which their events came; one with more events than one goes to
- * the end when one was read, so none keeps the others waiting.
+ * A CQ counts its unread events, and is itself the entry in the channel's queue while
+ * it has any, so events need no memory, however many there are.  CQs are served in the
+ * order in which their events happened.  When one event of a CQ was read and the CQ has
+ * more, it moves to the end of the queue, so that it does not keep the others waiting.
  */
 #include <linux/export.h>
 #include <linux/fs.h>
@@ -34,9 +34,9 @@ void uverbs_ucq_channel_init(struct ib_ucq_object *ucq, struct ib_uobject *chann
 EXPORT_SYMBOL_IF_KUNIT(uverbs_ucq_channel_init);
 
 /*
- * No reference to the CQ remains at its channel: (1) its driver raises no event any more;
- * (2) it is off the queue; (3) a reader that has one of its events in hand has a
- * reference of its own, and sees that the CQ has no channel.
+ * No reference to the CQ remains at its channel: (1) its driver raises no more events;
+ * (2) the CQ is off the queue; (3) a reader that is copying one of its events holds a
+ * reference of its own, and sees that the CQ has no channel any more.
  */
 void uverbs_ucq_channel_exit(struct ib_ucq_object *ucq)
 {

@@ -2,9 +2,9 @@
 /*
  * Completion queues (IBA vol. 1, 11.2.8).
  *
- * A CQ's completion events go to its channel (comp_channel.c), its errors to an
- * asynchronous event descriptor (async.c); both get them in the provider's interrupt,
- * and for the last time before its destroy_cq returns.
+ * Completion events of a CQ go to its channel (comp_channel.c), its asynchronous events
+ * to an asynchronous event descriptor (async.c).  The provider raises both in its
+ * interrupt, and none after its destroy_cq has returned.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -18,7 +18,7 @@
 #include "call/call.h"
 #include "queues/queues.h"
 
-/* What the user asks for, by command or by ioctl. */
+/* The CQ that a process requests, by command or by ioctl. */
 struct cq_request {
 	struct ib_cq_init_attr attr;
 	u64 user_handle;
@@ -70,7 +70,7 @@ static struct ib_cq *cq_create_hw(struct ib_ucq_object *ucq,
 	return cq;
 }
 
-/* On failure @ucq is as it was, and to be aborted. */
+/* On failure @ucq is as before, and the caller must abort it. */
 static int cq_create(struct ib_ucq_object *ucq, struct uverbs_attr_bundle *attrs,
 		     const struct cq_request *request)
 {
@@ -94,7 +94,7 @@ static int cq_create(struct ib_ucq_object *ucq, struct uverbs_attr_bundle *attrs
 	return 0;
 }
 
-/* After it no event refers to the CQ. */
+/* On success no event refers to the CQ any more. */
 static int cq_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		      struct uverbs_attr_bundle *attrs)
 {
@@ -110,7 +110,7 @@ static int cq_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 	return 0;
 }
 
-/* The library waits until it has acknowledged as many. */
+/* The library waits until the process has acknowledged this many events. */
 static struct ib_uverbs_destroy_cq_resp cq_reported(struct ib_uobject *uobj)
 {
 	struct ib_ucq_object *ucq = uverbs_ucq_object(uobj);
@@ -121,7 +121,7 @@ static struct ib_uverbs_destroy_cq_resp cq_reported(struct ib_uobject *uobj)
 	};
 }
 
-/* Reads a command; the CQ that it is about, @handle being a member of it, for cq_put(). */
+/* Reads a command and looks up its CQ by @handle, a member of @cmd; ended by cq_put(). */
 static struct ib_cq *cq_get(struct uverbs_attr_bundle *attrs, void *cmd, size_t size,
 			    const u32 *handle)
 {
@@ -139,7 +139,7 @@ static void cq_put(struct ib_cq *cq)
 
 /* ---- commands ---- */
 
-/* For a command that names the channel by @fd, none if that is negative. */
+/* Makes the CQ of a command; @fd is its completion channel, or negative for none. */
 static struct ib_uobject *cq_command_create(struct uverbs_attr_bundle *attrs,
 					    struct cq_request *request, s32 fd)
 {
@@ -259,7 +259,7 @@ static int cq_write_resize(struct uverbs_attr_bundle *attrs)
 
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
-	/* To the driver it is an int. */
+	/* The driver takes cqe as an int. */
 	ret = cmd.cqe > INT_MAX ? -EINVAL :
 	      cq->device->ops.resize_cq(cq, cmd.cqe, &attrs->driver_udata);
 	resp.cqe = cq->cqe;
@@ -267,7 +267,7 @@ static int cq_write_resize(struct uverbs_attr_bundle *attrs)
 	return ret ?: uverbs_response(attrs, &resp, sizeof(resp));
 }
 
-/* Drivers name the port of datagrams alone. */
+/* Drivers set the port only for datagrams. */
 static u16 cq_slid(struct ib_device *ibdev, const struct ib_wc *wc)
 {
 	if (rdma_is_port_valid(ibdev, wc->port_num) &&
@@ -285,7 +285,7 @@ static int cq_copy_wc(struct ib_uverbs_wc __user *to, struct ib_device *ibdev,
 		.opcode = wc->opcode,
 		.vendor_err = wc->vendor_err,
 		.byte_len = wc->byte_len,
-		/* Or the key that was invalidated, which lies in its place. */
+		/* Or the invalidated R_Key, which shares a union with it. */
 		.ex.imm_data = wc->ex.imm_data,
 		.qp_num = wc->qp->qp_num,
 		.src_qp = wc->src_qp,
@@ -300,7 +300,7 @@ static int cq_copy_wc(struct ib_uverbs_wc __user *to, struct ib_device *ibdev,
 	return copy_to_user(to, &uwc, sizeof(uwc)) ? -EFAULT : 0;
 }
 
-/* Up to @max completions to @to; how many there were, or an error. */
+/* Copies up to @max completions to @to; returns their number, or an error. */
 static int cq_poll_to_user(struct ib_cq *cq, struct ib_uverbs_wc __user *to, u32 max)
 {
 	struct ib_wc wc;
@@ -308,7 +308,7 @@ static int cq_poll_to_user(struct ib_cq *cq, struct ib_uverbs_wc __user *to, u32
 	int ret;
 
 	for (n = 0; n < max; n++) {
-		/* Drivers set what has a meaning for the opcode. */
+		/* Drivers set only the members that have a meaning for the opcode. */
 		memset(&wc, 0, sizeof(wc));
 		ret = ib_poll_cq(cq, 1, &wc);
 		if (!ret)
@@ -337,7 +337,7 @@ static int cq_write_poll(struct uverbs_attr_bundle *attrs)
 	if (ret < 0)
 		return ret;
 	resp.count = ret;
-	/* The rest is written already. */
+	/* The completions after resp are written already. */
 	attrs->ucore.outlen = sizeof(resp);
 	return uverbs_response(attrs, &resp, sizeof(resp));
 }
@@ -366,7 +366,7 @@ static int cq_modify(struct ib_cq *cq, u32 mask, const struct ib_uverbs_cq_moder
 	return rdma_set_cq_moderation(cq, to->cq_count, to->cq_period);
 }
 
-/* Where the provider does not moderate there is no such command. */
+/* The command does not exist if the provider has no modify_cq. */
 static int cq_write_modify(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uverbs_ex_modify_cq cmd;
@@ -416,7 +416,6 @@ static int UVERBS_HANDLER(UVERBS_METHOD_CQ_CREATE)(struct uverbs_attr_bundle *at
 			      sizeof(cq->cqe));
 }
 
-/* What the CQ is to be; what it has to do with; what it became. */
 DECLARE_UVERBS_NAMED_METHOD(
 	UVERBS_METHOD_CQ_CREATE,
 	UVERBS_ATTR_PTR_IN(UVERBS_ATTR_CREATE_CQ_USER_HANDLE, UVERBS_ATTR_TYPE(u64),

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The queue of events behind a descriptor: of completion events or of asynchronous ones,
- * which differ in what an event is (struct uverbs_event_ops), not in how it is read.
+ * The event queue of a descriptor, for completion events or for asynchronous events.
+ * The two differ in what an event is (struct uverbs_event_ops), not in how it is read.
  *
- * An event wakes one of those that wait in read(), and all that poll.  It belongs to the
- * reader that took it off the queue; should that one's buffer turn out to be bad, it is
- * put back in front and wakes another.  No lock is held while it is copied.
+ * An event wakes one reader that waits in read(), and all that poll.  It belongs to the
+ * reader that took it off the queue.  If that reader's buffer turns out to be bad, the
+ * event is put back in front and wakes another reader.  No lock is held while an event
+ * is copied.
  *
- * A queue is closed when its device goes, or its descriptor: it takes nothing in any
- * more.  What is there can still be read; then reads fail with -EIO.
+ * A queue is closed when its device is removed or its descriptor closed: no more events
+ * are queued.  Queued events can still be read; then reads fail with -EIO.
  */
 #include <linux/fs.h>
 #include <linux/poll.h>
@@ -47,13 +48,13 @@ static struct uverbs_event_queue *event_queue(struct file *filp)
 	return container_of(filp->private_data, struct uverbs_event_queue, uobject);
 }
 
-/* For waiters, without the lock: whoever changes it wakes them afterwards. */
+/* Wait condition, read without the lock: waiters are woken after every change of it. */
 static bool event_or_end(const struct uverbs_event_queue *queue)
 {
 	return !list_empty(&queue->ready) || READ_ONCE(queue->closed);
 }
 
-/* NULL if there is none, -EIO if there will be none. */
+/* Takes the first event; NULL if there is none, -EIO if there will be none. */
 VISIBLE_IF_KUNIT struct uverbs_event *
 uverbs_event_take(struct uverbs_event_queue *queue, void *desc)
 {
@@ -76,12 +77,12 @@ VISIBLE_IF_KUNIT void uverbs_event_put_back(struct uverbs_event_queue *queue,
 	spin_lock_irq(&queue->lock);
 	queue->ops->put_back(queue, event);
 	spin_unlock_irq(&queue->lock);
-	/* Somebody else may have gone to sleep meanwhile. */
+	/* Another reader may have gone to sleep meanwhile. */
 	uverbs_event_queue_wake(queue);
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_event_put_back);
 
-/* 1 if there was one, 0 if not, or an error. */
+/* Reads one event.  Returns 1, 0 if there was none, or an error. */
 static int read_event(struct uverbs_event_queue *queue, char __user *buf)
 {
 	struct ib_uverbs_async_event_desc desc;
@@ -97,7 +98,7 @@ static int read_event(struct uverbs_event_queue *queue, char __user *buf)
 	return 1;
 }
 
-/* 0 when it is worth another look. */
+/* Returns 0 when the caller should look for an event again. */
 static int wait_for_event(struct uverbs_event_queue *queue, const struct file *filp)
 {
 	if (filp->f_flags & O_NONBLOCK)
@@ -107,8 +108,9 @@ static int wait_for_event(struct uverbs_event_queue *queue, const struct file *f
 }
 
 /*
- * read(): as many events as there are and fit, each whole; waits for the first.  -EINVAL
- * if there is not room for one, -EIO once the queue is closed and empty.
+ * read(): reads as many whole events as are queued and fit in the buffer; waits for the
+ * first.  -EINVAL if the buffer is too small for one, -EIO once the queue is closed and
+ * empty.
  */
 ssize_t uverbs_event_read(struct file *filp, char __user *buf, size_t count,
 			  loff_t *pos)

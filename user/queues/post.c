@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Work requests that a process has the kernel post for it (IBA vol. 1, 11.4.1;
- * ibv_post_send(3), ibv_post_recv(3)).  Only drivers whose libraries do that ask for
- * these commands.  Some use POST_SEND without any request as a doorbell.
+ * Work requests that the kernel posts for a process (IBA vol. 1, 11.4.1;
+ * ibv_post_send(3), ibv_post_recv(3)).  Only drivers whose libraries post this way
+ * enable these commands.  Some of them use POST_SEND without any work request as a
+ * doorbell.
  *
- * The request holds wr_count work requests of wqe_size bytes each, of which as much
- * is read as this kernel knows, then the scatter/gather entries of all of them.
+ * A command holds wr_count work requests of wqe_size bytes each, of which the part that
+ * this kernel knows is read, and then the scatter/gather entries of all of them.
  */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -13,11 +14,11 @@
 
 #include "call/call.h"
 
-/* The driver sees entries as the user wrote them. */
+/* The driver gets scatter/gather entries as the user wrote them. */
 static_assert(sizeof(struct ib_sge) == sizeof(struct ib_uverbs_sge));
 static_assert(offsetof(struct ib_sge, lkey) == offsetof(struct ib_uverbs_sge, lkey));
 
-/* All three requests are alike. */
+/* All three commands have the same layout. */
 static_assert(sizeof(struct ib_uverbs_post_send) == sizeof(struct ib_uverbs_post_recv));
 static_assert(sizeof(struct ib_uverbs_post_send) ==
 	      sizeof(struct ib_uverbs_post_srq_recv));
@@ -26,7 +27,7 @@ static_assert(offsetof(struct ib_uverbs_post_send, qp_handle) ==
 static_assert(sizeof(struct ib_uverbs_post_send_resp) ==
 	      sizeof(struct ib_uverbs_post_srq_recv_resp));
 
-/* Bits from IB_SEND_RESERVED_START on are between a driver and itself. */
+/* Bits from IB_SEND_RESERVED_START on are for internal use by drivers. */
 #define POST_SEND_FLAGS							\
 	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED |		\
 	 IB_SEND_INLINE | IB_SEND_IP_CSUM)
@@ -34,11 +35,11 @@ static_assert(sizeof(struct ib_uverbs_post_send_resp) ==
 struct post {
 	struct ib_uverbs_post_send cmd;
 	const void __user *wqes;
-	struct ib_sge *sges, *next_sge;	/* all; those that are not given out yet */
+	struct ib_sge *sges, *next_sge;	/* all; the first that no request has yet */
 	u32 sges_left;
 };
 
-/* Room for any kind. */
+/* Has room for a send work request of any kind. */
 union post_send_wr {
 	struct ib_send_wr wr;
 	struct ib_rdma_wr rdma;
@@ -46,9 +47,9 @@ union post_send_wr {
 	struct ib_ud_wr ud;
 };
 
-/* ---- what all have in common ---- */
+/* ---- common to all three ---- */
 
-/* Ended by post_end() whatever it says. */
+/* The caller must call post_end(), on failure, too. */
 static int post_begin(struct post *post, struct uverbs_attr_bundle *attrs,
 		      size_t min_wqe_size)
 {
@@ -105,8 +106,8 @@ static int post_take_sges(struct post *post, u32 num, struct ib_sge **list)
 }
 
 /*
- * @ret is what the driver said, @bad the place in the list of the request that it did
- * not take, from 1, or 0.
+ * @ret is the driver's result; @bad is the position in the list, from 1, of the work
+ * request that the driver rejected, or 0.
  */
 static int post_respond(struct uverbs_attr_bundle *attrs, int ret, u32 bad)
 {
@@ -135,8 +136,8 @@ static void post_take_atomic(union post_send_wr *to,
 }
 
 /*
- * Operations whose operands the request has room for.  Those of a memory window, of
- * segmentation, of masked atomics and of a flush it has not.
+ * Takes the operands of an operation.  struct ib_uverbs_send_wr has no room for those
+ * of memory window operations, segmentation, masked atomics and flushes.
  */
 static int post_take_operands(union post_send_wr *to,
 			      const struct ib_uverbs_send_wr *wqe)
@@ -172,7 +173,7 @@ static int post_take_operands(union post_send_wr *to,
 	}
 }
 
-/* On success the address handle is locked for reading: post_put_ahs(). */
+/* On success the address handle is locked for reading; post_put_ahs() unlocks it. */
 static int post_take_datagram(union post_send_wr *to,
 			      const struct ib_uverbs_send_wr *wqe,
 			      struct uverbs_attr_bundle *attrs)
@@ -213,7 +214,7 @@ static int post_take_send(struct post *post, u32 i, union post_send_wr *to,
 	to->wr.wr_id = wqe.wr_id;
 	to->wr.num_sge = wqe.num_sge;
 	to->wr.opcode = wqe.opcode;
-	/* To a driver, inline data is the kernel's memory; the user's has its lkey. */
+	/* Drivers read inline data from kernel addresses; user data goes by its lkey. */
 	to->wr.send_flags = wqe.send_flags & ~IB_SEND_INLINE;
 	return qp->qp_type == IB_QPT_UD ? post_take_datagram(to, &wqe, attrs) :
 					  post_take_operands(to, &wqe);
@@ -234,8 +235,8 @@ static int post_call_send(struct uverbs_attr_bundle *attrs, struct ib_qp *qp,
 }
 
 /*
- * To rxe and siw, whose send queues processes write by themselves, an empty list is a
- * doorbell.  Others take none from us: rdmavt looks at its first request.
+ * For rxe and siw, whose send queues processes write by themselves, an empty list is a
+ * doorbell.  Other drivers get no empty list from here: rdmavt reads its first request.
  */
 static int post_no_send(struct uverbs_attr_bundle *attrs, struct ib_qp *qp)
 {
@@ -248,7 +249,7 @@ static int post_no_send(struct uverbs_attr_bundle *attrs, struct ib_qp *qp)
 	}
 }
 
-/* Nothing is posted unless all requests are in order. */
+/* Posts nothing unless all work requests are valid. */
 static int post_send(struct post *post, struct uverbs_attr_bundle *attrs,
 		     struct ib_qp *qp)
 {
@@ -311,7 +312,7 @@ static int post_take_recv(struct post *post, u32 i, struct ib_recv_wr *to)
 	return 0;
 }
 
-/* NULL for none. */
+/* Reads the receive work requests; NULL if the command has none. */
 static struct ib_recv_wr *post_take_recvs(struct post *post)
 {
 	u32 num = post->cmd.wr_count, i;

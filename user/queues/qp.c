@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Queue pairs of processes: their user objects, events and end (IBA vol. 1, 11.2.4.4).
+ * Queue pairs of processes: their user objects, events and destruction (IBA vol. 1,
+ * 11.2.4.4).
  */
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
@@ -25,7 +26,7 @@ void uverbs_qp_object_init(struct ib_uqp_object *obj, struct ib_uobject *xrcd)
 		obj->uxrcd = container_of(xrcd, struct ib_uxrcd_object, uobject);
 }
 
-/* The object has what the driver made: from now on it is destroyed by qp_destroy(). */
+/* Gives @obj the QP that the driver made: from now on qp_destroy() destroys it. */
 void uverbs_qp_object_set(struct ib_uqp_object *obj, struct ib_qp *qp)
 {
 	if (obj->uxrcd)
@@ -53,9 +54,10 @@ void uverbs_qp_fill_resp(struct ib_uverbs_create_qp_resp *resp,
 }
 
 /*
- * A process is to detach its QP before it destroys it; else that is done for it.  In
- * the end nothing leads to the object: (1) the driver raises no event after its destroy;
- * (2) the XRC domain drops its handle after events in progress.
+ * A process must detach its QP from multicast groups before it destroys the QP; in
+ * teardown this does it for the process.  On success no event refers to the object any
+ * more: (1) the driver raises none after its destroy_qp; (2) closing a target QP's
+ * handle waits for events in progress.
  */
 static int qp_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		      struct uverbs_attr_bundle *attrs)
@@ -95,7 +97,7 @@ static int qp_destroy_write(struct uverbs_attr_bundle *attrs)
 	return ret ?: uverbs_response(attrs, &resp, sizeof(resp));
 }
 
-/* The dispatcher has destroyed it. */
+/* The dispatcher has destroyed the QP already. */
 static int UVERBS_HANDLER(UVERBS_METHOD_QP_DESTROY)(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(attrs,

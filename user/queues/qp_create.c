@@ -18,7 +18,7 @@
 	 IB_QP_CREATE_CVLAN_STRIPPING | IB_QP_CREATE_SOURCE_QPN |	\
 	 IB_QP_CREATE_PCI_WRITE_END_PADDING)
 
-/* The parts that a command names; other handles in it mean nothing. */
+/* The parts that a command names; its other handles are ignored. */
 static unsigned int qp_named_parts(const struct ib_uverbs_ex_create_qp *cmd,
 				   const struct uverbs_qp_rule *rule)
 {
@@ -76,7 +76,7 @@ static void qp_take_command(struct uverbs_qp_create *create,
 	attr->cap.max_inline_data = cmd->max_inline_data;
 }
 
-/* A new user object for the QP of a command; ends it if @create cannot be made. */
+/* Makes the user object and the QP of a command; on failure aborts the user object. */
 static int qp_make_object(struct uverbs_qp_create *create,
 			  struct uverbs_attr_bundle *attrs, u64 user_handle)
 {

@@ -14,13 +14,13 @@
 
 /* ---- modify ---- */
 
-/* The request has no place for new sizes of the queues. */
+/* The command has no members for new sizes of the queues. */
 #define QP_MODIFY_MASK	(IB_QP_ATTR_STANDARD_BITS & ~IB_QP_CAP)
 #define QP_MODIFY_EX_MASK (QP_MODIFY_MASK | IB_QP_RATE_LIMIT)
 
 /*
- * Libraries name the attributes of an RC QP for both halves of an XRC connection;
- * neither has those of the other (IBA vol. 1, annex A14).
+ * Libraries name all attributes of an RC QP for both ends of an XRC connection; each
+ * end lacks those that only the other has (IBA vol. 1, annex A14).
  */
 static u32 qp_relevant_mask(enum ib_qp_type type, u32 mask)
 {
@@ -45,8 +45,8 @@ static int qp_check_states(const struct ib_uverbs_modify_qp *cmd, u32 mask)
 }
 
 /*
- * The alternate path says twice which port it is through: core looks up its GID by one,
- * drivers use that by the other.
+ * The alternate path names its port twice: core looks up the GID by one, drivers use
+ * that GID on the other, so the two must be the same.
  */
 static int qp_check_ports(struct ib_device *ibdev,
 			  const struct ib_uverbs_modify_qp *cmd, u32 mask)
@@ -62,8 +62,8 @@ static int qp_check_ports(struct ib_device *ibdev,
 }
 
 /*
- * The primary path is through the port that the QP has or is given, in any state; one in
- * RESET has none yet, and takes no path.
+ * The primary path must use the port that the QP has or is given, in any state.  A QP
+ * in RESET has no port yet, and takes no path.
  */
 static int qp_check_path(const struct ib_qp *qp,
 			 const struct ib_uverbs_modify_qp *cmd, u32 mask)
@@ -122,8 +122,8 @@ static void qp_take_limits(struct ib_qp_attr *attr,
 }
 
 /*
- * @attr is zeroed, and stays so where the mask does not name an attribute: what the user
- * has there was checked by nobody.
+ * @attr is zeroed, and stays zero where the mask does not name an attribute: what the
+ * user has there was not checked.
  */
 static void qp_take_attr(struct ib_device *ibdev, struct ib_qp_attr *attr,
 			 struct ib_uverbs_modify_qp *cmd, u32 mask)
@@ -163,7 +163,7 @@ static void qp_take_attr(struct ib_device *ibdev, struct ib_qp_attr *attr,
 	}
 }
 
-/* A target QP has handles in several processes; what they share is its domain. */
+/* Processes may share a target QP by handles; they all take its XRC domain's lock. */
 static int qp_modify_locked(struct ib_qp *qp, const struct ib_uverbs_modify_qp *cmd,
 			    struct ib_qp_attr *attr, u32 mask, struct ib_udata *udata)
 {
@@ -174,7 +174,7 @@ static int qp_modify_locked(struct ib_qp *qp, const struct ib_uverbs_modify_qp *
 	mutex_lock(&obj->lock);
 	if (shared)
 		down_write(&qp->xrcd->tgt_qps_rwsem);
-	/* Nobody else changes the port now. */
+	/* The port does not change under these locks. */
 	ret = qp_check_path(qp->real_qp, cmd, mask) ?:
 	      ib_modify_qp_with_udata(qp, attr, mask, udata);
 	if (shared)
@@ -241,7 +241,7 @@ static int qp_modify_write_ex(struct uverbs_attr_bundle *attrs)
 	ret = uverbs_request(attrs, &cmd, sizeof(cmd));
 	if (ret)
 		return ret;
-	/* Of what a newer kernel may know, this one says that it does not. */
+	/* A newer kernel may know what the reserved members mean; this one does not. */
 	if (cmd.reserved)
 		return -EOPNOTSUPP;
 	ret = qp_modify_command(attrs, &cmd, QP_MODIFY_EX_MASK);
@@ -302,7 +302,7 @@ static void qp_give_attr(struct ib_device *ibdev, struct ib_uverbs_query_qp_resp
 	resp->alt_timeout = attr->alt_timeout;
 }
 
-/* What the driver and core are asked with; drivers do not set all of it. */
+/* Buffers for a query, zeroed, because drivers do not set all members. */
 struct qp_query {
 	struct ib_qp_attr attr;
 	struct ib_qp_init_attr init;
@@ -313,7 +313,7 @@ static int qp_query(struct ib_qp *qp, u32 mask, struct qp_query *query)
 {
 	int ret;
 
-	query->init.sq_sig_type = IB_SIGNAL_REQ_WR;	/* not 0 */
+	query->init.sq_sig_type = IB_SIGNAL_REQ_WR;	/* 0 is ALL_WR */
 	ret = ib_query_qp(qp, &query->attr, mask, &query->init);
 	if (ret)
 		return ret;

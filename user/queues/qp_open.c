@@ -8,7 +8,7 @@
 #include "call/call.h"
 #include "queues/queues.h"
 
-/* A handle of a target QP that any process with the domain may have made. */
+/* Makes a handle of a target QP, which another process with the domain may have made. */
 static int qp_open(struct ib_uqp_object *obj, struct uverbs_attr_bundle *attrs,
 		   struct ib_xrcd *xrcd, const struct ib_uverbs_open_qp *cmd)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Queue pairs of processes: what a QP is made of depends on its type.  A table of rules
- * says it, for commands, which then look that up, and for the ioctl, which is checked
- * against it (IBA vol. 1, 11.2.4.1; annex A14).
+ * Queue pairs of processes: the objects that a QP is made of depend on its type.  The
+ * rules here say which: commands look these objects up, and what ioctl names is checked
+ * against the rules (IBA vol. 1, 11.2.4.1; annex A14).
  */
 #include <linux/capability.h>
 #define UVERBS_MODULE_NAME ib_uverbs
@@ -27,18 +27,18 @@ static const struct uverbs_qp_rule qp_ordinary = {
 	.allows = BIT(QP_SRQ),
 };
 
-/* Its receive queues are those of the table; it may send, too. */
+/* An RSS QP receives on the WQs of its table; it may also send. */
 static const struct uverbs_qp_rule qp_rss = {
 	.needs = BIT(QP_PD) | BIT(QP_IND_TBL),
 	.allows = BIT(QP_SEND_CQ),
 };
 
-/* Has no receive queue. */
+/* An XRC initiator has no receive queue. */
 static const struct uverbs_qp_rule qp_initiator = {
 	.needs = BIT(QP_PD) | BIT(QP_SEND_CQ),
 };
 
-/* Each request names its SRQ, and that has PD and CQ. */
+/* Each request to an XRC target names its SRQ, which has the PD and the CQ. */
 static const struct uverbs_qp_rule qp_target = {
 	.needs = BIT(QP_XRCD),
 };
@@ -79,7 +79,7 @@ static int qp_check_parts(const struct uverbs_qp_create *create)
 	rule = uverbs_qp_rule(create->attr.qp_type, has & BIT(QP_IND_TBL));
 	if (!rule || rule->needs & ~has || has & ~(rule->needs | rule->allows))
 		return -EINVAL;
-	/* Requests reach an SRQ of XRC by its number alone. */
+	/* Requests name an XRC SRQ by its number; no QP is made with one. */
 	if (srq && srq->srq_type == IB_SRQT_XRC)
 		return -EINVAL;
 	if (has & BIT(QP_IND_TBL) &&
@@ -89,7 +89,7 @@ static int qp_check_parts(const struct uverbs_qp_create *create)
 	return 0;
 }
 
-/* What sees or forges packets of others is for who may have a raw socket. */
+/* A QP that can see or forge packets of others needs CAP_NET_RAW, like a raw socket. */
 static int qp_check_capable(const struct ib_qp_init_attr *attr)
 {
 	if (attr->qp_type != IB_QPT_RAW_PACKET &&

@@ -2,7 +2,7 @@
 #ifndef UVERBS_QP_RULES_H
 #define UVERBS_QP_RULES_H
 
-/* What the QPs of processes are made of. */
+/* The objects that QPs of processes are made of. */
 #include "queues/queues.h"
 
 enum uverbs_qp_part {
@@ -11,29 +11,29 @@ enum uverbs_qp_part {
 
 extern const struct uverbs_qp_part_ids {
 	u16 type;	/* UVERBS_OBJECT_... */
-	u16 attr;	/* by which the ioctl names it */
+	u16 attr;	/* by which ioctl names the part */
 } uverbs_qp_parts[QP_PARTS];
 
-/* By part, one bit each. */
+/* Bitmaps of enum uverbs_qp_part. */
 struct uverbs_qp_rule {
 	u8 needs;
-	u8 allows;	/* beyond that */
+	u8 allows;	/* in addition to needs */
 };
 
-/* What a process asks for, in whatever form. */
+/* The QP that a process requests, by command or by ioctl. */
 struct uverbs_qp_create {
 	struct ib_uqp_object *obj;
 	struct ib_uobject *parts[QP_PARTS];	/* locked for reading, or NULL */
-	struct ib_qp_init_attr attr;		/* but for the parts */
+	struct ib_qp_init_attr attr;		/* without the parts, at first */
 };
 
-/* NULL for types that processes cannot have; @rss: with a table of WQs. */
+/* NULL for types that processes cannot make; @rss: with an indirection table. */
 const struct uverbs_qp_rule *uverbs_qp_rule(u32 type, bool rss);
-/* -EINVAL for parts that do not fit the type, -EPERM for what takes CAP_NET_RAW. */
+/* -EINVAL for parts that do not fit the type, -EPERM if CAP_NET_RAW is missing. */
 int uverbs_qp_check(const struct uverbs_qp_create *create);
 /*
  * Makes the QP of create->obj, whose events go to the descriptor that attribute
- * @fd_attr names.  On success create->attr.cap says what was granted.
+ * @fd_attr names.  On success create->attr.cap has the granted capacities.
  */
 int uverbs_qp_make(struct uverbs_qp_create *create, struct uverbs_attr_bundle *attrs,
 		   u16 fd_attr);

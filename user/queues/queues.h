@@ -8,33 +8,32 @@
 /* ---- event.c: events that are read from a descriptor ---- */
 struct uverbs_event_queue;
 
-/* What can be read; a member of what holds an event until then. */
+/* An event that can be read; a member of the struct that holds it until then. */
 struct uverbs_event {
-	struct list_head ready;		/* of the queue's; under its lock */
+	struct list_head ready;		/* on the queue's ready list; under its lock */
 };
 
-/* What differs between queues.  @lock is held by take() and put_back() only. */
+/* What differs between queues; only take() and put_back() run under the queue's lock. */
 struct uverbs_event_ops {
-	size_t desc_size;	/* what the user reads of one */
-	/* The first event is being read: describes it and takes it off. */
+	size_t desc_size;	/* bytes that the user reads for an event */
+	/* Takes the first event off the queue to read it, and describes it in @desc. */
 	void (*take)(struct uverbs_event_queue *queue, struct uverbs_event *event,
 		     void *desc);
-	/* It was not, after all: it is first again, unless its object is gone. */
+	/* Read failed: makes the event first again, unless its object was destroyed. */
 	void (*put_back)(struct uverbs_event_queue *queue, struct uverbs_event *event);
-	/* It was. */
+	/* The event was read. */
 	void (*read)(struct uverbs_event_queue *queue, struct uverbs_event *event);
 };
 
 /*
- * A queue has a descriptor; this is the first member of that descriptor's user object,
- * which each source of events holds by a reference.  Events are taken in from any
- * context.
+ * The event queue of a descriptor; the first member of the descriptor's user object, on
+ * which each source of events holds a reference.  Events are queued in any context.
  */
 struct uverbs_event_queue {
 	struct ib_uobject uobject;
 	const struct uverbs_event_ops *ops;
 	spinlock_t lock;		/* irq safe; innermost */
-	bool closed;			/* takes none in any more; under lock */
+	bool closed;			/* no more events are queued; under lock */
 	struct list_head ready;		/* of uverbs_event.ready, oldest first; under lock */
 	wait_queue_head_t readers;
 	struct fasync_struct *fasync;
@@ -42,31 +41,31 @@ struct uverbs_event_queue {
 
 void uverbs_event_queue_init(struct uverbs_event_queue *queue,
 			     const struct uverbs_event_ops *ops);
-/* After one event was added: for one reader. */
+/* Wakes one reader, after one event was queued. */
 void uverbs_event_queue_wake(struct uverbs_event_queue *queue);
-/* What is there can still be read, and then an error. */
+/* Queued events can still be read; after them reads fail. */
 void uverbs_event_queue_close(struct uverbs_event_queue *queue);
 ssize_t uverbs_event_read(struct file *filp, char __user *buf, size_t count,
 			  loff_t *pos);
 __poll_t uverbs_event_poll(struct file *filp, struct poll_table_struct *wait);
 int uverbs_event_fasync(int fd, struct file *filp, int on);
 #if IS_ENABLED(CONFIG_KUNIT)
-/* What a read does with one event before it copies it, and if that fails. */
+/* What read() does with an event before it copies it, and if the copy fails. */
 struct uverbs_event *uverbs_event_take(struct uverbs_event_queue *queue, void *desc);
 void uverbs_event_put_back(struct uverbs_event_queue *queue, struct uverbs_event *event);
 #endif
 
 /* ---- async.c: asynchronous events ---- */
-/* One of a kind, however often it happened; protected by the queue's lock. */
+/* Events of one kind, however many there are; protected by the queue's lock. */
 struct uverbs_async_event {
 	struct uverbs_event event;	/* on the queue while some are unread */
-	struct uverbs_event_object *obj; /* NULL: it is the device's or a port's */
+	struct uverbs_event_object *obj; /* NULL for events of the device or a port */
 	u32 type;			/* enum ib_event_type */
-	u32 unread;			/* of an object: how many wait to be read */
-	u32 reading;			/* and how many readers have in their hands */
+	u32 unread;			/* of an object: number of events to read */
+	u32 reading;			/* and number that readers are copying */
 };
 
-/* A QP has as many kinds of event (IBA vol. 1, 11.6.3), other objects fewer. */
+/* A QP has this many kinds of event (IBA vol. 1, 11.6.3), other objects fewer. */
 #define UVERBS_OBJECT_EVENTS 8
 
 /*
@@ -75,47 +74,47 @@ struct uverbs_async_event {
  */
 struct uverbs_event_object {
 	struct ib_uobject uobject;
-	struct uverbs_async *async;	/* its events go there; a reference, or NULL */
-	/* Of the kinds that are unread or being read; the rest are free. */
+	struct uverbs_async *async;	/* reports its events; a reference, or NULL */
+	/* The kinds of which events are unread or being read; the others are free. */
 	struct uverbs_async_event events[UVERBS_OBJECT_EVENTS];
 	u32 events_reported;		/* read so far; protected by the queue's lock */
 };
 
 /*
- * For a new object, before the driver makes it: its events are to go to the descriptor
- * that attribute @fd_attr names, or to the file's default if the user gave none.
- * @fd_attr: UVERBS_NO_ATTR for commands, which have none.
+ * Called for a new object before the driver makes it: its events will go to the
+ * descriptor that attribute @fd_attr names, or to the file's default descriptor if the
+ * user named none.  Commands have no such attribute and pass UVERBS_NO_ATTR.
  */
 #define UVERBS_NO_ATTR U16_MAX
 int uverbs_event_object_init(struct uverbs_event_object *obj,
 			     struct uverbs_attr_bundle *attrs, u16 fd_attr);
-/* The object is gone from the driver, or was not made: what is not read is dropped. */
+/* The driver destroyed the object, or did not make it: drops its unread events. */
 void uverbs_event_object_exit(struct uverbs_event_object *obj);
-/* The driver did not destroy the object when it was asked to, for reason @why. */
+/* The driver refused to destroy the object for reason @why. */
 void uverbs_event_object_refused(struct uverbs_event_object *obj,
 				 enum rdma_remove_reason why);
-/* An event for the user, whose name of the object is uobject.user_handle. */
+/* Reports an event to the user, who knows the object by uobject.user_handle. */
 void uverbs_event_object_notify(struct uverbs_event_object *obj,
 				enum ib_event_type event);
 
 /*
- * A new asynchronous event descriptor of the call's file: commit it, or abort it as one
- * that is complete (hw_obj_valid).
+ * Makes an asynchronous event descriptor for the file of the call.  The caller commits
+ * it, or aborts it as a complete object (hw_obj_valid).
  */
 struct ib_uobject *uverbs_async_begin(struct uverbs_attr_bundle *attrs);
-/* Tells all descriptors of a file that its device is gone. */
+/* Reports to all event descriptors of a file that its device was removed. */
 void uverbs_async_device_fatal(struct ib_uverbs_file *file);
-/* The file is about to be freed. */
+/* Drops the default descriptor of a file that is about to be freed. */
 void uverbs_async_forget(struct ib_uverbs_file *file);
-/* The release method of their files, around uverbs_uobject_fd_release(). */
+/* The release method of event descriptors; calls uverbs_uobject_fd_release(). */
 int uverbs_async_release(struct inode *inode, struct file *filp);
 
 /* ---- cq.c, comp_channel.c ---- */
 struct ib_ucq_object {
 	struct uverbs_event_object base;
-	/* Its completion events go there; a reference, or NULL. */
+	/* Reports its completion events; a reference, or NULL. */
 	struct uverbs_event_queue *channel;
-	struct uverbs_event event;	/* on the channel's queue if pending */
+	struct uverbs_event event;	/* on the channel's queue while any is pending */
 	u32 comp_events_pending;	/* not read yet; under the channel's lock */
 	u32 comp_events_reported;	/* read so far; likewise */
 };
@@ -125,19 +124,19 @@ static inline struct ib_ucq_object *uverbs_ucq_object(struct ib_uobject *uobj)
 	return container_of(uobj, struct ib_ucq_object, base.uobject);
 }
 
-/* For a new CQ; @channel: its user object, or NULL. */
+/* Called for a new CQ; @channel is the user object of its channel, or NULL. */
 void uverbs_ucq_channel_init(struct ib_ucq_object *ucq, struct ib_uobject *channel);
-/* The CQ is gone from the driver, or was not made: what is not read is dropped. */
+/* The driver destroyed the CQ, or did not make it: drops its unread completion events. */
 void uverbs_ucq_channel_exit(struct ib_ucq_object *ucq);
-/* A completion event, from any context. */
+/* Reports a completion event to the user.  Context: any. */
 void uverbs_ucq_channel_notify(struct ib_ucq_object *ucq);
 
-/* ---- qp.c, and mcast.c for the last ---- */
+/* ---- qp.c; the last function is in mcast.c ---- */
 struct ib_uqp_object {
 	struct uverbs_event_object event;	/* first */
-	struct mutex lock;		/* mcast; also one modification at a time */
+	struct mutex lock;		/* protects mcast; serialises modifications */
 	struct list_head mcast;		/* of uverbs_mcast: groups it is attached to */
-	struct ib_uxrcd_object *uxrcd;	/* counted by it; NULL unless a target QP */
+	struct ib_uxrcd_object *uxrcd;	/* counts the QP; NULL unless a target QP */
 };
 
 struct ib_uqp_object *uverbs_qp_object(struct ib_uobject *uobj);
@@ -151,13 +150,13 @@ int uverbs_mcast_detach_all(struct ib_uqp_object *obj, struct ib_qp *qp);
 /* ---- srq.c ---- */
 struct ib_usrq_object {
 	struct uverbs_event_object event;	/* first */
-	struct ib_uxrcd_object *uxrcd;	/* counted by it; NULL unless of XRC */
+	struct ib_uxrcd_object *uxrcd;	/* counts the SRQ; NULL unless of XRC */
 };
 
 /* ---- wq.c ---- */
 struct ib_uwq_object {
 	struct uverbs_event_object event;	/* first */
-	struct mutex lock;		/* one modification at a time */
+	struct mutex lock;		/* serialises modifications */
 };
 
 #endif

@@ -13,7 +13,7 @@
 
 /* The WQs of a new table, locked for reading by the command that makes it. */
 struct ind_tbl_wqs {
-	struct ib_wq **wqs;		/* becomes the table's, unless it fails */
+	struct ib_wq **wqs;		/* the table takes it over on success */
 	u32 num;			/* found so far */
 };
 
@@ -81,7 +81,7 @@ static int ind_tbl_make(struct ib_uobject *uobj, struct ib_device *ibdev,
 	return 0;
 }
 
-/* -EBUSY while QPs use it. */
+/* Returns -EBUSY while QPs use the table. */
 static int ind_tbl_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 			   struct uverbs_attr_bundle *attrs)
 {
@@ -137,7 +137,7 @@ static int ind_tbl_create(struct uverbs_attr_bundle *attrs,
 	return ret;
 }
 
-/* Handles fill words of 8 bytes: with a single one, the other half means nothing. */
+/* Handles come in words of 8 bytes: after a single handle, the other half is ignored. */
 static int ind_tbl_take_command(const struct uverbs_attr_bundle *attrs,
 				struct ib_uverbs_ex_create_rwq_ind_table *cmd,
 				const u32 __user **handles)

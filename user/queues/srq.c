@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Shared receive queues of processes (IBA vol. 1, 10.2.9, 11.2.3; ibv_create_srq_ex(3)):
- * ordinary ones, those of an XRC domain, and those that match tags.
+ * Shared receive queues of processes (IBA vol. 1, 10.2.9, 11.2.3;
+ * ibv_create_srq_ex(3)): basic SRQs, those of an XRC domain, and those that match tags.
  */
 #define UVERBS_MODULE_NAME ib_uverbs
 #include <rdma/uverbs_named_ioctl.h>
@@ -10,13 +10,13 @@
 #include "objects/objects.h"
 #include "queues/queues.h"
 
-/* What a process asks for, in whatever form; @attr and @type need no check before. */
+/* The SRQ that a process requests, by command or ioctl; srq_check() checks the type. */
 struct srq_create {
 	struct ib_usrq_object *obj;
 	u32 type;
 	struct ib_pd *pd;
-	struct ib_cq *cq;		/* of both kinds that are not ordinary, or NULL */
-	struct ib_uobject *xrcd;	/* of XRC, or NULL */
+	struct ib_cq *cq;		/* NULL for basic SRQs */
+	struct ib_uobject *xrcd;	/* NULL unless an XRC SRQ */
 	u32 max_num_tags;
 	struct ib_srq_attr attr;	/* changed to what was granted */
 };
@@ -31,7 +31,7 @@ static bool srq_type_valid(u32 type)
 	return type == IB_SRQT_BASIC || type == IB_SRQT_XRC || type == IB_SRQT_TM;
 }
 
-/* A type has the objects that it needs, and no others. */
+/* An SRQ must have the objects that its type needs, and no others. */
 static int srq_check(const struct srq_create *create)
 {
 	bool is_xrc = create->type == IB_SRQT_XRC;
@@ -73,7 +73,7 @@ static struct ib_srq *srq_call_driver(struct srq_create *create,
 	return srq;
 }
 
-/* Makes the SRQ of create->obj; its events go to what attribute @fd_attr names. */
+/* Makes the SRQ of create->obj; attribute @fd_attr names its event descriptor. */
 static int srq_make(struct srq_create *create, struct uverbs_attr_bundle *attrs,
 		    u16 fd_attr)
 {
@@ -98,7 +98,7 @@ static int srq_make(struct srq_create *create, struct uverbs_attr_bundle *attrs,
 	return 0;
 }
 
-/* -EBUSY while QPs use it. */
+/* Returns -EBUSY while QPs use the SRQ. */
 static int srq_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		       struct uverbs_attr_bundle *attrs)
 {

@@ -24,7 +24,7 @@ static void wq_event(struct ib_event *event, void *context)
 	uverbs_event_object_notify(&obj->event, event->event);
 }
 
-/* The driver allocates it; everything but its number and state is ours to fill in. */
+/* The driver allocates the WQ and sets number and state; the rest is set here. */
 static struct ib_wq *wq_call_driver(struct ib_uwq_object *obj, struct ib_pd *pd,
 				    struct ib_wq_init_attr *init,
 				    struct uverbs_attr_bundle *attrs)
@@ -48,8 +48,8 @@ static struct ib_wq *wq_call_driver(struct ib_uwq_object *obj, struct ib_pd *pd,
 }
 
 /*
- * Makes the WQ of @obj; its events go to what attribute @fd_attr names.  @init has
- * sizes, type, flags and CQ; its sizes change to what was granted.
+ * Makes the WQ of @obj; attribute @fd_attr names its event descriptor.  @init has
+ * sizes, type, flags and CQ; the driver changes the sizes to what was granted.
  */
 static int wq_make(struct ib_uwq_object *obj, struct ib_pd *pd,
 		   struct ib_wq_init_attr *init, struct uverbs_attr_bundle *attrs,
@@ -75,7 +75,7 @@ static int wq_make(struct ib_uwq_object *obj, struct ib_pd *pd,
 	return 0;
 }
 
-/* -EBUSY while indirection tables use it. */
+/* Returns -EBUSY while indirection tables use the WQ. */
 static int wq_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why,
 		      struct uverbs_attr_bundle *attrs)
 {
@@ -147,7 +147,7 @@ static int wq_create_write(struct uverbs_attr_bundle *attrs)
 	return ret;
 }
 
-/* Drivers go by both states, whatever the mask says. */
+/* Drivers use both states, whether or not the mask names them. */
 static int wq_take_states(struct ib_wq_attr *attr, const struct ib_wq *wq,
 			  const struct ib_uverbs_ex_modify_wq *cmd)
 {

@@ -3,18 +3,19 @@
  * A memory region in a dma-buf: memory of another driver, which the process names by
  * file descriptor.
  *
- * A region owns, from get to release: a reference on the dma-buf and an attachment
- * to it; while pinned, a pin; while mapped, the sg_table of the attachment.  All that
+ * A region holds, from get to release: a reference on the dma-buf and an attachment to
+ * it; while pinned, a pin; while mapped, the sg_table of the attachment.  All that
  * changes after get is protected by the dma-buf's reservation lock.
  *
- * Three kinds.  A movable region follows the exporter: its driver has a move_notify
- * method, drops the pages there and maps them again on the next fault.  A pinned one
- * stays where it is until released.  A revocable one is pinned too, but the exporter
- * can take it back: the driver's revoke callback stops the device first.
+ * There are three kinds.  A movable region follows the exporter: its driver has a
+ * move_notify method, unmaps the pages there and maps them again on the next fault.  A
+ * pinned region stays where it is until released.  A revocable region is pinned too,
+ * but the exporter can take it back: the driver's revoke callback stops the device
+ * first.
  *
- * ib_umem.sgt_append describes exactly the region's pages while they are mapped:
- * since the sg_table is of the whole buffer, its entries are cut at both ends of the
- * region in place, and made whole again before it goes back to the exporter.
+ * ib_umem.sgt_append describes exactly the region's pages while they are mapped.
+ * Because the sg_table is of the whole buffer, its entries are cut in place at both
+ * ends of the region, and made whole again before it goes back to the exporter.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
@@ -107,7 +108,7 @@ static int dmabuf_cut(struct ib_umem_dmabuf *umem_dmabuf, struct sg_table *sgt)
 	umem_dmabuf->first_sg_offset = span.first_offset;
 	umem_dmabuf->last_sg = span.last;
 	umem_dmabuf->last_sg_trim = span.last_trim;
-	/* DMA addresses alone: the pages, if there are any, are not ours to touch. */
+	/* DMA addresses only: an importer must not touch the pages, if there are any. */
 	umem->sgt_append.sgt.sgl = span.first;
 	umem->sgt_append.sgt.nents = span.nents;
 	return 0;
@@ -148,10 +149,10 @@ static int dmabuf_map(struct ib_umem_dmabuf *umem_dmabuf)
 
 /**
  * ib_umem_dmabuf_map_pages() - map a region's pages for its device
- * @umem_dmabuf: region; nothing is mapped twice
+ * @umem_dmabuf: region; if it is mapped already, it stays mapped
  *
- * Returns when the exporter's moves of the buffer are done, so the device may use
- * the addresses at once.
+ * Waits until the exporter has finished moving the buffer, so the device may use the
+ * addresses at once.
  *
  * Context: process, under the dma-buf's reservation lock; may sleep.
  * Return: 0, -EINVAL if the region was revoked or the exporter gave too little, or
@@ -172,7 +173,10 @@ int ib_umem_dmabuf_map_pages(struct ib_umem_dmabuf *umem_dmabuf)
 			return ret;
 	}
 
-	/* A dynamic importer has to wait for these itself; fences are finite. */
+	/*
+	 * A dynamic importer must wait for these fences itself; they are sure to
+	 * signal.
+	 */
 	left = dma_resv_wait_timeout(dmabuf_resv(umem_dmabuf),
 				     DMA_RESV_USAGE_KERNEL, false,
 				     MAX_SCHEDULE_TIMEOUT);
@@ -188,7 +192,7 @@ EXPORT_SYMBOL(ib_umem_dmabuf_map_pages);
  * ib_umem_dmabuf_unmap_pages() - give a region's pages back to the exporter
  * @umem_dmabuf: region; nothing happens if it is not mapped
  *
- * The device must have stopped using them.
+ * The device must have stopped using the pages.
  *
  * Context: process, under the dma-buf's reservation lock; may sleep.
  */
@@ -226,7 +230,7 @@ static void dmabuf_revoke_locked(struct ib_umem_dmabuf *umem_dmabuf)
 	dmabuf_let_go(umem_dmabuf);
 }
 
-/* Starts the region [@offset, @offset + @size) of a dma-buf. */
+/* Allocates the region [@offset, @offset + @size) of a dma-buf and sets it up. */
 static struct ib_umem_dmabuf *dmabuf_new(struct ib_device *device,
 					 struct dma_buf *dmabuf,
 					 unsigned long offset, size_t size,
@@ -253,7 +257,7 @@ static struct ib_umem_dmabuf *dmabuf_new(struct ib_device *device,
 	return umem_dmabuf;
 }
 
-/* The region's reference on the dma-buf is that of its descriptor's lookup. */
+/* The region takes over the reference on the dma-buf that dma_buf_get() took. */
 static struct ib_umem_dmabuf *
 dmabuf_attach(struct ib_device *device, struct device *dma_device,
 	      unsigned long offset, size_t size, int fd, int access,
@@ -263,7 +267,7 @@ dmabuf_attach(struct ib_device *device, struct device *dma_device,
 	struct dma_buf *dmabuf;
 	int ret;
 
-	/* A device without DMA of its own reads and writes pages; here are none. */
+	/* A device without DMA accesses pages by CPU; a dma-buf has none for it. */
 	if (!dma_device || !ops || !ops->move_notify)
 		return ERR_PTR(-EINVAL);
 	dmabuf = dma_buf_get(fd);
@@ -296,11 +300,11 @@ put:
  * @ops: with a move_notify method, which unmaps the pages; importer_priv of its
  *	argument is the region.  It may be called before this function returns.
  *
- * No page is mapped yet: ib_umem_dmabuf_map_pages().
+ * No page is mapped until ib_umem_dmabuf_map_pages() is called.
  *
  * Context: process with the descriptor; may sleep.
- * Return: the region, or an ERR_PTR: -EINVAL for no or a foreign descriptor, a region
- * that is empty or not all inside the dma-buf, or a device without DMA; -EBADF,
+ * Return: the region, or an ERR_PTR: -EINVAL for a descriptor that is no dma-buf, a
+ * region that is empty or not all inside the dma-buf, or a device without DMA; -EBADF,
  * -ENOMEM, the exporter's error.
  */
 struct ib_umem_dmabuf *ib_umem_dmabuf_get(struct ib_device *device,
@@ -313,7 +317,7 @@ struct ib_umem_dmabuf *ib_umem_dmabuf_get(struct ib_device *device,
 }
 EXPORT_SYMBOL(ib_umem_dmabuf_get);
 
-/* A pinned buffer does not move; whoever says so anyway is told. */
+/* A pinned buffer must not move; warns about an exporter that moves it. */
 static void dmabuf_pinned_move(struct dma_buf_attachment *attach)
 {
 	struct ib_umem_dmabuf *umem_dmabuf = attach->importer_priv;
@@ -332,7 +336,7 @@ static void dmabuf_revocable_move(struct dma_buf_attachment *attach)
 {
 	struct ib_umem_dmabuf *umem_dmabuf = attach->importer_priv;
 
-	/* The call may come before dma_buf_dynamic_attach() has returned it. */
+	/* May be called before dma_buf_dynamic_attach() has returned @attach. */
 	umem_dmabuf->attach = attach;
 	dmabuf_revoke_locked(umem_dmabuf);
 }
@@ -361,7 +365,7 @@ dmabuf_get_pinned_and_lock(struct ib_device *device, struct device *dma_device,
 	if (ret)
 		goto release;
 	umem_dmabuf->pinned = 1;
-	/* The exporter may have taken it back since it was attached. */
+	/* Fails if the exporter took the buffer back since it was attached. */
 	ret = ib_umem_dmabuf_map_pages(umem_dmabuf);
 	if (!ret)
 		return umem_dmabuf;
@@ -372,7 +376,7 @@ release:
 }
 
 /**
- * ib_umem_dmabuf_get_pinned_revocable_and_lock() - a pinned region that can be revoked
+ * ib_umem_dmabuf_get_pinned_revocable_and_lock() - attach to a revocable pinned region
  * @device: device that will access it
  * @offset: first byte of the region in the dma-buf
  * @size: bytes
@@ -411,7 +415,7 @@ dmabuf_get_pinned(struct ib_device *device, struct device *dma_device,
 }
 
 /**
- * ib_umem_dmabuf_get_pinned() - a pinned region of a dma-buf
+ * ib_umem_dmabuf_get_pinned() - attach a device to a pinned region of a dma-buf
  * @device: device that will access it
  * @offset: first byte of the region in the dma-buf
  * @size: bytes
@@ -432,7 +436,7 @@ struct ib_umem_dmabuf *ib_umem_dmabuf_get_pinned(struct ib_device *device,
 EXPORT_SYMBOL(ib_umem_dmabuf_get_pinned);
 
 /**
- * ib_umem_dmabuf_get_pinned_with_dma_device() - a pinned region, mapped for a device
+ * ib_umem_dmabuf_get_pinned_with_dma_device() - attach a DMA device to a pinned region
  * @device: RDMA device it is registered with
  * @dma_device: device that will access it
  * @offset: first byte of the region in the dma-buf
@@ -454,11 +458,11 @@ ib_umem_dmabuf_get_pinned_with_dma_device(struct ib_device *device,
 EXPORT_SYMBOL(ib_umem_dmabuf_get_pinned_with_dma_device);
 
 /**
- * ib_umem_dmabuf_set_revoke_locked() - say what stops the device when it must
+ * ib_umem_dmabuf_set_revoke_locked() - set the callback that stops the device
  * @umem_dmabuf: revocable region
  * @revoke: called under the reservation lock, at most once, when the exporter takes
  *	the buffer back; on its return the device no longer uses the pages
- * @priv: its argument
+ * @priv: argument of @revoke
  *
  * Context: under the dma-buf's reservation lock.
  */
@@ -472,11 +476,12 @@ void ib_umem_dmabuf_set_revoke_locked(struct ib_umem_dmabuf *umem_dmabuf,
 EXPORT_SYMBOL(ib_umem_dmabuf_set_revoke_locked);
 
 /**
- * ib_umem_dmabuf_revoke() - give a region's memory back for good
+ * ib_umem_dmabuf_revoke() - give a region's memory back to the exporter for good
  * @umem_dmabuf: region; its device has stopped using it, or does so in its revoke
  *	callback
  *
- * It is unmapped and unpinned, and cannot be mapped again.  Repeating it is harmless.
+ * The region is unmapped and unpinned, and cannot be mapped again.  Calling this again
+ * is harmless.
  *
  * Context: process; may sleep.
  */
@@ -489,10 +494,10 @@ void ib_umem_dmabuf_revoke(struct ib_umem_dmabuf *umem_dmabuf)
 EXPORT_SYMBOL(ib_umem_dmabuf_revoke);
 
 /*
- * The region ends here, from ib_umem_release().  No reference remains: (1) its
- * device has stopped using it, says the caller; (2) once detached the exporter does
- * not know it, and move_notify, which runs under the reservation lock that detach
- * takes, is over; (3) the dma-buf's own reference is the last to go.
+ * Frees a region, for ib_umem_release().  No reference to it remains: (1) the caller
+ * guarantees that its device has stopped using it; (2) detaching takes the reservation
+ * lock, under which move_notify runs, so afterwards no such call runs and the exporter
+ * does not know the region; (3) the reference on the dma-buf is dropped last.
  */
 void ib_umem_dmabuf_release(struct ib_umem_dmabuf *umem_dmabuf)
 {

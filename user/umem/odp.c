@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A memory region on demand: nothing is pinned.  The device faults, the driver asks
- * for pages here, and an MMU notifier takes them away again when the process's page
- * tables change.
+ * An on-demand memory region: nothing is pinned.  The device faults, the driver maps
+ * pages by the functions here, and an MMU notifier unmaps them again when the process's
+ * page tables change.
  *
  * dma_list and pfn_list tell which pages the device may use now; both, and npages,
  * change under umem_mutex only.  While dma_list has an entry, its page is in the
- * process's page tables: (1) it is entered under umem_mutex, with no invalidation
- * since the page tables were read (mmu_interval_read_retry()); (2) an invalidation
- * waits in the driver's callback for umem_mutex and takes the entry out before the
- * page tables change.  So no reference on the page is needed.  What the page tables
- * say is read into memory of the call's own, for other calls and invalidations go on
- * meanwhile.
+ * process's page tables: (1) it is entered under umem_mutex, with no invalidation since
+ * the page tables were read (mmu_interval_read_retry()); (2) an invalidation waits in
+ * the driver's callback for umem_mutex and removes the entry before the page tables
+ * change.  So no reference on the page is needed.  Each call reads the page tables into
+ * memory of its own, because other calls and invalidations run at the same time.
  *
  * An implicit region stands for the whole address space.  It has no pages itself; its
  * driver makes a child for each part that is used.
  *
- * A region owns a reference on its mm (mm_count) and on its process's pid; it does
- * not keep the address space alive, which ends with a last invalidation.
+ * A region holds a reference on its mm (mm_count) and on its process's pid.  It does
+ * not keep the address space alive, at whose end the region is invalidated a last time.
  */
 #include <linux/hmm.h>
 #include <linux/hugetlb.h>
@@ -28,12 +27,12 @@
 #include <linux/slab.h>
 #include <rdma/ib_umem_odp.h>
 
-/* A fault of up to so many pages needs no allocation. */
+/* A fault of up to this many pages needs no allocation. */
 #define ODP_FEW_PAGES 16
 
 #define ODP_ACCESS_BITS ((u64)(ODP_READ_ALLOWED_BIT | ODP_WRITE_ALLOWED_BIT))
 
-/* Tables as long as the user wants: charged to him, and not worth a warning. */
+/* The user chooses the length of tables: they are charged to him, without warnings. */
 #define ODP_GFP (GFP_KERNEL_ACCOUNT | __GFP_NOWARN)
 
 static struct ib_umem_odp *odp_new(struct ib_device *device,
@@ -53,7 +52,7 @@ static struct ib_umem_odp *odp_new(struct ib_device *device,
 	return odp;
 }
 
-/* Ends a region that has no notifier: no callback, and so nobody else, knows it. */
+/* Frees a region that has no notifier: no callback can refer to it. */
 static void odp_free(struct ib_umem_odp *odp)
 {
 	kvfree(odp->dma_list);
@@ -65,9 +64,9 @@ static void odp_free(struct ib_umem_odp *odp)
 }
 
 /*
- * Gives a region its range, in whole pages, and its notifier.  The caller keeps the
- * address space alive.  The driver's callback may run before this returns: all it
- * needs is set up.
+ * Sets the range of a region, in whole pages, and registers its notifier.  The caller
+ * keeps the address space alive.  The driver's callback may run before this returns, so
+ * all that it needs is set up first.
  */
 static int odp_set_range(struct ib_umem_odp *odp, unsigned long addr, size_t size,
 			 const struct mmu_interval_notifier_ops *ops)
@@ -98,7 +97,7 @@ static int odp_set_range(struct ib_umem_odp *odp, unsigned long addr, size_t siz
 }
 
 /**
- * ib_umem_odp_get() - make a region on demand of the calling process
+ * ib_umem_odp_get() - make an on-demand region of the calling process
  * @device: device that will access it
  * @addr: user virtual address of the first byte, need not be aligned
  * @size: bytes
@@ -142,7 +141,8 @@ EXPORT_SYMBOL(ib_umem_odp_get);
  * @access: enum ib_access_flags
  *
  * Context: process context of the owner; may sleep.
- * Return: the region, or an ERR_PTR: -EINVAL without an address space, -ENOMEM.
+ * Return: the region, or an ERR_PTR: -EINVAL without an address space or for
+ * IB_ACCESS_HUGETLB, -ENOMEM.
  */
 struct ib_umem_odp *ib_umem_odp_alloc_implicit(struct ib_device *device,
 					       int access)
@@ -161,7 +161,7 @@ struct ib_umem_odp *ib_umem_odp_alloc_implicit(struct ib_device *device,
 EXPORT_SYMBOL(ib_umem_odp_alloc_implicit);
 
 /**
- * ib_umem_odp_alloc_child() - make a region on demand within an implicit one
+ * ib_umem_odp_alloc_child() - make an on-demand region within an implicit one
  * @root: implicit region; the caller keeps it during the call, the child does not
  *	need it afterwards
  * @addr: user virtual address of the first byte
@@ -169,7 +169,7 @@ EXPORT_SYMBOL(ib_umem_odp_alloc_implicit);
  * @ops: as for ib_umem_odp_get()
  *
  * Context: process context, of any process; may sleep.
- * Return: the region, or an ERR_PTR: -EFAULT when the address space is gone,
+ * Return: the region, or an ERR_PTR: -EFAULT when the address space was torn down,
  * otherwise as ib_umem_odp_get().
  */
 struct ib_umem_odp *
@@ -205,7 +205,7 @@ static unsigned long odp_pages_each(const struct ib_umem_odp *odp)
 	return BIT(odp->page_shift - PAGE_SHIFT);
 }
 
-/* Takes entry @i away from the device and out of the lists. */
+/* Unmaps entry @i from the device and removes it from the lists. */
 static void odp_unmap_entry(struct ib_umem_odp *odp, size_t i)
 {
 	unsigned long *pfn = &odp->pfn_list[i * odp_pages_each(odp)];
@@ -216,8 +216,8 @@ static void odp_unmap_entry(struct ib_umem_odp *odp, size_t i)
 	ib_dma_unmap_page(odp->umem.ibdev, dma & ODP_DMA_ADDR_MASK,
 			  BIT(odp->page_shift), DMA_BIDIRECTIONAL);
 	/*
-	 * The page lock cannot be had in a notifier; that the page is still in the
-	 * page tables, and that umem_mutex keeps it there, does instead.
+	 * The page lock cannot be taken in a notifier.  It is not needed: the page is
+	 * still in the page tables, and umem_mutex keeps it there.
 	 */
 	if (dma & ODP_WRITE_ALLOWED_BIT)
 		folio_mark_dirty(page_folio(hmm_pfn_to_page(*pfn)));
@@ -227,12 +227,12 @@ static void odp_unmap_entry(struct ib_umem_odp *odp, size_t i)
 }
 
 /**
- * ib_umem_odp_unmap_dma_pages() - take pages of a region away from its device
+ * ib_umem_odp_unmap_dma_pages() - unmap pages of a region from its device
  * @umem_odp: region, not an implicit one
  * @virt: user virtual address of the first byte
  * @bound: address after the last; what is outside of the region is ignored
  *
- * The device must have stopped using them.  Pages that it could write are dirtied.
+ * The device must have stopped using the pages.  Those that it could write are dirtied.
  *
  * Context: process, under umem_mutex; MMU notifiers.
  */
@@ -254,20 +254,21 @@ void ib_umem_odp_unmap_dma_pages(struct ib_umem_odp *umem_odp, u64 virt,
 EXPORT_SYMBOL(ib_umem_odp_unmap_dma_pages);
 
 /**
- * ib_umem_odp_release() - end a region on demand
+ * ib_umem_odp_release() - unmap and free an on-demand region
  * @umem_odp: region of any kind
  *
- * The device must have stopped using it.
+ * The device must have stopped using the region.
  *
  * Context: process context, of any process, not in a notifier; may sleep.
  */
 void ib_umem_odp_release(struct ib_umem_odp *umem_odp)
 {
 	/*
-	 * No reference remains: (1) nothing is mapped for the device, and the
-	 * driver's faults are over, says the caller; the pages are given up while
-	 * the notifier still keeps them; (2) notifier callbacks are over when its
-	 * removal returns; (3) children do not refer to an implicit region.
+	 * No reference remains: (1) nothing is mapped for the device: the caller
+	 * guarantees that the driver's faults are over, and the pages are unmapped
+	 * while the notifier still protects them; (2) no notifier callback runs after
+	 * the notifier's removal has returned; (3) children do not refer to an implicit
+	 * region.
 	 */
 	if (umem_odp->is_implicit_odp)
 		goto free;
@@ -281,15 +282,15 @@ free:
 }
 EXPORT_SYMBOL(ib_umem_odp_release);
 
-/* A look at the page tables behind a part of a region. */
+/* A snapshot of the page tables for part of a region. */
 struct odp_look {
 	struct hmm_range range;
-	u64 access;			/* ODP_*_ALLOWED_BIT, what is wanted */
-	bool fault;			/* bring pages in */
+	u64 access;			/* requested ODP_*_ALLOWED_BIT */
+	bool fault;			/* fault in absent pages */
 	unsigned long few[ODP_FEW_PAGES];
 };
 
-/* What the device may do with a page; 0: it cannot have it. */
+/* Access to a page that the device gets; 0: none. */
 static u64 odp_grant(const struct odp_look *look, unsigned long pfn)
 {
 	if (!(pfn & HMM_PFN_VALID))
@@ -299,7 +300,7 @@ static u64 odp_grant(const struct odp_look *look, unsigned long pfn)
 	return look->access & ODP_READ_ALLOWED_BIT;
 }
 
-/* Maps entry @i for the device, or gives it more access to what it has there. */
+/* Maps entry @i for the device, or adds access if it is mapped already. */
 static int odp_map_entry(struct ib_umem_odp *odp, size_t i, unsigned long pfn,
 			 u64 access)
 {
@@ -313,15 +314,15 @@ static int odp_map_entry(struct ib_umem_odp *odp, size_t i, unsigned long pfn,
 			return -EFAULT;
 		odp->npages++;
 	}
-	/* Not invalidated since it was mapped, so it is still the same page. */
+	/* A mapped entry was not invalidated meanwhile, so it is still the same page. */
 	odp->pfn_list[i * odp_pages_each(odp)] = pfn;
 	odp->dma_list[i] = dma | access;
 	return 0;
 }
 
 /*
- * Takes what a look saw over into the lists.  Under umem_mutex, the look being valid.
- * Entries made before an error stay: they are as true as any other.
+ * Enters the pages of a valid snapshot in the lists, under umem_mutex.  Entries made
+ * before an error stay: they are valid like any other.
  */
 static int odp_enter(struct ib_umem_odp *odp, const struct odp_look *look)
 {
@@ -354,8 +355,8 @@ static int odp_enter(struct ib_umem_odp *odp, const struct odp_look *look)
 }
 
 /*
- * Looks until what was seen is still so under umem_mutex, which is held on success.
- * The process may change its page tables for ever, so there is a limit.
+ * Reads the page tables until the result is still valid under umem_mutex, which is held
+ * on success.  The process may keep changing its page tables, so there is a time limit.
  */
 static int odp_look_and_lock(struct ib_umem_odp *odp, struct odp_look *look)
 {
@@ -418,7 +419,7 @@ static int odp_map_range(struct ib_umem_odp *odp, struct odp_look *look,
 		return ret;
 	if (mmget_not_zero(mm)) {
 		ret = odp_look_and_lock(odp, look);
-		/* The last user's end runs notifiers, which need umem_mutex. */
+		/* The last mmput() runs notifiers, which need umem_mutex. */
 		mmput_async(mm);
 	} else {
 		ret = -EFAULT;
@@ -438,19 +439,19 @@ static int odp_map_range(struct ib_umem_odp *odp, struct odp_look *look,
  * @umem_odp: region, not an implicit one
  * @user_virt: user virtual address of the first byte
  * @bcnt: bytes
- * @access_mask: ODP_READ_ALLOWED_BIT, ODP_WRITE_ALLOWED_BIT: what the device wants
- * @fault: bring in pages that are absent; otherwise only those that are there are
- *	mapped, with what access they allow, and the others have no dma_list entry
+ * @access_mask: ODP_READ_ALLOWED_BIT, ODP_WRITE_ALLOWED_BIT: requested access
+ * @fault: fault in absent pages; otherwise only present pages are mapped, with the
+ *	access that they allow, and absent pages have no dma_list entry
  *
- * On success umem_mutex is held, and until it is dropped dma_list is right: the
- * driver passes it on to the device first.
+ * On success umem_mutex is held, and dma_list is valid until it is dropped: the driver
+ * passes dma_list on to the device before that.
  *
  * Context: process context, of any process, without mmap_lock; may sleep.
  * Return: how many entries of dma_list the range covers, from that of @user_virt on;
- * -EFAULT for what is outside of the region, not mapped, or when the address space is
- * gone; -EPERM for a write to what the process may not write; -EINVAL for no access,
- * no bytes, or pages smaller than the region's; -ENOMEM; -EAGAIN when the process went
- * on changing its page tables for a second.
+ * -EFAULT if part of the range is outside the region or not mapped, or the address space
+ * was torn down; -EPERM for write access to what the process may not write; -EINVAL for
+ * no access, no bytes, or pages smaller than the region's; -ENOMEM; -EAGAIN when the
+ * process kept changing its page tables for a second.
  */
 int ib_umem_odp_map_dma_and_lock(struct ib_umem_odp *umem_odp, u64 user_virt,
 				 u64 bcnt, u64 access_mask, bool fault)

@@ -2,15 +2,15 @@
 /*
  * A user memory region: pages of a process, pinned and mapped for a device.
  *
- * A region owns, from ib_umem_get() until ib_umem_release(): one pin on each of
- * its pages, as much of the process's locked-memory allowance, a DMA mapping, and
- * a reference on the mm (mm_count: the allowance must be there to give back, the
- * address space may go).
+ * A region holds, from ib_umem_get() until ib_umem_release(): one pin on each of its
+ * pages, a charge of as many pages to the process's locked-memory limit, a DMA mapping,
+ * and a reference on the mm (mm_count: the mm must exist to give the charge back, the
+ * address space need not).
  *
- * The pins are for long (FOLL_LONGTERM): pages come out of movable memory and off
- * file systems that must be able to take theirs back.  Pages that are only read
- * are pinned without FOLL_WRITE; a private page shared after a fork is then
- * unshared first, so that the device and the process go on seeing the same page.
+ * The pins are long-term (FOLL_LONGTERM): pages are moved out of movable memory, and
+ * must not belong to file systems that need to be able to take them back.  Pages that
+ * are only read are pinned without FOLL_WRITE; a private page shared after a fork is
+ * then unshared first, so that the device and the process go on seeing the same page.
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
@@ -24,7 +24,7 @@
 
 struct umem_pinned {
 	struct ib_umem umem;
-	unsigned long dma_attrs;	/* of its mapping, also for its end */
+	unsigned long dma_attrs;	/* of its DMA mapping, also to unmap it */
 };
 
 static struct umem_pinned *to_umem_pinned(struct ib_umem *umem)
@@ -32,7 +32,7 @@ static struct umem_pinned *to_umem_pinned(struct ib_umem *umem)
 	return container_of(umem, struct umem_pinned, umem);
 }
 
-/* Of a pinned region. */
+/* @umem must be a pinned region. */
 VISIBLE_IF_KUNIT unsigned long umem_dma_attrs(struct ib_umem *umem)
 {
 	return to_umem_pinned(umem)->dma_attrs;
@@ -43,15 +43,15 @@ EXPORT_SYMBOL_IF_KUNIT(umem_dma_attrs);
 #define UMEM_BATCH (PAGE_SIZE / sizeof(struct page *))
 
 /*
- * Pages of memory behind a region.  Not ib_umem_num_pages(): that one goes by the
- * IOVA, which drivers change, to one with another offset in its page too.
+ * Number of memory pages of a region.  ib_umem_num_pages() would count by the IOVA,
+ * which drivers may change to one with another offset in its page.
  */
 static size_t umem_memory_pages(struct ib_umem *umem)
 {
 	return DIV_ROUND_UP(ib_umem_offset(umem) + umem->length, PAGE_SIZE);
 }
 
-/* Checks a user range and starts @umem for it; takes a reference on its mm. */
+/* Checks a user range and sets up @umem for it; takes a reference on the current mm. */
 static int umem_init(struct ib_umem *umem, struct ib_device *device,
 		     unsigned long addr, size_t size, int access)
 {
@@ -103,8 +103,9 @@ static void umem_unpin(struct ib_umem *umem, bool dirty)
 }
 
 /*
- * Pins @npages from the region's start and gathers them into its table.  On an
- * error what was pinned before is in the table: no batch is half in it.
+ * Pins @npages from the region's start and gathers them in its table.  On an error the
+ * table has the pages of all complete batches; those of the failed batch are not
+ * pinned.
  */
 static int umem_pin(struct ib_umem *umem, unsigned long npages,
 		    struct page **batch)
@@ -180,9 +181,9 @@ free_batch:
  *
  * Context: process context of the owner; may sleep.
  * Return: the region, or an ERR_PTR: -EINVAL for a range that touches no page or
- * wraps, -EPERM when the process may lock no memory, -ENOMEM also for its
- * RLIMIT_MEMLOCK, -EOPNOTSUPP for IB_ACCESS_ON_DEMAND,
- * -EFAULT where nothing is mapped.  IBA volume 1, 10.6.3, memory registration.
+ * wraps, -EPERM when the process may lock no memory, -ENOMEM also beyond its
+ * RLIMIT_MEMLOCK, -EOPNOTSUPP for IB_ACCESS_ON_DEMAND, -EFAULT if part of the range is
+ * not mapped.  IBA volume 1, 10.6.3, memory registration.
  */
 struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
 			    size_t size, int access)
@@ -227,7 +228,7 @@ static void umem_release_pinned(struct ib_umem *umem)
  * ib_umem_release - unmap, unpin and free a region
  * @umem: region of any kind (pinned, on demand, dma-buf), or NULL
  *
- * The device must have stopped using it.
+ * The device must have stopped using the region.
  *
  * Context: process context, of any process; may sleep.
  */
@@ -272,9 +273,10 @@ int ib_umem_copy_from(void *to, struct ib_umem *umem, size_t offset,
 EXPORT_SYMBOL(ib_umem_copy_from);
 
 /*
- * Address bits at which pages of the device cannot begin: those in which the IOVA
- * and the DMA address differ where a run of DMA addresses begins, and those that
- * are set at a border between two runs.
+ * Address bits that limit the size of device pages, which must not be larger than the
+ * lowest of them: those in which the IOVA and the DMA address differ at the region's
+ * start, and those that are set in either address at a border between two runs of
+ * consecutive DMA addresses.
  */
 static u64 umem_misaligned_bits(struct ib_umem *umem, u64 virt)
 {
@@ -296,7 +298,7 @@ static u64 umem_misaligned_bits(struct ib_umem *umem, u64 virt)
 	return bad;
 }
 
-/* The sizes of @pgsz_bitmap that a page must have to hold all of an IOVA range. */
+/* The page sizes of @pgsz_bitmap of which one page can hold the whole IOVA range. */
 static unsigned long umem_pgsz_holding(struct ib_umem *umem,
 				       unsigned long pgsz_bitmap, u64 virt)
 {
@@ -308,7 +310,7 @@ static unsigned long umem_pgsz_holding(struct ib_umem *umem,
 	return pgsz_bitmap & GENMASK(BITS_PER_LONG - 1, order);
 }
 
-/* All pages of a region on demand have the size it was made with. */
+/* All pages of an on-demand region have the size that the region was made with. */
 static unsigned long umem_odp_pgsz(struct ib_umem *umem,
 				   unsigned long pgsz_bitmap, u64 virt)
 {
@@ -325,10 +327,10 @@ static unsigned long umem_odp_pgsz(struct ib_umem *umem,
  * @pgsz_bitmap: page sizes the device has, each bit a size in bytes
  * @virt: IOVA of the region's first byte
  *
- * A page size fits when every run of consecutive DMA addresses, but for the start
- * of the first and the end of the last, begins and ends on it, and the IOVA has the
- * same offset in a page as the DMA address.  A size is not larger than the least
- * that holds the whole region in one page.
+ * A page size fits when every run of consecutive DMA addresses begins and ends at a
+ * multiple of it, except for the start of the first run and the end of the last, and
+ * the IOVA has the same offset in a page as the DMA address.  The result is not larger
+ * than the smallest size that holds the whole region in one page.
  *
  * Context: any; for a dma-buf under its reservation lock, with its pages mapped.
  * Return: the size in bytes, or 0 when none fits.
@@ -350,7 +352,7 @@ unsigned long ib_umem_find_best_pgsz(struct ib_umem *umem,
 
 	bad = umem_misaligned_bits(umem, virt) |
 	      umem_pgsz_holding(umem, pgsz_bitmap, virt);
-	/* Its lowest bit is the largest size that is still right. */
+	/* The lowest bit of bad is the largest size that still fits. */
 	if (bad && __ffs64(bad) < BITS_PER_LONG)
 		fits &= GENMASK(__ffs64(bad), 0);
 	return fits ? rounddown_pow_of_two(fits) : 0;
@@ -358,14 +360,14 @@ unsigned long ib_umem_find_best_pgsz(struct ib_umem *umem,
 EXPORT_SYMBOL(ib_umem_find_best_pgsz);
 
 /**
- * ib_umem_check_rereg - can a region keep its pages when its MR is changed
+ * ib_umem_check_rereg - check whether a region can keep its pages when its MR changes
  * @umem: region
  * @flags: enum ib_mr_rereg_flags, what the user wants changed
  * @new_access_flags: enum ib_access_flags after the change
  *
  * Context: any.
- * Return: 0, or -EACCES when the access asked for needs pages that were not
- * pinned for it.
+ * Return: 0, or -EACCES when the requested access needs pages that are pinned for
+ * writing, and these are not.
  */
 int ib_umem_check_rereg(struct ib_umem *umem, int flags, int new_access_flags)
 {

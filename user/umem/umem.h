@@ -2,7 +2,7 @@
 #ifndef UVERBS_UMEM_H
 #define UVERBS_UMEM_H
 
-/* Memory of processes. */
+/* Memory regions of processes. */
 #include <rdma/ib_umem.h>
 
 /* ---- umem.c: pinned memory regions ---- */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The user context of a uverbs file: the driver's side of the process, made once, by
- * the first method that asks for one; everything else of the file is made in it.
+ * The user context of a uverbs file: the driver's state for the process.  The first
+ * method that asks for a context makes it; every object of the file is made in it.
  *
- * It ends with its file or its device, after all objects made in it.
+ * It is destroyed at the teardown of its file, after all objects made in it.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -17,9 +17,9 @@
  * ib_uverbs_get_ucontext_file() - the user context of a uverbs file
  * @ufile: the file, of which a method is being called
  *
- * Context: within a method call, or any place that keeps the device from going.
+ * Context: within a method call, or any place that keeps the device from being removed.
  * Return: the context, valid until the method returns; ERR_PTR: -EINVAL if none was
- * made yet, -EIO if the device has been taken from the file.
+ * made yet, -EIO if the device was removed.
  */
 struct ib_ucontext *ib_uverbs_get_ucontext_file(struct ib_uverbs_file *ufile)
 {
@@ -73,9 +73,10 @@ static int context_alloc(struct uverbs_attr_bundle *attrs)
 }
 
 /*
- * Makes the context of a call's file, in attrs->context.  Follow it by commit or
- * abort.  -EINVAL if the file has a context or is being given one; -EAGAIN at the limit of
- * the control group; -ENOMEM; or what the driver says.
+ * Makes the context of the call's file and stores it in attrs->context.  The caller
+ * must then call uverbs_context_commit() or uverbs_context_abort().  Returns -EINVAL if
+ * the file has a context or another call is making one, -EAGAIN at the limit of the
+ * control group, -ENOMEM, or the driver's error.
  */
 int uverbs_context_begin(struct uverbs_attr_bundle *attrs)
 {
@@ -94,7 +95,7 @@ EXPORT_SYMBOL_IF_KUNIT(uverbs_context_begin);
 void uverbs_context_commit(struct uverbs_attr_bundle *attrs)
 {
 	rdma_restrack_add(&attrs->context->res);
-	/* Whoever sees the context sees what begin wrote to it. */
+	/* A reader that sees the context sees what uverbs_context_begin() wrote to it. */
 	smp_store_release(&attrs->ufile->context, attrs->context);
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_context_commit);
@@ -115,7 +116,7 @@ void uverbs_context_abort(struct uverbs_attr_bundle *attrs)
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_context_abort);
 
-/* The driver releases the process's memory; under teardown_sem, no method running. */
+/* Lets the driver release the process's memory.  Under teardown_sem; no method runs. */
 void uverbs_context_disassociate(struct ib_uverbs_file *file)
 {
 	struct ib_ucontext *context = file->context;
@@ -126,8 +127,9 @@ void uverbs_context_disassociate(struct ib_uverbs_file *file)
 }
 
 /*
- * After the file's objects; under teardown_sem, with no method running.  The memory
- * stays if the driver's own mappings may refer to it, as long as the file.
+ * Destroys the context, after the file's objects.  Called under teardown_sem, with no
+ * method running.  If the driver's own mappings may refer to the context
+ * (file->pinned), its memory is kept as long as the file.
  */
 void uverbs_context_teardown(struct ib_uverbs_file *file)
 {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ib_uverbs as a client of ib_core: what it keeps beside each device, and the files
- * that user processes have open on it.
+ * ib_uverbs as a client of ib_core: what it keeps for each device, and the files that
+ * user processes have open on it.
  *
- * A struct uverbs_device has one reference of the client, from add to remove, and one
- * of each file.  It is the client's data of its device from before there is a node, so
- * that no file is missed by who looks there, until after the last file was torn down;
- * a driver may look at any moment, under RCU (uverbs_device_get()).
+ * The client, the node and each open file hold a reference on a struct uverbs_device,
+ * the client from add to remove.  The struct is set as the client's data of the device
+ * before the node is created, and cleared after the last file was torn down, so that a
+ * lookup of it (uverbs_device_get(), under RCU, at any time) misses no file.
  *
- * Whatever calls the driver for a process does so within a section of the device:
- * removal lets none begin, waits for those there are, and then tears down each file.  A
- * file that outlives its device is empty.
+ * Except to destroy objects (uobject.c), the driver is called for a process only within
+ * a section of the device, which is an SRCU read section: removal lets no new section
+ * begin, waits for those that run, and then tears down each file.  After that the
+ * driver has no object or context in a file, which may outlive its device.
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
@@ -32,7 +33,7 @@ static int uverbs_get_nl_info(struct ib_device *ibdev, void *data,
 
 	if (info->port != U32_MAX)
 		return -EINVAL;
-	/* Without it libibverbs matches by the device's name, or by PCI ids. */
+	/* Without this ID libibverbs matches by the device's name, or by PCI IDs. */
 	if (!ibdev->ops.uverbs_no_driver_id_binding &&
 	    nla_put_u32(info->nl_msg, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID,
 			ibdev->ops.driver_id))
@@ -70,8 +71,9 @@ void uverbs_device_put(struct uverbs_device *udev)
 EXPORT_SYMBOL_IF_KUNIT(uverbs_device_put);
 
 /*
- * With a reference, or NULL.  The caller keeps @ibdev registered during the call, which
- * does not keep its clients: a move to another network namespace removes and adds them.
+ * Returns the struct uverbs_device of @ibdev with a reference, or NULL.  The caller
+ * keeps @ibdev registered during the call, but its clients may be removed meanwhile: a
+ * move to another network namespace removes them and adds them again.
  */
 struct uverbs_device *uverbs_device_get(struct ib_device *ibdev)
 {
@@ -86,7 +88,7 @@ struct uverbs_device *uverbs_device_get(struct ib_device *ibdev)
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_device_get);
 
-/* The client's reference.  Nobody finds @udev from here on. */
+/* Drops the client's reference; uverbs_device_get() no longer finds @udev. */
 static void uverbs_device_drop(struct uverbs_device *udev, struct ib_device *ibdev)
 {
 	ib_set_client_data(ibdev, &uverbs_client, NULL);
@@ -94,8 +96,9 @@ static void uverbs_device_drop(struct uverbs_device *udev, struct ib_device *ibd
 }
 
 /*
- * Some devices serve the kernel alone; others only the subnet manager: their driver makes
- * few of the things that its verbs for processes rely on, and has these all the same.
+ * Some devices serve only the kernel, and some (SMI) only the subnet manager.  Drivers
+ * of the latter set up little of what their verbs for processes rely on, but have these
+ * verbs all the same.
  */
 static bool serves_processes(const struct ib_device *ibdev)
 {
@@ -140,12 +143,12 @@ err:
 }
 
 /*
- * Why the driver is not called any more for a process:
- * (1) gone is set and the sections that did not see it are over: no method, no page
- *     fault and no mmap calls it, but for destroys, which end before their file's
- *     teardown or find after it that there is nothing to destroy.
- * (2) Every file was torn down; one that is being closed at the same time is on the
- *     list until its own teardown is over, and is waited for by its teardown_sem.
+ * Why the driver is no longer called for a process once this returns:
+ * (1) gone is set and the sections that did not see it are over: no method, page fault
+ *     or mmap() calls the driver, except destroys, which end before the teardown of
+ *     their file or find after it that nothing is left to destroy.
+ * (2) Every file was torn down.  A file that is being closed at the same time stays on
+ *     the list until its own teardown is over; its teardown_sem makes removal wait.
  * (3) gone keeps new files off the list.
  */
 static void uverbs_remove_device(struct ib_device *ibdev, void *data)
@@ -166,7 +169,7 @@ static void uverbs_remove_device(struct ib_device *ibdev, void *data)
 	uverbs_device_drop(udev, ibdev);
 }
 
-/* Between the two the device stays; -EIO if it has gone. */
+/* The device is not removed before the section ends; -EIO if removal has begun. */
 int uverbs_device_section_begin(struct uverbs_device *udev)
 {
 	int idx = srcu_read_lock(&udev->srcu);
@@ -198,7 +201,7 @@ void uverbs_section_end(struct ib_uverbs_file *file, int idx)
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_section_end);
 
-/* Takes a reference on @udev for @file; false if the device is gone. */
+/* Takes a reference on @udev for @file; false if the device is being removed. */
 bool uverbs_device_add_file(struct uverbs_device *udev,
 			    struct ib_uverbs_file *file)
 {
@@ -224,16 +227,16 @@ void uverbs_device_del_file(struct ib_uverbs_file *file)
 }
 
 /**
- * rdma_user_mmap_disassociate() - take a device's memory from all processes
- * @device: registered device; its driver keeps it so during the call
+ * rdma_user_mmap_disassociate() - unmap a device's memory from all processes
+ * @device: registered device; its driver keeps it registered during the call
  *
- * For a driver whose device is about to be reset or loses its memory.  On return no
- * process has any of it mapped: each page of a mapping that was made by
- * rdma_user_mmap_io() now shows memory that no device reads, and holds its struct
- * rdma_user_mmap_entry no longer.
+ * For a driver whose device is about to be reset or to lose its memory.  On return no
+ * process has device memory mapped: each mapping that was made by rdma_user_mmap_io()
+ * shows memory that no device reads, and no longer holds its struct
+ * rdma_user_mmap_entry.
  *
- * The driver first has its mmap method refuse: calls of it that may not have seen that
- * are over, and what they mapped is gone, when this returns.
+ * Before the call the driver makes its mmap method refuse new mappings.  On return any
+ * mmap call that missed this is over, and what it mapped is unmapped as well.
  *
  * Context: process; may sleep, waits for page faults and mmap() in progress.
  */
@@ -246,7 +249,11 @@ void rdma_user_mmap_disassociate(struct ib_device *device)
 		return;
 	mutex_lock(&udev->lock);
 	list_for_each_entry(file, &udev->files, on_device) {
-		/* Taken under mmap_lock of an mm: not held while that is. */
+		/*
+		 * Wait for calls of the mmap method.  They hold mm->mmap_lock outside
+		 * of this lock, so it cannot be held while uverbs_umaps_revoke() takes
+		 * mm->mmap_lock.
+		 */
 		mutex_lock(&file->mmap_lock);
 		mutex_unlock(&file->mmap_lock);
 		uverbs_umaps_revoke(file);

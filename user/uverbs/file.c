@@ -2,15 +2,16 @@
 /*
  * A uverbs file: what a process has of one device through one open of its node.
  *
- * Its memory is held by the open file and by each descriptor that was made from it
- * (uobject_fd.c).  What it has of the device, objects, context and mappings, ends when
- * the file is closed or the device removed: that is its teardown, and the second finds
- * nothing.
+ * The open file and each descriptor object made from it (uobject_fd.c) hold a reference
+ * on the memory of the file.  Teardown ends what the file has of the device: objects,
+ * context and mappings.  It runs when the file is closed and when the device is
+ * removed; the second run finds nothing left.
  *
- * A driver that has disassociate_ucontext() maps nothing that refers to its device once
- * that was called.  Others may have mappings with operations of their own, which run
- * when a process unmaps them, be the device gone or not (rxe's queues): for these
- * the module stays, and the memory of device and context, until the file is closed.
+ * A driver that has disassociate_ucontext() keeps no mapping that refers to its device
+ * after that was called.  Other drivers may have mappings with vm_operations of their
+ * own, which run when a process unmaps them, even after the device was removed (rxe's
+ * queues).  For these drivers the module and the memory of device and context stay
+ * until the file is freed.
  */
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -20,7 +21,7 @@
 #include "queues/queues.h"
 #include "uverbs/uverbs.h"
 
-/* In a section: the device is there. */
+/* Called within a section, so the device exists. */
 static int file_pin(struct ib_uverbs_file *file, struct ib_device *ibdev)
 {
 	if (ibdev->ops.disassociate_ucontext)
@@ -44,7 +45,7 @@ static void file_unpin(struct ib_uverbs_file *file)
 	module_put(owner);
 }
 
-/* For the file of an open node, in a section of its device; -ENODEV if that is going. */
+/* For node_open(), within a section; -ENODEV if the device is being removed. */
 struct ib_uverbs_file *uverbs_file_create(struct uverbs_device *udev)
 {
 	struct ib_uverbs_file *file;
@@ -104,10 +105,10 @@ void uverbs_file_put(struct ib_uverbs_file *file)
 }
 
 /*
- * Takes from the process what it has of the device.  On return: (1) no page of the
- * device is mapped; (2) the driver has destroyed, or was told for the last time of,
- * each object and the context; (3) nothing of these is made any more, as methods begin
- * no more (the file is closed, or its device gone) and those that ran are over.
+ * Ends what the process has of the device.  On return: (1) no page of the device is
+ * mapped; (2) the driver has destroyed each object, or refused the last call to do so,
+ * and has destroyed the context; (3) nothing new is made, because no method begins any
+ * more (the file is closed, or its device removed) and those that ran are over.
  */
 void uverbs_file_teardown(struct ib_uverbs_file *file,
 			  enum rdma_remove_reason why)
@@ -127,8 +128,9 @@ void uverbs_file_teardown(struct ib_uverbs_file *file,
 }
 
 /*
- * The open file is released.  Its mappings each held it, so there are none.  Torn down
- * before it leaves the device's list: until then removal finds it and waits.
+ * Called when the open file is released.  Each mapping holds the open file, so none is
+ * left.  The file is torn down before it leaves the device's list, because until then
+ * removal finds it and waits.
  */
 void uverbs_file_close(struct ib_uverbs_file *file)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * /dev/infiniband/uverbsN: the character device of each RDMA device, what it shows in
- * /sys/class/infiniband_verbs, and the file operations of those who open it.
+ * /dev/infiniband/uverbsN: the character device of each RDMA device, its attributes in
+ * /sys/class/infiniband_verbs, and its file operations.
  *
- * A node is open for as long as its user likes; its device may go before.  Every
- * operation that asks something of the device is a section of it, and fails with -EIO
- * once it is gone.  What destroys an object asks nothing then: providers give back their
- * own memory only when it has succeeded.
+ * A process may keep a node open after the device was removed.  Every operation that
+ * uses the device runs within a section and fails with -EIO once the device was
+ * removed.  Destroying an object does not use the device then, and still succeeds:
+ * provider libraries free their own memory only if it does.
  */
 #include <linux/fs.h>
 #include <linux/idr.h>
@@ -21,11 +21,11 @@
 #include "call/call.h"
 #include "uverbs/uverbs.h"
 
-/* The first nodes have the numbers they always had: see Documentation/admin-guide/devices.txt. */
+/* The first nodes have fixed numbers: see Documentation/admin-guide/devices.txt. */
 #define UVERBS_MAJOR		231
 #define UVERBS_MINOR		192
 #define UVERBS_NR_FIXED		32
-/* An adapter of scalable functions alone may have some thousand. */
+/* An adapter with scalable functions may have some thousand devices. */
 #define UVERBS_NR_NODES		8192
 
 static DEFINE_IDA(node_ida);
@@ -109,11 +109,12 @@ static bool is_raw(const struct vm_area_struct *vma)
 }
 
 /*
- * The driver may map what core can revoke, by rdma_user_mmap_io(), memory of its own,
- * or the device's by itself: the last is noted, for the teardown of the file.
+ * The driver may map device memory by rdma_user_mmap_io(), which core can revoke,
+ * memory of its own, or device memory without core's help.  The last is recorded in
+ * raw_maps for the teardown of the file.
  *
- * Its mmap method looks whether the device may be mapped, then maps it; mmap_lock makes
- * one step of the two for rdma_user_mmap_disassociate().
+ * The driver's mmap method first checks whether the device may be mapped, then maps it.
+ * mmap_lock makes this one step for rdma_user_mmap_disassociate().
  */
 static int call_driver_mmap(struct ib_uverbs_file *file, struct ib_ucontext *context,
 			    struct vm_area_struct *vma)
@@ -232,8 +233,8 @@ static dev_t node_number(int n)
 }
 
 /*
- * Makes @udev reachable.  The node's struct device takes a reference on @udev for as
- * long as somebody refers to it, an open file for one.
+ * Creates the node of @udev.  The node's struct device holds a reference on @udev until
+ * its own last reference is dropped, for example that of an open file.
  */
 int uverbs_node_add(struct uverbs_device *udev)
 {
@@ -261,7 +262,7 @@ int uverbs_node_add(struct uverbs_device *udev)
 }
 EXPORT_SYMBOL_IF_KUNIT(uverbs_node_add);
 
-/* Nobody opens it any more; whoever has it open keeps its memory. */
+/* The node cannot be opened any more; files that are open keep its memory. */
 void uverbs_node_del(struct uverbs_device *udev)
 {
 	cdev_device_del(&udev->cdev, &udev->dev);

@@ -3,18 +3,19 @@
  * Mappings of device memory into processes, from when a driver made them with
  * rdma_user_mmap_io() until they are unmapped.
  *
- * A mapping is live while its record is on the file's list, and revoked once it is
- * not: its pages are gone and faults bring in a dummy page, so that a
- * process that still writes to its doorbell does not die of it.  A record belongs to
- * one VMA and is freed with it; a fork, split or move makes another.  A live record
- * has a reference on its mmap entry, a revoked one has none: the driver may be gone.
+ * A mapping is live while its record is on the file's list, and revoked once the record
+ * is off the list: then its pages were zapped and faults bring in a dummy page, so that
+ * a process that still writes to its doorbell is not killed.  A record belongs to one
+ * VMA and is freed with it; a fork, split or move of the VMA makes another record.  A
+ * live record holds a reference on its mmap entry; a revoked record holds none, because
+ * the driver may have been removed.
  *
- * A page of the device is reachable by a process only through a live mapping:
- * (1) rdma_user_mmap_io() fills in the pages and enters the record under
- * rdma_umaps.lock; (2) the copy of a live VMA is live before it gets the pages, for
- * open() runs first; (3) the copy of a revoked one gets none, for the pages were
- * zapped with the record taken off, under the same hold of rdma_umaps.lock;
- * (4) faults never bring in device memory.
+ * A process can reach a page of the device only through a live mapping: (1)
+ * rdma_user_mmap_io() fills in the pages and enters the record under one hold of
+ * rdma_umaps.lock; (2) the copy of a live VMA is live before it gets the pages, because
+ * open() runs first; (3) the copy of a revoked VMA gets none, because the pages were
+ * zapped and the record taken off the list under one hold of rdma_umaps.lock; (4)
+ * faults never bring in device memory.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -28,7 +29,7 @@ static struct ib_uverbs_file *umap_file(struct vm_area_struct *vma)
 	return vma->vm_file->private_data;
 }
 
-/* Makes a record revoked.  The reference on the entry is the caller's to put. */
+/* Revokes a record.  The caller must put the reference on the returned entry. */
 static struct rdma_user_mmap_entry *umap_retire(struct rdma_umaps *umaps,
 						struct rdma_umap_priv *priv)
 {
@@ -47,8 +48,9 @@ static void umap_put_entry(struct rdma_user_mmap_entry *entry)
 }
 
 /*
- * A VMA was copied, its record with it.  Under mmap_lock of the copy's mm.  The
- * allocation may not fail: a copy without record would keep the device's pages.
+ * Makes the record of a VMA that is a copy of another.  Called under mmap_lock of the
+ * copy's mm.  The allocation may not fail: a copy without a record would keep the
+ * device's pages.
  */
 static void umap_open(struct vm_area_struct *vma)
 {
@@ -73,8 +75,9 @@ static void umap_open(struct vm_area_struct *vma)
 }
 
 /*
- * The record's last reference: (1) off the list, under its lock, revocation does not
- * find it; (2) the VMA is gone, and with it faults and copies.
+ * No reference to the record remains: (1) it is taken off the list under the list's
+ * lock, so revocation does not find it; (2) its VMA is being removed, so it no longer
+ * faults and is not copied.
  */
 static void umap_close(struct vm_area_struct *vma)
 {
@@ -102,8 +105,9 @@ static struct page *umap_dummy_page(struct ib_uverbs_file *file, gfp_t gfp)
 }
 
 /*
- * Only a revoked mapping faults: a live one has all its pages.  The dummy page is mapped
- * by frame, as the device was, and lives as long as the file, which the VMA holds.
+ * Only a revoked mapping faults: a live one has all its pages.  The dummy page is
+ * mapped by frame number, as the device memory was, and exists as long as the file,
+ * which the VMA holds.
  */
 static vm_fault_t umap_fault(struct vm_fault *vmf)
 {
@@ -127,9 +131,10 @@ const struct vm_operations_struct uverbs_umap_ops = {
 EXPORT_SYMBOL_IF_KUNIT(uverbs_umap_ops);
 
 /*
- * Finds the address space of some live mapping, and holds it.  It may be one that
- * nobody uses any more: no thread can reach its pages, which are on their way, and
- * its record is retired instead.  False: no mapping is live.
+ * Finds the address space of some live mapping and takes a reference on it.  If the
+ * address space has no users any more, no thread can reach its pages, which are being
+ * unmapped: then this only revokes the record and sets *@mm to NULL.  Returns false if
+ * no mapping is live.
  */
 static bool umaps_next_mm(struct rdma_umaps *umaps, struct mm_struct **mm)
 {
@@ -167,10 +172,10 @@ static void umaps_zap_mm(struct rdma_umaps *umaps, struct mm_struct *mm,
 }
 
 /*
- * Revokes all mappings that @mm has of a file.  mmap_lock is for writing: it keeps
- * the VMAs from being copied or closed while their records are on neither list, and
- * waits for an munmap() in progress, which holds it for reading while it frees page
- * tables of VMAs that are not closed yet.
+ * Revokes all mappings that @mm has of a file.  mmap_lock is taken for writing: this
+ * keeps the VMAs from being copied or closed while their records are on the local list,
+ * and waits for an munmap() in progress, which holds mmap_lock for reading while it
+ * frees page tables of VMAs that are not closed yet.
  */
 static void umaps_revoke_mm(struct rdma_umaps *umaps, struct mm_struct *mm)
 {
@@ -190,8 +195,8 @@ static void umaps_revoke_mm(struct rdma_umaps *umaps, struct mm_struct *mm)
 }
 
 /*
- * mmap_lock cannot be taken under umaps.lock, so one address space after the other
- * is found, then revoked.
+ * mmap_lock cannot be taken under umaps.lock, so this finds one address space at a time
+ * and then revokes the mappings that it has.
  */
 void uverbs_umaps_revoke(struct ib_uverbs_file *file)
 {

@@ -2,27 +2,29 @@
 /*
  * User objects: what a process refers to by a handle or a file descriptor.
  *
- * The life of one:
- *	begin	made for a method that creates; its handle is reserved but found by
- *		nobody; locked for writing
- *	commit	found by its handle, unlocked, on its file's list, which has the
- *		creator's reference
- *	destroy	the driver's object is gone (uobject->object is NULL), then the handle,
- *		then the list's reference; it stays locked for writing, so whoever
- *		found it before is told -EBUSY
+ * The life of an object:
+ *	begin	a creating method makes it, locked for writing; its handle is reserved,
+ *		but lookups do not find it
+ *	commit	it is put on its file's list, which takes over the creator's reference;
+ *		it is unlocked, and lookups find it by its handle
+ *	destroy	the driver's object is destroyed (uobject->object is NULL), the handle is
+ *		removed, and then the list's reference dropped; the object stays locked
+ *		for writing, so a lookup that found it before gets -EBUSY
  *
- * When the device is removed, what has a handle is left behind: no driver's object, no
- * context, on no list.  Its handle holds the list's reference then, so that its user,
- * who may not know yet, can destroy it as ever and is told what a destroy tells (how
- * many events were read); or until the file is closed.
+ * When the device is removed, an object with a handle is left behind: it has no
+ * driver's object and no context, and is on no list.  Its handle then holds the list's
+ * reference until the file is closed, or until the user, who may not know of the
+ * removal, destroys the object as usual; the response is the usual one, too (how many
+ * events were read).
  *
- * A lock is held for the time of a method and never waited for: usecnt is -1 when
- * locked for writing, else the number of readers.
+ * An object is locked for the time of a method, and a lookup never waits for the lock:
+ * usecnt is -1 when locked for writing, else the number of readers.
  *
- * Who destroys: a method, with the object locked and file->teardown_sem for reading; the
- * release of a descriptor, with it for reading; teardown, with it for writing.  So no two
- * of them meet at one object.  All else that methods do is within a section of the device
- * (uverbs_section_begin()), and teardown runs when there is none any more.
+ * An object is destroyed by a method, with the object locked and file->teardown_sem
+ * held for reading; by the release of a descriptor, with teardown_sem held for reading;
+ * or by teardown, with teardown_sem held for writing.  So no two of them destroy the
+ * same object.  All else that methods do is within a section of the device
+ * (uverbs_section_begin()), and teardown runs when no section is left.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -41,7 +43,7 @@ static void uobject_free(struct kref *ref)
 
 /**
  * uverbs_uobject_put() - drop a reference on a user object's memory
- * @uobject: with a reference, of uverbs_uobject_get() or a lookup
+ * @uobject: object with a reference that uverbs_uobject_get() or a lookup took
  *
  * Context: any.
  */
@@ -88,7 +90,7 @@ static void uobject_unlist(struct ib_uobject *uobj)
 	spin_unlock(&file->objects_lock);
 }
 
-/* The driver's part.  On failure nothing has changed. */
+/* Destroys the driver's object.  On failure nothing has changed. */
 static int uobject_destroy_hw(struct ib_uobject *uobj,
 			      enum rdma_remove_reason why,
 			      struct uverbs_attr_bundle *attrs)
@@ -103,7 +105,7 @@ static int uobject_destroy_hw(struct ib_uobject *uobj,
 	return ret;
 }
 
-/* What follows uobject_destroy_hw() for a committed object. */
+/* Removes the handle and drops the list's reference, after uobject_destroy_hw(). */
 static void uobject_gone(struct ib_uobject *uobj)
 {
 	if (uobj->uapi_object->type_class->remove_handle)
@@ -120,13 +122,14 @@ static bool lookup_fits(const struct ib_uobject *uobj,
 }
 
 /*
- * The object with handle @id, locked as @mode says and with a reference, both given
- * back by rdma_lookup_put_uobject().  @obj: what it must be; NULL: any that has a
- * handle.  Sets the call's context to the object's.
+ * Finds the object with handle @id, locks it as @mode says and takes a reference;
+ * rdma_lookup_put_uobject() gives both back.  @obj is the type that the object must
+ * have, or NULL for any type with handles.  Sets the call's context to the object's.
  *
- * Within a section of the device; may sleep.  ERR_PTR: -EINVAL for something that
- * cannot be a handle, -ENOENT, -EBUSY if the lock is taken, -EOPNOTSUPP for a type
- * or a lock that its class has not.
+ * Called within a section of the device, unless @mode is UVERBS_LOOKUP_DESTROY; may
+ * sleep.  ERR_PTR: -EINVAL if @id cannot be a handle, -ENOENT if there is no such
+ * object (-EBADF for descriptors), -EBUSY if the lock is taken, -EOPNOTSUPP for a type
+ * that the device or a lock that the type's class does not have.
  */
 struct ib_uobject *rdma_lookup_get_uobject(const struct uverbs_api_object *obj,
 					   struct ib_uverbs_file *ufile, s64 id,
@@ -169,7 +172,7 @@ EXPORT_SYMBOL_IF_KUNIT(rdma_lookup_put_uobject);
 
 /* ---- creation ---- */
 
-/* For the classes' alloc_begin(). */
+/* Allocates a user object, locked for writing, for the classes' alloc_begin(). */
 struct ib_uobject *uverbs_uobject_new(const struct uverbs_api_object *obj,
 				      struct uverbs_attr_bundle *attrs)
 {
@@ -189,10 +192,11 @@ struct ib_uobject *uverbs_uobject_new(const struct uverbs_api_object *obj,
 
 /*
  * Makes an object of type @obj for the file of the call, in the call's context (the
- * file's, unless the method is just making one).  Follow it by commit or abort.
+ * file's, unless the method is just making one).  The caller must then commit or abort
+ * it.
  *
- * Within a section of the device; may sleep.  ERR_PTR: -EOPNOTSUPP if the device has
- * no such objects, -EINVAL without a context, -EAGAIN at the limit of the control
+ * Called within a section of the device; may sleep.  ERR_PTR: -EOPNOTSUPP if the device
+ * has no such objects, -EINVAL without a context, -EAGAIN at the limit of the control
  * group, -EMFILE, -ENOMEM.
  */
 struct ib_uobject *rdma_alloc_begin_uobject(const struct uverbs_api_object *obj,
@@ -212,7 +216,7 @@ struct ib_uobject *rdma_alloc_begin_uobject(const struct uverbs_api_object *obj,
 }
 EXPORT_SYMBOL_IF_KUNIT(rdma_alloc_begin_uobject);
 
-/* Once its class has published it, another thread may destroy @uobj. */
+/* Another thread may destroy @uobj once alloc_commit() of its class has published it. */
 void rdma_alloc_commit_uobject(struct ib_uobject *uobj,
 			       struct uverbs_attr_bundle *attrs)
 {
@@ -224,8 +228,8 @@ void rdma_alloc_commit_uobject(struct ib_uobject *uobj,
 EXPORT_SYMBOL_IF_KUNIT(rdma_alloc_commit_uobject);
 
 /*
- * @hw_obj_valid: the driver's object is there and is to be destroyed, too.  If the
- * driver will not destroy it, teardown tries again; nobody finds it meanwhile.
+ * @hw_obj_valid: the driver's object exists and must be destroyed, too.  If the driver
+ * refuses, teardown of the file tries again; lookups do not find @uobj meanwhile.
  */
 void rdma_alloc_abort_uobject(struct ib_uobject *uobj,
 			      struct uverbs_attr_bundle *attrs,
@@ -247,8 +251,9 @@ EXPORT_SYMBOL_IF_KUNIT(rdma_alloc_abort_uobject);
 /* ---- destruction ---- */
 
 /*
- * Ends a committed object that the caller has a reference on, or leaves it as it was.
- * Without a section, teardown was before or comes after it.
+ * Destroys a committed object on which the caller has a reference; on failure the
+ * object is as before.  Teardown has run before or runs afterwards, even if the caller
+ * is not within a section.
  */
 static int uobject_end(struct ib_uobject *uobj, struct uverbs_attr_bundle *attrs)
 {
@@ -285,13 +290,13 @@ static struct ib_uobject *uobject_find_and_end(const struct uverbs_api_object *o
 }
 
 /*
- * Destroys the object with handle @id as its user asked for.  It is returned with
- * the reference of a lookup for UVERBS_LOOKUP_DESTROY, for what it has to tell yet.
- * ERR_PTR: as rdma_lookup_get_uobject(), and what the driver says, the object being
- * as it was.
+ * Destroys the object with handle @id at the request of its user.  Returns the user
+ * object with the reference of a lookup for UVERBS_LOOKUP_DESTROY, so that the caller
+ * can still read from it what to report to the user.  ERR_PTR: as
+ * rdma_lookup_get_uobject(), or the driver's error, and then the object is as before.
  *
- * Needs no section of the device.  While that is being removed, whichever of teardown and
- * this call has teardown_sem first destroys the driver's object.
+ * Needs no section of the device.  While the device is being removed, either teardown
+ * or this call destroys the driver's object, whichever takes teardown_sem first.
  */
 struct ib_uobject *__uobj_get_destroy(const struct uverbs_api_object *obj,
 				      u32 id, struct uverbs_attr_bundle *attrs)
@@ -317,13 +322,13 @@ int __uobj_perform_destroy(const struct uverbs_api_object *obj, u32 id,
 }
 EXPORT_SYMBOL_IF_KUNIT(__uobj_perform_destroy);
 
-/* The last close of an object's descriptor. */
+/* Called at the last close of an object's descriptor. */
 void uverbs_uobject_closed(struct ib_uobject *uobj)
 {
 	struct ib_uverbs_file *file = uobj->ufile;
 
 	down_read(&file->teardown_sem);
-	/* Unless its file was torn down before. */
+	/* NULL if the uverbs file was torn down before. */
 	if (uobj->object) {
 		WARN_ON_ONCE(uobject_destroy_hw(uobj, RDMA_REMOVE_CLOSE, NULL));
 		uobject_unlist(uobj);
@@ -334,7 +339,7 @@ void uverbs_uobject_closed(struct ib_uobject *uobj)
 
 /* ---- teardown of a file ---- */
 
-/* The driver's part of @uobj is over. */
+/* Takes @uobj off the list, after the driver's object was destroyed or given up. */
 static void uobject_torn_down(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {
 	list_del_init(&uobj->list);
@@ -344,8 +349,9 @@ static void uobject_torn_down(struct ib_uobject *uobj, enum rdma_remove_reason w
 }
 
 /*
- * Destroys what it can, the newest first, and leaves the rest in the same order.
- * Whether another pass may get further: something was destroyed, something is left.
+ * Destroys the objects that the driver lets it destroy, newest first, and leaves the
+ * others in the same order.  Returns whether another pass may get further: some object
+ * was destroyed, and some are left.
  */
 static bool teardown_pass(struct ib_uverbs_file *file,
 			  enum rdma_remove_reason why)
@@ -365,16 +371,17 @@ static bool teardown_pass(struct ib_uverbs_file *file,
 }
 
 /*
- * Destroys all objects of a file.  Nobody runs a method of the file any more, or
- * begins one: it is being closed, or its device is gone and the sections are over.
- * teardown_sem keeps releases of descriptors and late destroys away; nobody else
+ * Destroys all objects of a file.  No method of the file runs or begins any more: the
+ * file is being closed, or its device was removed and the sections are over.
+ * teardown_sem keeps out releases of descriptors and late destroys; nothing else
  * touches the list.
  *
- * Objects are used by later ones for the most part, so backwards is right; for the
- * rest it goes over them until nothing more can be destroyed.  What the driver keeps
- * even so is forgotten: (1) it is told, by RDMA_REMOVE_DRIVER_FAILURE, that this was
- * the last call; (2) its handle goes, and the list's reference with it, or stays as that
- * of any object which the device left behind.
+ * Most objects use only older ones, so the newest are destroyed first; for the others
+ * the passes are repeated until no more can be destroyed.  An object that the driver
+ * still refuses to destroy is forgotten: (1) RDMA_REMOVE_DRIVER_FAILURE tells the
+ * driver that this was the last call; (2) the handle is removed and the list's
+ * reference dropped, or the handle stays like that of any object which a removed device
+ * left behind.
  */
 void uverbs_objects_teardown(struct ib_uverbs_file *file,
 			     enum rdma_remove_reason why)

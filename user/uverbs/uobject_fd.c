@@ -2,11 +2,11 @@
 /*
  * User objects that are a file descriptor.
  *
- * Such an object ends when its descriptor's file is released, or when the uverbs file
- * it was made from is torn down, whichever comes first.  Its struct file, reachable by
- * its user all the time, holds a reference on the object's memory and one on the uverbs
- * file's; the methods of that file (read, poll, ...) are told by destroy_object() that
- * there will be nothing more to report.
+ * Such an object is destroyed when its descriptor's struct file is released, or when
+ * the uverbs file it was made from is torn down, whichever comes first.  The struct
+ * file, which its user can reach all the time, holds a reference on the object's memory
+ * and one on the uverbs file's.  destroy_object() makes its methods (read, poll, ...)
+ * report that there will be no more events.
  */
 #include <linux/anon_inodes.h>
 #include <linux/export.h>
@@ -31,7 +31,7 @@ static struct ib_uobject *fd_alloc_begin(const struct uverbs_api_object *obj,
 	struct file *filp;
 	int ret;
 
-	/* Without it nothing would ever end the object. */
+	/* Without one of these release methods nothing would ever destroy the object. */
 	if (WARN_ON(type->fops->release != uverbs_uobject_fd_release &&
 		    type->fops->release != uverbs_async_release))
 		return ERR_PTR(-EINVAL);
@@ -42,7 +42,7 @@ static struct ib_uobject *fd_alloc_begin(const struct uverbs_api_object *obj,
 	if (ret < 0)
 		goto err;
 	uobj->id = ret;
-	/* No private data yet: its release will find nothing to end. */
+	/* No private data yet, so a release before commit finds nothing to destroy. */
 	filp = anon_inode_getfile(type->name, type->fops, NULL, type->flags);
 	if (IS_ERR(filp)) {
 		ret = PTR_ERR(filp);
@@ -101,7 +101,7 @@ static struct ib_uobject *fd_lookup_get(const struct uverbs_api_object *obj,
 
 static void fd_lookup_put(struct ib_uobject *uobj, enum rdma_lookup_mode mode)
 {
-	/* Within a section: the object was not destroyed. */
+	/* Within a section the object is not destroyed, so this is still its file. */
 	fput(uobj->object);
 }
 
@@ -125,11 +125,11 @@ EXPORT_SYMBOL(uverbs_fd_class);
 
 /**
  * uverbs_uobject_fd_release() - the release method of every descriptor object
- * @inode: the file's
+ * @inode: inode of the file
  * @filp: the file, whose private data is the struct ib_uobject
  *
- * Destroys the object unless it was destroyed before, and drops the file's references
- * on it.
+ * Destroys the object unless it was destroyed before, and drops the references that the
+ * struct file holds.
  *
  * Context: process; may sleep.
  * Return: 0.

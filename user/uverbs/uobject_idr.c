@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * User objects with a handle: a number of their file's, and a charge to the control
- * group of who made them.
+ * User objects with a handle, a number that is valid in their file.  Each is charged to
+ * the control group of the process that made it.
  *
- * A handle is found under RCU.  The table has no reference of its own: an object
- * leaves it before the list's reference is dropped, and its memory goes a grace
- * period after the last.  What a removed device left behind is in the table alone, which
- * then has the list's reference (uobject.c).
+ * Handles are looked up under RCU.  The table of handles holds no reference: an object
+ * is removed from it before the list's reference is dropped, and its memory is freed a
+ * grace period after the last reference.  An object that a removed device left behind
+ * is only in the table, which then holds the list's reference (uobject.c).
  */
 #include <linux/export.h>
 #include <linux/xarray.h>
@@ -40,7 +40,7 @@ static struct ib_uobject *idr_alloc_begin(const struct uverbs_api_object *obj,
 				   RDMACG_RESOURCE_HCA_OBJECT);
 	if (ret)
 		goto err;
-	/* Reserved: lookups find nothing there yet. */
+	/* The handle is reserved: lookups find nothing there yet. */
 	ret = xa_alloc(&uobj->ufile->handles, &id, NULL, xa_limit_31b,
 		       GFP_KERNEL_ACCOUNT);
 	if (ret)
@@ -59,7 +59,7 @@ static void idr_alloc_commit(struct ib_uobject *uobj)
 {
 	struct ib_uverbs_file *file = uobj->ufile;
 
-	/* The slot is there: this does not allocate. */
+	/* The slot exists, so this does not allocate. */
 	WARN_ON(xa_is_err(xa_store(&file->handles, uobj->id, uobj,
 				   GFP_KERNEL)));
 }
@@ -99,14 +99,15 @@ static int idr_destroy_hw(struct ib_uobject *uobj, enum rdma_remove_reason why,
 static void idr_remove_handle(struct ib_uobject *uobj)
 {
 	xa_erase(&uobj->ufile->handles, uobj->id);
-	/* Unless its device has gone before it. */
+	/* NULL if the device was removed before: see uverbs_handle_leave(). */
 	if (uobj->context)
 		idr_uncharge(uobj);
 }
 
 /*
- * The device goes, and the driver's part of @uobj is gone.  True: its user has a handle of
- * it, which stays with the list's reference.  Under teardown_sem, for writing.
+ * Called when the device is being removed and the driver's object of @uobj was
+ * destroyed.  Returns true if the user has a handle of @uobj; the handle stays and
+ * takes over the list's reference.  Under teardown_sem, held for writing.
  */
 bool uverbs_handle_leave(struct ib_uobject *uobj)
 {
@@ -119,7 +120,7 @@ bool uverbs_handle_leave(struct ib_uobject *uobj)
 	return true;
 }
 
-/* The file is being closed: nobody destroys any more what its device left behind. */
+/* The file is being closed: drops the objects that its removed device left behind. */
 void uverbs_handles_drop(struct ib_uverbs_file *file)
 {
 	struct ib_uobject *uobj;

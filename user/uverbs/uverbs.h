@@ -7,18 +7,18 @@
  *
  * Lock order, outermost first:
  *	uverbs_device.lock		the files of one device (device.c)
- *	  ib_uverbs_file.teardown_sem	its objects, against their end (file.c)
- *	    mm->mmap_lock		of any process that maps one
+ *	  ib_uverbs_file.teardown_sem	destruction of a file's objects (file.c)
+ *	    mm->mmap_lock		of any process that maps device memory
  *	      ib_uverbs_file.mmap_lock	mmap() of one file (node.c)
  *	        rdma_umaps.lock		the mappings of one file (umap.c)
  *	    uverbs_device.xrcds_lock	the XRC domains of one device (xrcd.c)
- *	    ib_uverbs_file.objects_lock, the lock of its handles
+ *	    ib_uverbs_file.objects_lock, the xa_lock of ib_uverbs_file.handles
  *	dma_buf.resv			one dma-buf (umem/dmabuf.c); exporters call
  *					move_notify under it
  *	mm->mmap_lock
  *	  ib_umem_odp.umem_mutex	pages of one region (umem/odp.c); taken in MMU
- *					notifiers: nothing that reclaims under it
- * The three groups do not nest in each other.  Under any of them, and in any context:
+ *					notifiers, so nothing may enter reclaim under it
+ * The three groups do not nest in each other.  Taken under any of them, in any context:
  *	uverbs_event_queue.lock		the events of one descriptor (event.c)
  */
 #include <linux/cdev.h>
@@ -37,19 +37,19 @@
 #include <rdma/uverbs_std_types.h>
 #include <ibex/mmap.h>
 
-/* ---- device.c: what ib_uverbs keeps beside each device, and its open files ---- */
+/* ---- device.c: what ib_uverbs keeps for each device, and its open files ---- */
 struct uverbs_device {
 	struct ib_device *ibdev;	/* valid within a section */
 	struct uverbs_api *uapi;	/* likewise; see uobj_get_type() */
-	struct device dev;		/* uverbsN: node.c; holds one reference */
+	struct device dev;		/* uverbsN (node.c); holds a reference */
 	struct cdev cdev;
-	struct kref ref;		/* the client's, the node's, one a file, lookups' */
+	struct kref ref;		/* held by client, node, each file and lookups */
 	struct rcu_head rcu;
-	struct srcu_struct srcu;	/* sections: calls of the driver for a process */
+	struct srcu_struct srcu;	/* sections, in which the driver may be called */
 	bool gone;			/* written under lock; READ_ONCE() in sections */
-	struct mutex lock;		/* files */
+	struct mutex lock;		/* protects files */
 	struct list_head files;		/* of ib_uverbs_file.on_device */
-	struct mutex xrcds_lock;	/* xrcds */
+	struct mutex xrcds_lock;	/* protects xrcds */
 	struct rb_root xrcds;		/* of struct uverbs_xrcd, by inode: xrcd.c */
 };
 
@@ -73,34 +73,35 @@ void uverbs_nodes_exit(void);
 int uverbs_node_add(struct uverbs_device *udev);
 void uverbs_node_del(struct uverbs_device *udev);
 
-/* ---- file.c: an open file, and its end ---- */
+/* ---- file.c: an open file and its teardown ---- */
 struct uverbs_async;
 
 struct ib_uverbs_file {
-	struct rdma_umaps umaps;	/* first: core finds it there */
-	struct kref ref;		/* the open file's, and one a descriptor object */
-	struct uverbs_device *device;	/* a reference */
+	struct rdma_umaps umaps;	/* must be first: see rdma_umaps_of() */
+	struct kref ref;		/* of the open file and each descriptor object */
+	struct uverbs_device *device;	/* holds a reference */
 	struct list_head on_device;	/* protected by device->lock */
 	struct address_space *mapping;	/* the node's; valid until the file is closed */
 	struct mutex mmap_lock;		/* held over calls of the driver's mmap method */
-	bool raw_maps;			/* the driver mapped the device by itself */
+	bool raw_maps;			/* the driver mapped device memory on its own */
 	/*
-	 * Of a driver whose own mappings may outlive its device (file.c): references
-	 * on device and module, and the context, once it ended.
+	 * Set for a driver whose own mappings may outlive its device (file.c): pinned
+	 * holds references on the device and its module, retired_context is the context
+	 * that was torn down but not freed.
 	 */
 	struct ib_device *pinned;
 	struct ib_ucontext *retired_context;
-	/* What revoked mappings show; set once, under umaps.lock. */
+	/* Page that revoked mappings show; set once, under umaps.lock. */
 	struct page *dummy_page;
 
-	/* For writing: teardown.  For reading: destroys, releases of descriptors. */
+	/* Teardown holds it for writing; destroys and descriptor releases for reading. */
 	struct rw_semaphore teardown_sem;
-	struct ib_ucontext *context;	/* set once in a section; teardown_sem after */
-	int context_begun;		/* someone makes the context, or has; cmpxchg() */
-	struct uverbs_async *async;	/* the default one: async.c */
+	struct ib_ucontext *context;	/* set in a section; cleared under teardown_sem */
+	int context_begun;		/* context is being made or was made; cmpxchg() */
+	struct uverbs_async *async;	/* the default event descriptor: async.c */
 	struct xarray handles;		/* struct ib_uobject by id; lookups under RCU */
-	spinlock_t objects_lock;	/* objects, but for teardown */
-	struct list_head objects;	/* ib_uobject.list, committed; newest first */
+	spinlock_t objects_lock;	/* protects objects, except in teardown */
+	struct list_head objects;	/* of ib_uobject.list; newest first */
 };
 
 struct ib_uverbs_file *uverbs_file_create(struct uverbs_device *udev);
@@ -127,10 +128,10 @@ bool uverbs_handle_leave(struct ib_uobject *uobj);
 void uverbs_handles_drop(struct ib_uverbs_file *file);
 
 /* ---- umap.c: mappings of device memory ---- */
-/* The file's mmap method sets them before it calls the driver's. */
+/* The mmap method of the file sets these before it calls the driver's. */
 extern const struct vm_operations_struct uverbs_umap_ops;
 
-/* Ends all mappings of a file now, in all processes; they show a dummy page instead. */
+/* Revokes all mappings of a file in all processes: they show a dummy page instead. */
 void uverbs_umaps_revoke(struct ib_uverbs_file *file);
 
 #endif
