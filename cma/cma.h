@@ -3,21 +3,23 @@
 #define IBEX_CMA_H
 
 /*
- * What all files of rdma_cm share; what a folder offers the others is in its own header.
+ * Declarations shared by all files of rdma_cm.  What a folder exports to the others is in
+ * its own header.
  *
  * Lock order, outermost first:
- *	id->handler_mutex	one id's callbacks; a second id's is only taken
- *				inside to destroy that id
- *	  cma_topology		which devices exist and which ids listen on all
- *	    id->qp_mutex	the id's QP and the moves of its state
+ *	id->handler_mutex	one id's callbacks; a second id's handler_mutex is
+ *				taken inside it only to destroy that second id
+ *	  cma_topology		the devices, and the ids that listen on all of them
+ *	    id->qp_mutex	the id's QP and its state transitions
  *	      rtnl
- *		bucket->lock	who uses a port
- *		dev->lock	the ids of a device
- *		  id->lock	an id's state and short fields
+ *		bucket->lock	the users of a port
+ *		dev->lock	the ids bound to a device
+ *		  id->lock	an id's state and its short fields
  *
- * Nothing that waits for a callback (ib_destroy_cm_id, iw_destroy_cm_id,
- * rdma_addr_cancel, ib_sa_free_multicast, cma_id_free) is called under any of
- * these but rtnl's outside.
+ * Some functions wait for a callback: ib_destroy_cm_id, iw_destroy_cm_id,
+ * rdma_addr_cancel, ib_sa_free_multicast, cma_id_free.  Of these locks only a
+ * handler_mutex may be held while they are called, and only one that the awaited
+ * callback does not take.
  */
 #include <linux/completion.h>
 #include <linux/mutex.h>
@@ -36,7 +38,7 @@
 #include <ibex/gid.h>
 #include <ibex/restrack.h>
 
-/* CM timing: 4.096 us * 2^20 = 4.3 s a response, 15 retries, 69 s for an MRA. */
+/* CM timing: 4.096 us * 2^20 = 4.3 s per response, 15 retries, 69 s for an MRA. */
 #define CMA_RESPONSE_TIMEOUT	20
 #define CMA_MAX_RETRIES		15
 #define CMA_MRA_TIMEOUT		24

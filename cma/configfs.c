@@ -3,8 +3,8 @@
  * /sys/kernel/config/rdma_cm/HCA/ports/N/default_roce_{mode,tos}
  * (Documentation/ABI/testing/configfs-rdma_cm).
  *
- * The directories keep no reference to a device: each access looks the device
- * up by the name of its directory, and fails with ENODEV when it is gone.
+ * The directories hold no reference to a device: each access looks the device up by
+ * the name of its directory, and fails with ENODEV if the device no longer exists.
  */
 #include <linux/configfs.h>
 #include <linux/module.h>
@@ -29,7 +29,7 @@ static struct cma_hca_dir *to_hca_dir(struct config_item *item)
 	return container_of(to_config_group(item), struct cma_hca_dir, group);
 }
 
-/* The settings of a port's directory; *@dev has a reference unless NULL. */
+/* Returns the settings of a port's directory, with a reference to *@dev, or NULL. */
 static struct cma_port *cma_dir_port(struct config_item *item,
 				     struct cma_dev **dev, u32 *port)
 {

@@ -2,7 +2,7 @@
 /*
  * rdma_cm: connections by IP address over InfiniBand, RoCE and iWARP.
  *
- * Set-up and end of the module, and what each network namespace has.
+ * Initialization and exit of the module, and the data of each network namespace.
  */
 #include <linux/module.h>
 #include <linux/workqueue.h>
@@ -17,7 +17,7 @@ MODULE_AUTHOR("The Ibex developers");
 MODULE_DESCRIPTION("RDMA connection manager");
 MODULE_LICENSE("Dual BSD/GPL");
 
-/* Runs cma_event_work(), one item an id, side by side. */
+/* Runs cma_event_work(), one work item per id, in parallel. */
 struct workqueue_struct *cma_wq;
 
 static unsigned int cma_net_id;
@@ -38,7 +38,7 @@ static int cma_ps_index(enum rdma_ucm_port_space ps)
 	}
 }
 
-/* NULL: there is no such port space. */
+/* Returns NULL if there is no such port space. */
 struct cma_port_space *cma_port_space(struct net *net,
 				      enum rdma_ucm_port_space ps)
 {
@@ -58,7 +58,7 @@ static int __net_init cma_net_init(struct net *net)
 	return 0;
 }
 
-/* Each id pins its namespace, so no port is in use any more. */
+/* Each id holds a reference to its namespace, so no port is in use any more. */
 static void __net_exit cma_net_exit(struct net *net)
 {
 	struct cma_net *cnet = net_generic(net, cma_net_id);
@@ -79,7 +79,7 @@ static struct pernet_operations cma_net_ops = {
 
 static int __init cma_wq_init(void)
 {
-	/* Storage is reconnected when memory is short: a rescuer for it. */
+	/* Storage must be able to reconnect when memory is short: needs a rescuer. */
 	cma_wq = alloc_workqueue("rdma_cm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	return cma_wq ? 0 : -ENOMEM;
 }
@@ -99,7 +99,7 @@ static void cma_pernet_exit(void)
 	unregister_pernet_subsys(&cma_net_ops);
 }
 
-/* In order of init; the exits of those that succeeded run backwards. */
+/* In order of init; exit is in reverse order, for the parts that succeeded. */
 static const struct {
 	int (*init)(void);
 	void (*exit)(void);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Where the tracepoints of trace.h are.
- */
+/* Defines the tracepoints of trace.h. */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

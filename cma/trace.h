@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Tracepoints of the CMA; names and fields are user ABI.  Each shows the id's
+ * Tracepoints of the CMA; names and fields are user ABI.  The events of an id show its
  * number for resource tracking and both addresses.
  */
 #undef TRACE_SYSTEM

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Addresses of the three families ids are bound to, without their differences:
- * as keys of tables, whether they are a wildcard, and their port.
+ * Hides the differences between the three address families of ids: addresses as keys
+ * of tables, the tests for a wildcard and a loopback address, and the port.
  */
 #include <net/ipv6.h>
 
@@ -13,7 +13,7 @@ bool cma_addr_family_ok(const struct sockaddr *addr)
 	       addr->sa_family == AF_IB;
 }
 
-/* The key names the address alone, without its port. */
+/* The key contains the address without its port. */
 void cma_addr_key_init(struct cma_addr_key *key, const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const void *)addr;
@@ -61,7 +61,7 @@ bool cma_addr_loopback(const struct sockaddr *addr)
 	}
 }
 
-/* Of an AF_IB address, the port is what its service id says under its mask. */
+/* The port of an AF_IB address is the low 16 bits of its masked service id. */
 __be16 cma_addr_port(const struct sockaddr *addr)
 {
 	const struct sockaddr_ib *ib = (const void *)addr;

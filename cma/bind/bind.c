@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * From a local address to the device, port and GID that carry it.
+ * Finds the device, port and GID for a local address.
  *
- * On RoCE an IP address is a GID, on the netdev the address is on.  On
- * InfiniBand the IPoIB link address contains the port's GID.  On iWARP the
- * netdev of the port decides.
+ * On RoCE an IP address is a GID of the netdev that has the address.  On InfiniBand
+ * the IPoIB link address contains the port's GID.  On iWARP the port is found by its
+ * netdev.
  */
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
@@ -13,8 +13,8 @@
 #include "id/id.h"
 
 struct cma_local {
-	struct cma_gid_key key;		/* of the GID, as the hints know it */
-	union ib_gid link_gid;		/* in the link address; not for RoCE */
+	struct cma_gid_key key;		/* key of the GID for gid_hint.c */
+	union ib_gid link_gid;		/* GID in the link address; not for RoCE */
 	struct net *net;
 	struct net_device *ndev;	/* with a reference, or NULL */
 };
@@ -49,7 +49,7 @@ cma_match_iwarp(struct ib_device *device, u32 port, const struct cma_local *l)
 	return ERR_PTR(-ENODEV);
 }
 
-/* The GID attribute, with a reference, under which @port has the address. */
+/* Returns the GID attribute of the address on @port, with a reference, or an error. */
 static const struct ib_gid_attr *cma_match(struct cma_dev *dev, u32 port,
 					   const struct cma_local *l)
 {
@@ -129,7 +129,7 @@ static bool cma_search_hint(const struct cma_local *l,
 	return false;
 }
 
-/* What is known of an id's source address.  On success l->ndev is to be put. */
+/* Fills in what is known of an id's source address.  If it succeeds, put l->ndev. */
 static int cma_local_init(struct cma_local *l, struct cma_id *idp)
 {
 	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
@@ -153,11 +153,11 @@ static int cma_local_init(struct cma_local *l, struct cma_id *idp)
 /*
  * cma_bind_device() - bind an id to the device that has its source address
  *
- * route.addr holds the IP address and, in dev_addr, its link address, the type
- * of link and the netdev.
+ * route.addr must hold the IP address and, in dev_addr, its link address, the link
+ * type and the netdev.
  *
  * Context: may sleep.
- * Return: 0, or -ENODEV if no device has the address or it is going.
+ * Return: 0, or -ENODEV if no device has the address or the device is being removed.
  */
 int cma_bind_device(struct cma_id *idp)
 {
@@ -173,13 +173,14 @@ int cma_bind_device(struct cma_id *idp)
 }
 
 /*
- * cma_bind_iwarp() - bind the id of an iWARP request to the port that it came by
- * @dev: the device, whose reference is taken over
+ * cma_bind_iwarp() - bind the id of an iWARP request to the port that received it
+ * @dev: the device; takes over the caller's reference
  *
- * An address may be of no port's netdev: the provider says it is the device's.
+ * If no port's netdev has the address, the id is bound to the first port: the address
+ * is the device's, as its provider reported the request.
  *
- * Return: 0; -ENODEV if the device is going; -EADDRNOTAVAIL if no netdev has the
- * address.
+ * Return: 0; -ENODEV if the device is being removed; -EADDRNOTAVAIL if no netdev has
+ * the address.
  */
 int cma_bind_iwarp(struct cma_id *idp, struct cma_dev *dev)
 {
@@ -212,7 +213,7 @@ bool cma_port_active(struct ib_device *device, u32 port)
 	       state == IB_PORT_ACTIVE;
 }
 
-/* How well a GID of ours serves to reach @dgid: 2 is it, 1 same subnet. */
+/* How well @gid serves to reach @dgid: 2: it is @dgid; 1: same subnet; 0: neither. */
 static int cma_gid_rank(const union ib_gid *gid, const union ib_gid *dgid)
 {
 	if (!memcmp(gid, dgid, sizeof(*gid)))
@@ -256,8 +257,8 @@ static void cma_rank_port(struct cma_dev *dev, u32 port, u16 pkey,
 /*
  * cma_bind_device_ib() - bind an id to a device that reaches its AF_IB peer
  *
- * The source address becomes the GID that was chosen: that of the peer itself
- * if it is local, else one of the same subnet.
+ * The source address becomes the local GID that was chosen: the peer's own GID if that
+ * is local, otherwise a GID of the same subnet.
  *
  * Return: 0 or -ENODEV.
  */

@@ -2,11 +2,11 @@
 #ifndef CMA_BIND_H
 #define CMA_BIND_H
 
-/* Addresses, ports and listeners: what an id is bound to, and who else is. */
+/* Addresses, ports and listeners: what an id is bound to, and shares with other ids. */
 #include "cma.h"
 
 /* ---- bind.c: which device and port an address belongs to ---- */
-/* All set id.device, id.port_num and the SGID, or return -ENODEV. */
+/* All set id.device, id.port_num and the SGID, or return an error. */
 int cma_bind_device(struct cma_id *idp);	/* by src_addr and dev_addr */
 int cma_bind_iwarp(struct cma_id *idp, struct cma_dev *dev);
 int cma_bind_device_ib(struct cma_id *idp);	/* AF_IB: by the DGID's subnet */
@@ -14,12 +14,12 @@ bool cma_port_active(struct ib_device *device, u32 port);
 
 /* ---- loopback.c: this host as its own peer ---- */
 bool cma_is_this_host(const struct sockaddr *addr);
-int cma_bind_loopback(struct cma_id *idp);	/* as those of bind.c; to any */
+int cma_bind_loopback(struct cma_id *idp);	/* like bind.c's; any device will do */
 int cma_resolve_loopback(struct cma_id *idp);
 int cma_roce_gid(struct cma_id *idp, struct sockaddr *addr,
 		 union ib_gid *gid);
 
-/* ---- gid_hint.c: the last device that answered to an address ---- */
+/* ---- gid_hint.c: the device on which an address was found last ---- */
 struct cma_gid_key {
 	union ib_gid gid;
 	const struct net *net;
@@ -35,7 +35,7 @@ void cma_gid_hint_add(struct cma_dev *dev, u32 port,
 void cma_gid_hint_del(struct cma_dev *dev, const struct cma_gid_key *key);
 void cma_gid_hint_purge(struct cma_dev *dev);
 
-/* ---- addr_key.c: addresses as table keys, and what is asked of them ---- */
+/* ---- addr_key.c: addresses as table keys, and their properties ---- */
 struct cma_addr_key {
 	u16 family;		/* AF_INET, AF_INET6 or AF_IB */
 	u16 pad;
@@ -50,7 +50,7 @@ bool cma_addr_loopback(const struct sockaddr *addr);
 __be16 cma_addr_port(const struct sockaddr *addr);
 void cma_addr_set_any(struct sockaddr *addr, sa_family_t family);
 
-/* ---- listeners.c: who listens where ---- */
+/* ---- listeners.c: the table of listeners ---- */
 int cma_listeners_init(void);
 void cma_listeners_exit(void);
 int cma_listeners_add(struct cma_id *idp);
@@ -59,7 +59,7 @@ struct cma_id *cma_port_find_listener(struct net *net,
 				      enum rdma_ucm_port_space ps, __be16 port,
 				      const struct sockaddr *addr);
 
-/* ---- port_space.c: ports and who uses them ---- */
+/* ---- port_space.c: ports and their users ---- */
 struct cma_port_space {
 	struct xarray buckets;		/* struct cma_bucket by port */
 };

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Hints: which port of which device answered to a local address last.
+ * Hints: the device and port on which a local address was found last.
  *
- * Without them, each id that is bound would look through the GID tables of all
- * ports of all devices.  A hint is only where to look first: the port's GID
- * table then says whether the address is still there, so hints need not follow
- * addresses that come and go.
+ * Without hints, binding an id would search the GID tables of all ports of all
+ * devices.  A hint only says where to look first: the port's GID table then tells
+ * whether the address is still there, so hints need not follow changes of addresses.
  *
- * A hint is read under RCU; it is in the table and on its device's list or on
- * neither, which dev->lock protects.
+ * Hints are read under RCU.  A hint is either in both the table and its device's list,
+ * or in neither; dev->lock protects this.
  */
 #include <linux/jhash.h>
 #include <linux/rhashtable.h>
@@ -17,15 +16,15 @@
 #include "bind/bind.h"
 #include "id/id.h"
 
-/* More addresses than that are not in use at a time; old ones make way. */
+/* Per device.  More are not in use at a time; a new hint replaces the oldest. */
 #define CMA_MAX_HINTS	1024
 
 struct cma_gid_hint {
 	struct rhash_head hash;
 	struct cma_gid_key key;
-	struct cma_dev *dev;		/* purges its hints before it goes */
+	struct cma_dev *dev;		/* purges its hints when it is removed */
 	u32 port;
-	struct list_head node;		/* in dev->hints; protected by its lock */
+	struct list_head node;		/* in dev->hints; protected by dev->lock */
 	struct rcu_head rcu;
 };
 
@@ -48,7 +47,7 @@ void cma_gid_hint_exit(void)
 	rhashtable_destroy(&cma_gid_hints);
 }
 
-/* With a reference, or NULL. */
+/* Returns the device that had the address last, with a reference, or NULL. */
 struct cma_dev *cma_gid_hint_find(const struct cma_gid_key *key, u32 *port)
 {
 	struct cma_gid_hint *hint;
@@ -74,7 +73,7 @@ static void cma_gid_hint_drop(struct cma_dev *dev, struct cma_gid_hint *hint)
 	kfree_rcu(hint, rcu);
 }
 
-/* Forgets one address of @dev, where it was not found any more. */
+/* Removes the hint for an address that was no longer found on @dev. */
 void cma_gid_hint_del(struct cma_dev *dev, const struct cma_gid_key *key)
 {
 	struct cma_gid_hint *hint;
@@ -96,7 +95,7 @@ void cma_gid_hint_purge(struct cma_dev *dev)
 	spin_unlock(&dev->lock);
 }
 
-/* Without memory, or if another device has the address too, there is none. */
+/* Adds no hint if there is no memory, or if the address has one already. */
 void cma_gid_hint_add(struct cma_dev *dev, u32 port,
 		      const struct cma_gid_key *key)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who listens where: one hash table over (namespace, port space, port, address),
- * read under RCU for every request that comes in.  Who may be in it together the
- * ports decide (port_space.c).
+ * The table of listeners: one hash table, keyed by (namespace, port space, port,
+ * address), and read under RCU for every incoming request.  port_space.c decides which
+ * listeners may be in it at the same time.
  */
 #include <linux/jhash.h>
 #include <linux/rhashtable.h>
@@ -81,7 +81,7 @@ void cma_listeners_exit(void)
 	rhashtable_destroy(&cma_listeners);
 }
 
-/* Lets requests find an id that has claimed its port.  An error of the table. */
+/* Lets requests find an id that has claimed its port.  Returns an error of the table. */
 int cma_listeners_add(struct cma_id *idp)
 {
 	return rhashtable_insert_fast(&cma_listeners, &idp->listen_node,
@@ -106,11 +106,11 @@ static struct cma_id *cma_listener_get(const struct cma_listen_key *key,
 }
 
 /*
- * cma_port_find_listener() - who listens for requests to an address
- * @addr: the address the request is for; its port is not looked at
+ * cma_port_find_listener() - find the listener for requests to an address
+ * @addr: the destination address of the request; its port is ignored
  *
- * The most specific wins: the address, then any address of its family, then,
- * for IPv4, any IPv6 address.
+ * The most specific listener is used: one on @addr, else one on the wildcard of its
+ * family, else, for IPv4, one on the IPv6 wildcard.
  *
  * Context: any.
  * Return: the listener with a reference (cma_id_put()), or NULL.

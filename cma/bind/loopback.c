@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * This host as its own peer: the wildcard as a destination, and the loopback
- * addresses, which seldom are a GID.  Any device can carry what a host says to
- * itself; both ends choose by the same rule, so that they meet on one.
+ * Connections of this host to itself: to the wildcard, or to a loopback address, which
+ * is seldom a GID.  Any device can carry such a connection.  Both ends choose the
+ * device by the same rule, so that they use the same one.
  *
- * The IP addresses of the connection stay what they are, the GIDs are those of
- * the port that was chosen.
+ * The IP addresses of the connection are not changed; the GIDs are those of the port
+ * that was chosen.
  */
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
@@ -14,15 +14,15 @@
 #include "bind/bind.h"
 #include "id/id.h"
 
-/* How well a GID serves, by the greatest bit: 0 not at all. */
+/* How well a GID serves: the highest bit decides; 0 means not at all. */
 enum {
 	CMA_LOOP_NONE	= 0,
-	CMA_LOOP_PORT	= 1,	/* a port that is up has it */
+	CMA_LOOP_PORT	= 1,	/* its port is active */
 	CMA_LOOP_FAMILY	= 2,	/* it is an address of the id's family */
 	CMA_LOOP_NETDEV	= 4,	/* its netdev is the loopback device itself */
 };
 
-/* Whether a GID is an address of @family that can stand for this host. */
+/* Whether a GID is an address of @family that can identify this host. */
 static bool cma_gid_is_ip(const union ib_gid *gid, sa_family_t family)
 {
 	const struct in6_addr *in6 = (const struct in6_addr *)gid;
@@ -33,7 +33,7 @@ static bool cma_gid_is_ip(const union ib_gid *gid, sa_family_t family)
 	       !(ipv6_addr_type(in6) & IPV6_ADDR_LINKLOCAL);
 }
 
-/* A RoCE or iWARP port is used in the namespace of its netdev. */
+/* A RoCE or iWARP port can be used only in the namespace of its netdev. */
 static unsigned int cma_loop_rank(struct cma_id *idp,
 				  const struct ib_gid_attr *attr)
 {
@@ -57,7 +57,7 @@ static unsigned int cma_loop_rank(struct cma_id *idp,
 struct cma_loop_search {
 	struct cma_id *idp;
 	unsigned int best;
-	struct cma_binding found;	/* if there is a best */
+	struct cma_binding found;	/* valid if best is not 0 */
 };
 
 /* Takes over the reference to @attr. */
@@ -121,7 +121,7 @@ static bool cma_loop_find(struct cma_loop_search *s)
 	return s->best;
 }
 
-/* Both ends of the link are that of the GID. */
+/* Sets the link address of both ends to that of the GID. */
 static void cma_loop_set_link(struct rdma_dev_addr *dev_addr,
 			      const struct cma_binding *found)
 {
@@ -151,10 +151,10 @@ static void cma_loop_set_link(struct rdma_dev_addr *dev_addr,
 }
 
 /*
- * cma_bind_loopback() - bind an id, whose address is a loopback one, to a device
+ * cma_bind_loopback() - bind an id with a loopback address to a device
  *
- * To one on the loopback device itself, if there is one; else to any with a port
- * that is up.
+ * Prefers a device whose netdev is the loopback device; otherwise any device with an
+ * active port will do.
  *
  * Context: may sleep.
  * Return: 0 or -ENODEV.
@@ -169,7 +169,7 @@ int cma_bind_loopback(struct cma_id *idp)
 	return cma_id_attach(idp, &search.found);
 }
 
-/* Without its port and the rest, which stay. */
+/* Sets the host part of @addr; the port and the other fields stay. */
 static void cma_set_host(struct sockaddr *addr, const union ib_gid *gid)
 {
 	switch (addr->sa_family) {
@@ -197,15 +197,16 @@ static void cma_set_loopback(struct sockaddr *addr)
 	cma_set_host(addr, &host);
 }
 
-/* An AF_IB address is a GID, and names no other. */
+/* An AF_IB address is the GID itself, so the loopback address is replaced, too. */
 static bool cma_dst_is_any(struct cma_id *idp)
 {
 	return cma_family(idp) == AF_IB || cma_addr_any(cma_dst(idp));
 }
 
 /*
- * The addresses of an id that was just bound for its destination: for the
- * wildcard, those of the device.
+ * Sets the source address of an id that was just bound to reach this host.  If the
+ * destination is the wildcard, source and destination become the GID, if that is an
+ * address of the id's family, else the loopback address.
  */
 static void cma_loop_set_addrs(struct cma_id *idp)
 {
@@ -226,7 +227,7 @@ static void cma_loop_set_addrs(struct cma_id *idp)
 	}
 }
 
-/* Our own address, scope and P_Key included, but the port that was asked for. */
+/* Copies the source address, scope and P_Key included, but keeps the requested port. */
 static void cma_dst_from_src(struct cma_id *idp)
 {
 	struct sockaddr_storage asked = idp->id.route.addr.dst_addr;
@@ -248,7 +249,7 @@ static void cma_dst_from_src(struct cma_id *idp)
 	}
 }
 
-/* Whether connecting to @addr is connecting to this host, by whichever device. */
+/* Whether @addr means this host, through any of its devices. */
 bool cma_is_this_host(const struct sockaddr *addr)
 {
 	return cma_addr_any(addr) || cma_addr_loopback(addr) ||
@@ -257,10 +258,10 @@ bool cma_is_this_host(const struct sockaddr *addr)
 }
 
 /*
- * cma_resolve_loopback() - resolve a destination that cma_is_this_host()
+ * cma_resolve_loopback() - resolve a destination for which cma_is_this_host() is true
  *
- * Fills source and destination, IP and link addresses, so that nothing remains
- * to be resolved.
+ * Fills in the IP and link addresses of source and destination, so nothing remains to
+ * be resolved.
  *
  * Context: may sleep.
  * Return: 0 or -ENODEV.
@@ -286,9 +287,10 @@ int cma_resolve_loopback(struct cma_id *idp)
 }
 
 /*
- * cma_roce_gid() - the GID that stands for an address of an id on RoCE
+ * cma_roce_gid() - get the GID for an address of an id on RoCE
  *
- * It is the address, but for a loopback one that no netdev of the device has.
+ * It is the address itself, except for a loopback address, for which it is the id's
+ * SGID.
  *
  * Return: 0; -EINVAL.
  */

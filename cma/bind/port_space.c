@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ports: which are used, by which addresses, and who listens.
+ * Ports: which are in use, by which addresses, and by which listeners.
  *
- * Each network namespace has four port spaces, each an xarray from port to
- * bucket; a free port is one without a bucket, which the xarray finds by its
- * free marks.  A bucket does not list the ids that use the port, it counts them
- * by what they exclude: users of any address, users of all addresses of a
- * family, and users of each address.  Whether a newcomer fits is answered from
- * the counts, however many ids share the port.
+ * Each network namespace has four port spaces.  Each is an xarray that maps a port to
+ * its bucket; a free port has no bucket, and the xarray finds one by its free marks.
+ * A bucket does not list the ids that use the port, but counts them by what they
+ * exclude: the users of the wildcard, all users of a family, and the users of each
+ * address.  The counts tell whether a new user conflicts, however many ids share the
+ * port.
  *
- * A user is "hard" if nobody may share its address: it did not ask for
- * RDMA_OPTION_ID_REUSEADDR, or it listens.  A newcomer that asks to share
- * conflicts with hard users alone, any other with all of them.
+ * A user is "hard" if it does not share its address: it did not set
+ * RDMA_OPTION_ID_REUSEADDR, or it listens.  A new user that sets that option conflicts
+ * with hard users only, any other new user with all users.
  *
- * When no port is free, who connects to a destination that is known is given one
- * that is used for other destinations alone.  To all others such users are as
- * any.
+ * If no port is free, an id that connects to a known destination gets a port that is
+ * used only for other destinations.  To all other ids, the users of such a port are
+ * like any others.
  */
 #include <linux/capability.h>
 #include <linux/jhash.h>
@@ -45,14 +45,14 @@ struct cma_claim {
 struct cma_bucket {
 	struct cma_port_space *space;
 	u16 port;
-	spinlock_t lock;		/* what names it */
-	bool dead;			/* out of the space; protected by lock */
-	unsigned int users;		/* protected by lock, as all below */
-	struct cma_count any[CMA_NR_FAMS];	/* users of any address */
-	struct cma_count all[CMA_NR_FAMS];	/* these and of each address */
-	struct list_head claims;	/* cma_claim.node: one a local address */
-	struct list_head dsts;		/* cma_id.dst_node: users that connect */
-	unsigned int nr_dsts;		/* how many of users these are */
+	spinlock_t lock;		/* protects the fields that say so */
+	bool dead;			/* removed from the space; protected by lock */
+	unsigned int users;		/* protected by lock, like all below */
+	struct cma_count any[CMA_NR_FAMS];	/* users of the wildcard */
+	struct cma_count all[CMA_NR_FAMS];	/* all users of the family */
+	struct list_head claims;	/* cma_claim.node: one per local address */
+	struct list_head dsts;		/* cma_id.dst_node: users with a claim_dst */
+	unsigned int nr_dsts;		/* length of dsts */
 	struct rcu_head rcu;
 };
 
@@ -73,7 +73,7 @@ static bool cma_key_any(const struct cma_addr_key *key)
 	return !memchr_inv(&key->addr, 0, sizeof(key->addr));
 }
 
-/* An IPv6 wildcard stands for IPv4 as well, unless it was told not to. */
+/* An IPv6 wildcard covers IPv4 as well, unless afonly is set. */
 static bool cma_key_dual(const struct cma_addr_key *key, bool afonly)
 {
 	return key->family == AF_INET6 && !afonly && cma_key_any(key);
@@ -95,7 +95,7 @@ static bool cma_count_blocks(const struct cma_count *count, bool reuse)
 	return reuse ? count->hard : count->total;
 }
 
-/* Whether a user of @key would conflict with those there are. */
+/* Whether a new user of @key would conflict with the present users. */
 static bool cma_bucket_blocks(struct cma_bucket *b,
 			      const struct cma_addr_key *key, bool dual,
 			      bool reuse)
@@ -120,7 +120,7 @@ static void cma_count_add(struct cma_count *count, bool hard, int delta)
 		count->hard += delta;
 }
 
-/* Adds (@delta 1) or takes (-1) what @idp's claim_* fields say. */
+/* Adds @idp, by its claim_* fields, to the counts (@delta 1) or removes it (-1). */
 static void cma_bucket_count(struct cma_bucket *b, struct cma_id *idp,
 			     int delta)
 {
@@ -141,7 +141,7 @@ static void cma_bucket_count(struct cma_bucket *b, struct cma_id *idp,
 	}
 }
 
-/* Sets what @idp claims and counts it; @spare becomes its claim if needed. */
+/* Sets @idp's claim_* fields and counts it; uses @spare if the address is new to @b. */
 static void cma_bucket_add(struct cma_bucket *b, struct cma_id *idp,
 			   const struct cma_addr_key *key,
 			   struct cma_claim **spare)
@@ -187,8 +187,8 @@ static struct cma_bucket *cma_bucket_alloc(struct cma_port_space *space)
 }
 
 /*
- * What stands for a destination, never 0.  Two that are alike by chance cannot
- * share a port, which harms nobody.
+ * A hash of a destination, never 0.  Two destinations whose hashes collide cannot
+ * share a port, which does no harm.
  */
 static u64 cma_dst_hash(const struct sockaddr *dst)
 {
@@ -217,7 +217,7 @@ static void cma_bucket_set_dst(struct cma_bucket *b, struct cma_id *idp,
 	idp->claim_dst = dst;
 }
 
-/* Whether someone else connects to @dst by this port. */
+/* Whether another id connects to @dst from this port. */
 static bool cma_dst_taken(struct cma_bucket *b, u64 dst,
 			  const struct cma_id *self)
 {
@@ -252,7 +252,7 @@ static bool cma_claim_blocked(struct cma_bucket *b,
 				 idp->reuseaddr);
 }
 
-/* Joins the bucket of @port.  -ENOENT: there is none. */
+/* Joins the bucket of @port.  -ENOENT: the port has no bucket. */
 static int cma_bucket_join(struct cma_port_claim *c, u16 port)
 {
 	struct cma_id *idp = c->idp;
@@ -282,7 +282,7 @@ out:
 	return err;
 }
 
-/* Makes the id the user of the bucket nobody sees yet, or takes that back. */
+/* Adds the id to the bucket before that is published; cma_fresh_drain() undoes it. */
 static void cma_fresh_fill(struct cma_port_claim *c)
 {
 	spin_lock(&c->fresh->lock);
@@ -329,7 +329,7 @@ static int cma_port_get_fixed(struct cma_port_claim *c, u16 port)
 		err = xa_insert(&c->space->buckets, port, c->fresh, GFP_KERNEL);
 		if (err)
 			cma_fresh_drain(c);
-		/* -EBUSY: somebody else was first; join theirs. */
+		/* -EBUSY: another id was first; join its bucket. */
 	} while (err == -EBUSY);
 
 	if (!err)
@@ -338,8 +338,8 @@ static int cma_port_get_fixed(struct cma_port_claim *c, u16 port)
 }
 
 /*
- * A port that is used for other destinations, from @start on, round the range; or
- * one that has become free meanwhile.
+ * Claims a port that is used only for other destinations, or one that has become free
+ * meanwhile.  Searches the whole range, beginning at @start.
  */
 static int cma_port_get_shared(struct cma_port_claim *c, u16 *port, int low,
 			       int high, int start)
@@ -357,7 +357,7 @@ static int cma_port_get_shared(struct cma_port_claim *c, u16 *port, int low,
 	return -EADDRNOTAVAIL;
 }
 
-/* The first that is free, from somewhere in the range on. */
+/* Claims the first free port after a random start in the range. */
 static int cma_port_get_free(struct cma_port_claim *c, u16 *port)
 {
 	int low, high, start, err;
@@ -385,7 +385,7 @@ static int cma_port_get_free(struct cma_port_claim *c, u16 *port)
 	return 0;
 }
 
-/* Of an AF_IB id, the service id it was bound to decides. */
+/* The port space of an AF_IB id follows from the service id that it was bound to. */
 static enum rdma_ucm_port_space cma_port_ps(struct cma_id *idp)
 {
 	static const enum rdma_ucm_port_space ps[] = {
@@ -432,16 +432,15 @@ static void cma_port_set(struct cma_id *idp, enum rdma_ucm_port_space ps,
 
 /*
  * cma_port_get() - claim the port of an id's source address
- * @dst: what it will connect to, or NULL
+ * @dst: the destination that the id will connect to, or NULL
  *
- * Port 0 claims a free one of the namespace's ephemeral range, or, to connect,
- * one that nobody uses to connect to @dst, and is replaced by it.  Address,
- * afonly and reuseaddr of @idp stay as they are from here on, but for
- * cma_port_rebind() and cma_port_set_sharing().
+ * If the port is 0, claims a free port of the namespace's ephemeral range and stores
+ * it in the source address.  If none is free and @dst is given, claims one that no
+ * other id uses to connect to @dst.  From here on the claimed address, afonly and
+ * reuseaddr of @idp change only by cma_port_rebind() and cma_port_set_sharing().
  *
- * Return: 0; -EADDRINUSE if a user conflicts; -EADDRNOTAVAIL if no port is
- * free; -EACCES for a privileged port; -EPROTONOSUPPORT for an unknown port
- * space; -ENOMEM.
+ * Return: 0; -EADDRINUSE if a user conflicts; -EADDRNOTAVAIL if no port is free;
+ * -EACCES for a privileged port; -EPROTONOSUPPORT for an unknown port space; -ENOMEM.
  */
 int cma_port_get(struct cma_id *idp, const struct sockaddr *dst)
 {
@@ -473,7 +472,7 @@ int cma_port_get(struct cma_id *idp, const struct sockaddr *dst)
 	return err;
 }
 
-/* Gives up the port, if there is one. */
+/* Releases the id's port, if it has one. */
 void cma_port_put(struct cma_id *idp)
 {
 	struct cma_bucket *b = idp->bucket;
@@ -488,7 +487,7 @@ void cma_port_put(struct cma_id *idp)
 	claim = cma_bucket_remove(b, idp);
 	last = !--b->users;
 	if (last) {
-		/* Under the lock, so that who finds it dead finds it gone next. */
+		/* Under the lock, so that a dead bucket is not found again. */
 		b->dead = true;
 		xa_erase(&b->space->buckets, b->port);
 	}
@@ -501,9 +500,9 @@ void cma_port_put(struct cma_id *idp)
 }
 
 /*
- * cma_port_set_dst() - connect by the port an id has to another destination
+ * cma_port_set_dst() - change the destination that an id's port is used for
  *
- * Return: 0, or -EADDRINUSE if the id shares its port with one that does.
+ * Return: 0, or -EADDRINUSE if the id shares its port with one that connects to @dst.
  */
 int cma_port_set_dst(struct cma_id *idp, const struct sockaddr *dst)
 {
@@ -525,10 +524,10 @@ int cma_port_set_dst(struct cma_id *idp, const struct sockaddr *dst)
 }
 
 /*
- * cma_port_rebind() - narrow the claim on any address to the one resolved
+ * cma_port_rebind() - narrow a wildcard claim to the resolved address
  *
- * That never conflicts: whoever shares the port allowed any address.
- * Without memory the wider claim stays, which is safe.
+ * This never conflicts: all ids that share the port are compatible with the wildcard.
+ * If there is no memory, the wider claim stays, which is safe.
  */
 void cma_port_rebind(struct cma_id *idp, const struct cma_addr_key *key)
 {
@@ -551,7 +550,7 @@ void cma_port_rebind(struct cma_id *idp, const struct cma_addr_key *key)
 	kfree(spare);
 }
 
-/* Counts the id anew after a change of what its claim_* fields come from. */
+/* Recomputes the claim_* flags after a change of the fields that they depend on. */
 static void cma_claim_refresh(struct cma_id *idp)
 {
 	idp->claim_dual = cma_key_dual(&idp->claim_key, idp->afonly);
@@ -562,7 +561,7 @@ static void cma_claim_refresh(struct cma_id *idp)
  * cma_port_set_sharing() - change afonly or reuseaddr of an id
  * @field: which of the two
  *
- * Return: 0, or -EADDRINUSE if the id has a port, and others who use it would
+ * Return: 0, or -EADDRINUSE if the id has a port, and other users of the port would
  * then conflict with it.
  */
 int cma_port_set_sharing(struct cma_id *idp, bool *field, bool value)
@@ -591,7 +590,11 @@ int cma_port_set_sharing(struct cma_id *idp, bool *field, bool value)
 	return err;
 }
 
-/* Counts a listener, who shares its address with nobody.  -EADDRINUSE. */
+/*
+ * Counts the id as a listener, which shares its address with no other id, or, if
+ * @listen is false, no longer as one.  Returns -EADDRINUSE if it conflicts with
+ * another user.
+ */
 static int cma_claim_listen(struct cma_id *idp, bool listen)
 {
 	struct cma_bucket *b = idp->bucket;
@@ -604,7 +607,7 @@ static int cma_claim_listen(struct cma_id *idp, bool listen)
 		err = -EADDRINUSE;
 	else
 		idp->listen_hashed = listen;
-	/* It does not connect any more: its port is nobody else's. */
+	/* A listener does not connect: ids that connect must not share its port. */
 	if (idp->listen_hashed)
 		cma_bucket_set_dst(b, idp, 0);
 	cma_claim_refresh(idp);
@@ -616,8 +619,8 @@ static int cma_claim_listen(struct cma_id *idp, bool listen)
 /*
  * cma_port_listen() - let requests find an id by its port and address
  *
- * Return: 0; -EADDRINUSE if others use the port, shared or not; -EINVAL if the
- * id has no port; an error of the hash table.
+ * Return: 0; -EADDRINUSE if other ids use the address and port, even shared; -EINVAL
+ * if the id has no port; an error of the hash table.
  */
 int cma_port_listen(struct cma_id *idp)
 {
@@ -634,7 +637,7 @@ int cma_port_listen(struct cma_id *idp)
 	return err;
 }
 
-/* After this, no request finds the id; one that already did has a reference. */
+/* After this, no request finds the id; one that found it before has a reference. */
 void cma_port_unlisten(struct cma_id *idp)
 {
 	if (!idp->listen_hashed)

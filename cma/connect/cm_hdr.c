@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The RDMA IP CM service, IBA vol. 1 annex A11: how IP addresses and ports
- * travel in the IB CM's REQ and SIDR_REQ.
+ * The RDMA IP CM service, IBA vol. 1 annex A11: how the IB CM's REQ and SIDR_REQ carry
+ * IP addresses and ports.
  *
- * The service id is made of the port space and the port; the first 36 bytes of
- * the private data say who calls whom, the rest is the consumer's:
+ * The service id consists of the port space and the port.  The first 36 bytes of the
+ * private data contain the addresses of both ends, the rest is the consumer's:
  *
  *	0	major version (4 bits), minor version (4 bits): 0
  *	1	IP version (4 bits), reserved (4 bits)
  *	2-3	the requester's port
  *	4-19	the requester's address; IPv4 in the last four of these
- *	20-35	the address that is called, likewise
+ *	20-35	the destination address, likewise
  *
  * Requests between AF_IB addresses have no such header.
  */
@@ -22,7 +22,7 @@
 #include "id/id.h"
 
 struct cma_wire_addr {
-	__be32 zero[3];			/* of IPv4 */
+	__be32 zero[3];			/* before an IPv4 address */
 	__be32 ip4;
 };
 
@@ -43,7 +43,7 @@ static_assert(sizeof(struct cma_wire_hdr) == CMA_HDR_SIZE);
 #define CMA_WIRE_IP6		(6 << 4)
 #define CMA_WIRE_IP_MASK	0xf0
 
-/* How much of the private data of a request of @idp's is not the consumer's. */
+/* The size of the header in the private data of @idp's requests. */
 u8 cma_hdr_size(struct cma_id *idp)
 {
 	return cma_family(idp) == AF_IB ? 0 : CMA_HDR_SIZE;
@@ -94,9 +94,9 @@ static void cma_wire_to_sockaddr(struct sockaddr_storage *out, bool ip4,
 /*
  * cma_hdr_unpack() - read the header of a request
  * @buf: at least CMA_HDR_SIZE bytes
- * @service_id: of the request; says the port that is called
+ * @service_id: of the request; contains the destination port
  *
- * Return: 0, or -EPROTONOSUPPORT if this is no header we know.
+ * Return: 0, or -EPROTONOSUPPORT if the header has an unknown version.
  */
 int cma_hdr_unpack(const void *buf, __be64 service_id,
 		   struct cma_hdr_info *info)
@@ -118,11 +118,11 @@ int cma_hdr_unpack(const void *buf, __be64 service_id,
 EXPORT_SYMBOL_IF_KUNIT(cma_hdr_unpack);
 
 /*
- * cma_private_data() - header and consumer's data of a request
- * @max: what the message has room for
+ * cma_private_data() - build a request's private data: header and consumer's data
+ * @max: the size of the message's private data
  * @buf: to be freed by kfree(); NULL if there is nothing to send
  *
- * Return: 0, -EINVAL if it is too long, -ENOMEM.
+ * Return: 0, -EINVAL if the consumer's data is too long, -ENOMEM.
  */
 int cma_private_data(struct cma_id *idp, const struct rdma_conn_param *param,
 		     u8 max, void **buf, u8 *len)
@@ -168,10 +168,10 @@ __be64 cma_service_id(enum rdma_ucm_port_space ps, const struct sockaddr *addr)
 }
 
 /**
- * rdma_get_service_id() - the IB service id that stands for an address
- * @id: the id, whose port space counts
- * @addr: AF_INET, AF_INET6 or AF_IB address; of the first two the port counts,
- *	the last contains the service id
+ * rdma_get_service_id() - get the IB service id for an address
+ * @id: the id, whose port space is used
+ * @addr: an AF_INET or AF_INET6 address, of which the port is used, or an AF_IB
+ *	address, which contains the service id
  *
  * IBA vol. 1, annex A11.2.
  *

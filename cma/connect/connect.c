@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Connecting, accepting, rejecting, disconnecting, for all transports: what is
- * the same, and whose turn it is.
+ * Connecting, accepting, rejecting, disconnecting: what is common to all transports,
+ * and the choice of the transport.
  */
 #include "connect/connect.h"
 #include "id/id.h"
@@ -12,7 +12,7 @@ static bool cma_on_iwarp(struct cma_id *idp)
 	return rdma_cap_iw_cm(idp->id.device, idp->id.port_num);
 }
 
-/* What a QP that the CMA does not own is like comes with the call. */
+/* Without a QP of the id, the parameters describe the QP that the consumer manages. */
 static void cma_note_qp(struct cma_id *idp, const struct rdma_conn_param *param)
 {
 	if (idp->id.qp)
@@ -36,11 +36,11 @@ static int cma_connect_start(struct cma_id *idp, struct rdma_conn_param *param)
 
 /**
  * rdma_connect_locked() - connect to the address that was resolved
- * @id: an id with a resolved route, whose handler the caller holds
- * @conn_param: what is offered to the peer: private data (at most 56 bytes on
- *	RC, 180 on UD), depths and retries
+ * @id: an id with a resolved route, whose handler lock the caller holds
+ * @conn_param: what is offered to the peer: private data (at most 56 bytes on RC, 180
+ *	on UD), depths and retries
  *
- * As rdma_connect(), for a callback of @id or under rdma_lock_handler().
+ * Like rdma_connect(), but for a callback of @id or under rdma_lock_handler().
  *
  * Context: may sleep.
  * Return: as rdma_connect().
@@ -69,17 +69,17 @@ EXPORT_SYMBOL(rdma_connect_locked);
 /**
  * rdma_connect() - connect to the address that was resolved
  * @id: an id with a resolved route
- * @conn_param: what is offered to the peer: private data (at most 56 bytes on
- *	RC, 180 on UD), depths and retries
+ * @conn_param: what is offered to the peer: private data (at most 56 bytes on RC, 180
+ *	on UD), depths and retries
  *
- * Sends a REQ (RC; IBA vol. 1, 12.7), a SIDR_REQ (UD; 12.11) or an MPA request
- * (iWARP; RFC 5044).  Ends with RDMA_CM_EVENT_ESTABLISHED, CONNECT_RESPONSE (no
- * QP on @id), REJECTED, UNREACHABLE or CONNECT_ERROR.
+ * Sends a REQ (RC; IBA vol. 1, 12.7), a SIDR_REQ (UD; 12.11) or an MPA request (iWARP;
+ * RFC 5044).  The outcome is RDMA_CM_EVENT_ESTABLISHED, CONNECT_RESPONSE (if @id has
+ * no QP), REJECTED, UNREACHABLE or CONNECT_ERROR.
  *
  * Context: may sleep; not from a callback of @id.
- * Return: 0 if an event will come; else, and none comes: -EINVAL if @id is in
- * the wrong state or there is too much private data; -ENOMEM; an error of the
- * CM below.
+ * Return: 0 if an event will follow.  On error none follows: -EINVAL if @id is in the
+ * wrong state or there is too much private data; -ENOMEM; an error of the underlying
+ * CM.
  */
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
@@ -122,17 +122,17 @@ static int cma_accept(struct cma_id *idp, struct rdma_conn_param *param)
 
 /**
  * rdma_accept() - accept a request, or confirm a response
- * @id: an id from RDMA_CM_EVENT_CONNECT_REQUEST, or one that connects without a
- *	QP of its own and got RDMA_CM_EVENT_CONNECT_RESPONSE
- * @conn_param: what is answered; NULL to confirm a response
+ * @id: an id from RDMA_CM_EVENT_CONNECT_REQUEST, or one that connects without a QP of
+ *	its own and got RDMA_CM_EVENT_CONNECT_RESPONSE
+ * @conn_param: the parameters of the reply; NULL to confirm a response
  *
- * The QP of @id can send when the answer leaves: it is moved to RTR and RTS
- * before.  RDMA_CM_EVENT_ESTABLISHED follows.  If this fails, the peer was
- * rejected and the QP is in the error state.
+ * The QP of @id is moved to RTR and RTS before the reply is sent, so that it can send
+ * from then on.  RDMA_CM_EVENT_ESTABLISHED follows.  On any error except a wrong
+ * state, the peer was rejected and the QP is in the error state.
  *
  * Context: may sleep; from a callback of @id or under rdma_lock_handler().
- * Return: 0; -EINVAL if @id is in the wrong state or there is too much private
- * data; an error of the QP or of the CM below.
+ * Return: 0; -EINVAL if @id is in the wrong state or there is too much private data;
+ * an error of the QP or of the underlying CM.
  */
 int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {
@@ -156,7 +156,7 @@ int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 EXPORT_SYMBOL(rdma_accept);
 
 /**
- * rdma_accept_ece() - accept, and answer enhanced connection establishment
+ * rdma_accept_ece() - accept, and reply to enhanced connection establishment
  * @id: as rdma_accept()
  * @conn_param: as rdma_accept()
  * @ece: vendor and options of the QP, sent in the REP
@@ -173,15 +173,15 @@ int rdma_accept_ece(struct rdma_cm_id *id, struct rdma_conn_param *conn_param,
 EXPORT_SYMBOL(rdma_accept_ece);
 
 /**
- * rdma_notify() - tell the CM of an asynchronous event of the QP
+ * rdma_notify() - report an asynchronous event of the QP to the CM
  * @id: the id of the connection
- * @event: IB_EVENT_COMM_EST: data came before the RTU
+ * @event: IB_EVENT_COMM_EST: data arrived before the RTU
  *
  * IBA vol. 1, 12.9.6: the connection is then established.
  *
  * Context: any; the caller keeps @id from being destroyed.
- * Return: 0; -EISCONN if it was established; -EINVAL if there is no connection
- * or @event means nothing to it.
+ * Return: 0; -EISCONN if it was established already; -EINVAL if there is no connection
+ * or it does not handle @event.
  */
 int rdma_notify(struct rdma_cm_id *id, enum ib_event_type event)
 {
@@ -196,8 +196,8 @@ int rdma_notify(struct rdma_cm_id *id, enum ib_event_type event)
 EXPORT_SYMBOL(rdma_notify);
 
 /**
- * rdma_reject() - turn a request or a response down
- * @id: the id that got it
+ * rdma_reject() - reject a request or a response
+ * @id: the id that received it
  * @private_data: for the peer's consumer, or NULL
  * @private_data_len: its length, at most 148 bytes on RC, 136 on UD
  * @reason: enum ib_cm_rej_reason; sent on RC only
@@ -205,7 +205,7 @@ EXPORT_SYMBOL(rdma_notify);
  * IBA vol. 1, 12.6.7 (REJ).  No more events follow; destroy @id.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if there is nothing to reject; an error of the CM below.
+ * Return: 0; -EINVAL if there is nothing to reject; an error of the underlying CM.
  */
 int rdma_reject(struct rdma_cm_id *id, const void *private_data,
 		u8 private_data_len, u8 reason)
@@ -230,9 +230,9 @@ EXPORT_SYMBOL(rdma_reject);
  * rdma_disconnect() - end a connection
  * @id: the id of the connection
  *
- * Moves the QP to the error state, so that its work requests are flushed, and
- * tells the peer: with a DREQ, or a DREP if the peer asked first (IBA vol. 1,
- * 12.6.11).  RDMA_CM_EVENT_DISCONNECTED follows, unless it came.
+ * Moves the QP to the error state, which flushes its work requests, and sends the peer
+ * a DREQ, or a DREP if the peer has sent a DREQ first (IBA vol. 1, 12.6.11).
+ * RDMA_CM_EVENT_DISCONNECTED follows, unless it was reported before.
  *
  * Context: may sleep.  A callback of @id may call it.
  * Return: 0; -EINVAL if there is no connection; an error of the QP.

@@ -7,10 +7,10 @@
 
 /* ---- listen.c ---- */
 struct cma_listen {
-	/* What is reported of a listener on any address, device by device. */
+	/* What resource tracking reports of a wildcard listener, one per device. */
 	struct rdma_cm_id id;		/* .event_handler: cma_listen_shown() */
 	struct rdma_restrack_cm_id track;
-	struct cma_id *idp;		/* on whose behalf; with a reference */
+	struct cma_id *idp;		/* the id that listens; with a reference */
 	struct cma_dev *dev;		/* with a reference */
 	struct list_head id_node;	/* see cma_id.listens */
 	struct list_head dev_node;	/* protected by cma_topology */
@@ -34,7 +34,7 @@ struct cma_dev *cma_listen_device(struct cma_id *idp, struct ib_device *device);
 struct cma_hdr_info {
 	sa_family_t family;		/* AF_INET or AF_INET6 */
 	struct sockaddr_storage src;	/* the requester, with its port */
-	struct sockaddr_storage dst;	/* who it asked for; port from sid */
+	struct sockaddr_storage dst;	/* the requested address; port from sid */
 };
 
 u8 cma_hdr_size(struct cma_id *idp);
@@ -49,7 +49,7 @@ enum rdma_ucm_port_space cma_sid_ps(__be64 service_id);
 __be16 cma_sid_port(__be64 service_id);
 __be64 cma_service_id(enum rdma_ucm_port_space ps, const struct sockaddr *addr);
 
-/* ---- source.c: whom a request may come from ---- */
+/* ---- source.c: whether a request may come from its source address ---- */
 bool cma_source_ok(const struct cma_hdr_info *hdr, struct net *net,
 		   struct net_device *ndev, struct ib_cm_id *cm_id,
 		   const struct ib_cm_event *event);
@@ -66,7 +66,7 @@ int cma_sidr_connect(struct cma_id *idp, struct rdma_conn_param *param);
 int cma_sidr_reply(struct cma_id *idp, enum ib_cm_sidr_status status, u32 qkey,
 		   const void *private_data, u8 private_data_len);
 
-/* ---- connect_ib.c, connect_iw.c: what connect.c's calls do below ---- */
+/* ---- connect_ib.c, connect_iw.c: connect.c's calls for each CM ---- */
 int cma_ib_new_cm_id(struct cma_id *idp, ib_cm_handler handler);
 int cma_ib_connect(struct cma_id *idp, struct rdma_conn_param *param);
 int cma_ib_accept(struct cma_id *idp, struct rdma_conn_param *param);

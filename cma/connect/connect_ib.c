@@ -10,10 +10,10 @@
 #include "trace.h"
 
 /*
- * cma_ib_new_cm_id() - an id of the IB CM for an attempt to connect
+ * cma_ib_new_cm_id() - create the IB CM's id for an attempt to connect
  *
- * It stays until the id is destroyed, as rdma_disconnect() and rdma_reject()
- * read idp->cm without a lock; one of an attempt that failed is replaced.
+ * The CM's id stays until @idp is destroyed, as rdma_disconnect() and rdma_reject()
+ * read idp->cm without a lock.  Only the CM's id of a failed attempt is replaced.
  */
 int cma_ib_new_cm_id(struct cma_id *idp, ib_cm_handler handler)
 {
@@ -24,7 +24,10 @@ int cma_ib_new_cm_id(struct cma_id *idp, ib_cm_handler handler)
 	if (IS_ERR(cm_id))
 		return PTR_ERR(cm_id);
 	idp->cm.ib = cm_id;
-	/* It never sent anything, so no callback of it waits for our mutex. */
+	/*
+	 * The old CM id never sent a message, so no callback of it waits for
+	 * handler_mutex.
+	 */
 	if (old)
 		ib_destroy_cm_id(old);
 	return 0;
@@ -79,9 +82,10 @@ int cma_ib_connect(struct cma_id *idp, struct rdma_conn_param *param)
 }
 
 /*
- * Data on the QP of an id that accepts establish the connection, whatever becomes of
- * the RTU.  The QP is the id's own or the one that rdma_accept() names by its number:
- * of the same process for an id of a process, of the kernel for the kernel's.
+ * Lets data on the QP of an accepting id establish the connection, whether or not the
+ * RTU arrives.  The QP is the id's own, or the one whose number was given to
+ * rdma_accept(): a QP of the current process for an id of a process, a kernel QP for a
+ * kernel id.
  */
 static int cma_ib_watch(struct cma_id *idp)
 {
@@ -98,7 +102,8 @@ static int cma_ib_watch(struct cma_id *idp)
 }
 
 /*
- * The peer may send as soon as it has the REP: the QP is ready before, and watched.
+ * The peer may send as soon as it has the REP, so the QP is made ready and watched
+ * before the REP is sent.
  */
 int cma_ib_accept(struct cma_id *idp, struct rdma_conn_param *param)
 {
@@ -132,7 +137,7 @@ int cma_ib_accept(struct cma_id *idp, struct rdma_conn_param *param)
 	return err;
 }
 
-/* Sends the RTU, after a REP that was left to the consumer. */
+/* Sends the RTU for a REP that was reported to the consumer as CONNECT_RESPONSE. */
 int cma_ib_confirm(struct cma_id *idp)
 {
 	int err;
@@ -157,7 +162,7 @@ int cma_ib_disconnect(struct cma_id *idp)
 	if (!ib_send_cm_dreq(idp->cm.ib, NULL, 0)) {
 		trace_cm_sent_dreq(idp);
 	} else {
-		/* The peer's DREQ was there first; or it is over. */
+		/* The peer's DREQ was received first, or the connection has ended. */
 		ib_send_cm_drep(idp->cm.ib, NULL, 0);
 		trace_cm_sent_drep(idp);
 	}

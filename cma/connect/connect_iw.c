@@ -6,7 +6,7 @@
 #include "id/id.h"
 #include "trace.h"
 
-/* As cma_ib_new_cm_id(). */
+/* Like cma_ib_new_cm_id(). */
 static int cma_iw_new_cm_id(struct cma_id *idp)
 {
 	struct iw_cm_id *cm_id, *old = idp->cm.iw;

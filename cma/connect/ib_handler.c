@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Events of the IB CM, and what the consumer is told of them.
+ * Events of the IB CM, and the events that the consumer gets for them.
  *
  *	IB CM				consumer
  *	REQ_ERROR, REP_ERROR		UNREACHABLE, -ETIMEDOUT
- *	REP_RECEIVED			ESTABLISHED, after QP to RTS and RTU; or
- *					CONNECT_RESPONSE if the QP is its own; or
- *					CONNECT_ERROR if the QP does not move
+ *	REP_RECEIVED			ESTABLISHED, after the QP is in RTS and the RTU
+ *					was sent; CONNECT_RESPONSE if the consumer
+ *					manages its QP; CONNECT_ERROR if the QP cannot
+ *					be moved
  *	RTU_RECEIVED, USER_ESTABLISHED	ESTABLISHED, once
  *	REJ_RECEIVED			REJECTED, with the reason
- *	DREQ_RECEIVED, DREP_RECEIVED	DISCONNECTED, once; the IB CM has told of
- *					USER_ESTABLISHED if the RTU did not come
+ *	DREQ_RECEIVED, DREP_RECEIVED	DISCONNECTED, once; if no RTU was received, the
+ *					IB CM has reported USER_ESTABLISHED before
  *	DREQ_ERROR			DISCONNECTED, -ETIMEDOUT
  *	TIMEWAIT_EXIT			TIMEWAIT_EXIT
  *	SIDR_REP_RECEIVED, _REQ_ERROR	ESTABLISHED or UNREACHABLE (sidr.c)
  *
- * The IB CM gives events of one id in order; they run under its handler_mutex.
+ * The IB CM delivers the events of one id in order; they run under the id's
+ * handler_mutex.
  */
 #include <ibex/cm.h>
 
@@ -23,7 +25,7 @@
 #include "id/id.h"
 #include "trace.h"
 
-/* The attempt ended, one way or the other; nothing watches the peer or the QP now. */
+/* The outcome of the attempt is known: the peer and the QP need no watch any more. */
 static void cma_conn_outcome(struct cma_id *idp, enum cma_conn conn)
 {
 	idp->conn = conn;
@@ -69,7 +71,7 @@ static bool cma_ib_rep(struct cma_id *idp, const struct ib_cm_event *ib,
 	const struct ib_cm_rep_event_param *rep = &ib->param.rep_rcvd;
 
 	if (idp->conn == CMA_CONN_FAILED) {
-		/* The consumer was told that the peer cannot be reached. */
+		/* UNREACHABLE has already been reported to the consumer. */
 		cma_ib_abort(idp);
 		return false;
 	}
@@ -85,7 +87,7 @@ static bool cma_ib_rep(struct cma_id *idp, const struct ib_cm_event *ib,
 	event->ece = rep->ece;
 
 	if (!idp->id.qp) {
-		/* rdma_accept() of its consumer sends the RTU. */
+		/* The consumer sends the RTU by rdma_accept(). */
 		cma_conn_outcome(idp, CMA_CONN_UP);
 		event->event = RDMA_CM_EVENT_CONNECT_RESPONSE;
 		trace_cm_send_mra(idp);
@@ -152,9 +154,9 @@ static bool cma_ib_timewait_exit(struct cma_id *idp,
 }
 
 /*
- * For each event of the IB CM: the state in which it means something, and who
- * makes the consumer's event of it, or says that there is none.  Without an
- * entry (MRA) the consumer is not told.
+ * For each event of the IB CM: the only state in which it is handled, and the function
+ * that fills in the consumer's event, or returns false if there is none.  Events
+ * without an entry (MRA) are not reported to the consumer.
  */
 static const struct {
 	enum rdma_cm_state state;
@@ -177,7 +179,7 @@ static const struct {
 /*
  * cma_ib_event() - the IB CM's handler of connections
  *
- * Return: 0; non-zero when the consumer wanted its id destroyed, so that the CM
+ * Return: 0; non-zero if the consumer's callback had its id destroyed, so that the CM
  * destroys its own.
  */
 int cma_ib_event(struct ib_cm_id *cm_id, const struct ib_cm_event *ib)
@@ -194,7 +196,7 @@ int cma_ib_event(struct ib_cm_id *cm_id, const struct ib_cm_event *ib)
 	if (cma_ib_events[ib->event].handle(idp, ib, &event))
 		ret = cma_id_deliver(idp, &event);
 	if (ret) {
-		/* The CM destroys it, when we return. */
+		/* The CM destroys its id when we return. */
 		idp->cm.ib = NULL;
 		cma_id_destroy_locked(idp);
 		return ret;

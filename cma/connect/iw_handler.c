@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Events of the iWARP CM, and what the consumer is told of them.
+ * Events of the iWARP CM, and the events that the consumer gets for them.
  *
  *	iWARP CM		consumer
  *	CONNECT_REQUEST		CONNECT_REQUEST, on a new id
@@ -8,8 +8,8 @@
  *				reset; UNREACHABLE if it timed out; else
  *				CONNECT_ERROR
  *	ESTABLISHED		ESTABLISHED
- *	CLOSE			DISCONNECTED; CONNECT_ERROR for who connects and
- *				was not told of an outcome yet
+ *	CLOSE			DISCONNECTED; CONNECT_ERROR on the active side if
+ *				no outcome was reported yet
  */
 #include <net/ipv6.h>
 
@@ -29,8 +29,9 @@ static void cma_iw_conn_event(struct rdma_cm_event *event,
 }
 
 /*
- * A listener on any IPv6 address gets IPv4 peers by their mapped addresses; the
- * consumer gets them as on the other transports, whose requests are of one family.
+ * A listener on the IPv6 wildcard gets IPv4 peers by their mapped addresses.  The
+ * consumer gets them as IPv4 addresses, as on the other transports, where both
+ * addresses of a request are of one family.
  */
 static void cma_iw_addr(struct sockaddr *to, const struct sockaddr_storage *from)
 {
@@ -47,8 +48,8 @@ static void cma_iw_addr(struct sockaddr *to, const struct sockaddr_storage *from
 }
 
 /*
- * Who connects waits for an outcome.  Some that accept (NFS, srpt) know no other
- * end than DISCONNECTED.
+ * The active side waits for an outcome.  On the passive side some consumers (NFS,
+ * srpt) recognize only DISCONNECTED as the end.
  */
 static bool cma_iw_closed(struct cma_id *idp, struct iw_cm_event *iw,
 			  struct rdma_cm_event *event)
@@ -112,7 +113,7 @@ static bool (*const cma_iw_events[])(struct cma_id *idp, struct iw_cm_event *iw,
 /*
  * cma_iw_event() - the iWARP CM's handler of connections
  *
- * Return: 0; non-zero when the consumer wanted its id destroyed, so that the CM
+ * Return: 0; non-zero if the consumer's callback had its id destroyed, so that the CM
  * destroys its own.
  */
 int cma_iw_event(struct iw_cm_id *cm_id, struct iw_cm_event *iw)
@@ -129,7 +130,7 @@ int cma_iw_event(struct iw_cm_id *cm_id, struct iw_cm_event *iw)
 	if (cma_iw_events[iw->event](idp, iw, &event))
 		ret = cma_id_deliver(idp, &event);
 	if (ret) {
-		/* The CM destroys it, when we return. */
+		/* The CM destroys its id when we return. */
 		idp->cm.iw = NULL;
 		cma_id_destroy_locked(idp);
 		return ret;
@@ -139,7 +140,7 @@ out:
 	return 0;
 }
 
-/* A new id for the request, with its handler_mutex held, or an error. */
+/* Creates the id for the request; returns it with handler_mutex held, or an error. */
 static struct cma_id *cma_iw_child(struct cma_id *listener,
 				   struct iw_cm_id *cm_id,
 				   struct iw_cm_event *iw)
@@ -190,10 +191,10 @@ static int cma_iw_deliver(struct cma_id *idp, struct iw_cm_id *cm_id,
 /*
  * cma_iw_request() - the iWARP CM's handler of our listeners
  *
- * The new CM id has the listener's context, which is our id; the listener's CM
- * id holds a reference to it as long as this can be called.
+ * The new CM id has the context of the CM listener, which is our listening id.  The
+ * cma_listen holds a reference to that id as long as this can be called.
  *
- * Return: 0, and the CM's id belongs to the new id; else the CM rejects the
+ * Return: 0 if the new id has taken over the CM's id; otherwise the CM rejects the
  * request and destroys its id.
  */
 int cma_iw_request(struct iw_cm_id *cm_id, struct iw_cm_event *iw)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Listeners: one CM listener (struct cma_listen) for each device that an id
- * listens on, that of its address, or all there are.
+ * Listeners: one CM listener (struct cma_listen) for each device that an id listens
+ * on: the device of its address, or all devices for the wildcard.
  *
- * Requests find the id by port and address (listeners.c), not through the
- * cma_listen, but those on iWARP, whose provider demultiplexes.
+ * IB requests find the id by port and address (listeners.c), not through the
+ * cma_listen.  iWARP requests do find it through the CM listener, as the provider
+ * demultiplexes them.
  *
- * cma_topology keeps devices and listeners on any address from missing one
- * another; destroying a CM listener waits for consumers' callbacks, so lists
- * are emptied under it and what was on them is destroyed after it.
+ * cma_topology ensures that a new device and a new wildcard listener do not miss each
+ * other.  As the destruction of a CM listener waits for consumers' callbacks, lists
+ * are emptied under cma_topology and their entries are destroyed after it is released.
  */
 #include <linux/slab.h>
 
@@ -16,7 +17,7 @@
 #include "connect/connect.h"
 #include "id/id.h"
 
-/* Ids that listen on every device: cma_id.any_node; by cma_topology. */
+/* Ids that listen on every device: cma_id.any_node; under cma_topology. */
 static LIST_HEAD(cma_any_listeners);
 
 static int cma_listen_ib(struct cma_listen *l)
@@ -58,7 +59,10 @@ static int cma_listen_iw(struct cma_listen *l)
 	return 0;
 }
 
-/* Marks the rdma_cm_id of a cma_listen, which is only there to be read. */
+/*
+ * Never called: marks the rdma_cm_id of a cma_listen, which exists only to be
+ * reported.
+ */
 int cma_listen_shown(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	WARN_ON_ONCE(1);
@@ -72,7 +76,7 @@ static void cma_listen_query(const struct rdma_restrack_cm_id *track,
 	out->qp_num = 0;
 }
 
-/* An id bound to a device is reported itself. */
+/* Reports @l to resource tracking; an id that is bound to a device is reported itself. */
 static void cma_listen_show(struct cma_listen *l)
 {
 	struct cma_id *idp = l->idp;
@@ -91,7 +95,7 @@ static void cma_listen_show(struct cma_listen *l)
 	rdma_restrack_add(&l->track.res);
 }
 
-/* Takes it off all lists but the caller's own. */
+/* Removes @l from its lists and adds it to the caller's list @to. */
 static void cma_listen_unlink(struct cma_listen *l, struct list_head *to)
 {
 	unsigned long flags;
@@ -129,7 +133,7 @@ static void cma_listen_destroy_list(struct list_head *list)
 		cma_listen_destroy(l);
 }
 
-/* Listens on @dev; its requests may come before this returns. */
+/* Listens on @dev; requests may arrive before this returns. */
 static int cma_listen_on(struct cma_id *idp, struct cma_dev *dev)
 {
 	struct cma_listen *l;
@@ -144,7 +148,7 @@ static int cma_listen_on(struct cma_id *idp, struct cma_dev *dev)
 		cma_dev_put(dev);
 		return -ENOMEM;
 	}
-	/* The consumer's reference is there: it listens, or destroys later. */
+	/* The initial reference exists until destruction has called cma_listen_stop(). */
 	refcount_inc(&idp->refs);
 	l->idp = idp;
 	l->dev = dev;
@@ -195,9 +199,9 @@ static int cma_listen_on_all(struct cma_id *idp)
 }
 
 /*
- * cma_listen_start() - listen on the id's device, or on all that exist and will
+ * cma_listen_start() - listen on the id's device, or on all present and future devices
  *
- * Return: 0, or an error, and then it listens nowhere.
+ * Return: 0, or an error, and then the id does not listen on any device.
  */
 int cma_listen_start(struct cma_id *idp)
 {
@@ -235,7 +239,7 @@ void cma_listen_stop(struct cma_id *idp)
 	cma_listen_destroy_list(&doomed);
 }
 
-/* Under cma_topology.  A listener that fails there goes on elsewhere. */
+/* Called under cma_topology.  A listener that fails on @dev stays on other devices. */
 void cma_listen_device_added(struct cma_dev *dev)
 {
 	struct cma_id *idp;
@@ -253,7 +257,7 @@ void cma_listen_device_added(struct cma_dev *dev)
 	}
 }
 
-/* Ends all CM listeners on @dev, which takes no new ones any more. */
+/* Destroys all CM listeners on @dev, which accepts no new ones any more. */
 void cma_listen_device_removed(struct cma_dev *dev)
 {
 	struct cma_listen *l, *next;
@@ -266,7 +270,7 @@ void cma_listen_device_removed(struct cma_dev *dev)
 	cma_listen_destroy_list(&doomed);
 }
 
-/* The CMA's side of a device the id listens on, with a reference, or NULL. */
+/* Returns the cma_dev of a device that the id listens on, with a reference, or NULL. */
 struct cma_dev *cma_listen_device(struct cma_id *idp, struct ib_device *device)
 {
 	struct cma_dev *dev = NULL;
@@ -294,19 +298,19 @@ static int cma_bind_any4(struct rdma_cm_id *id)
 
 /**
  * rdma_listen() - accept requests to an id's address and port
- * @id: a bound id; one that is not is bound to any IPv4 address and a free port
+ * @id: a bound id; an unbound id is bound to the IPv4 wildcard and a free port
  * @backlog: how many requests a provider that queues them (iWARP) may queue
  *
- * An id bound to an address listens on that address's device, one bound to any
- * address on every device there is and every one that comes.  Each request is
- * a new id, with the listener's callback and context, to which the callback
- * gets RDMA_CM_EVENT_CONNECT_REQUEST; callbacks of different requests run in
+ * An id bound to an address listens on the device that has the address, an id bound to
+ * the wildcard on all present and future devices.  A new id is created for each
+ * request, with the listener's callback and context.  The callback gets
+ * RDMA_CM_EVENT_CONNECT_REQUEST on the new id; callbacks of different requests run in
  * parallel.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if @id is in the wrong state; -EADDRINUSE if the port is
- * used by others; -ENODEV if the device is going; -EOPNOTSUPP for datagrams on
- * iWARP; -ENOMEM; an error of the CM below.  On error @id is bound, as before.
+ * Return: 0; -EINVAL if @id is in the wrong state; -EADDRINUSE if other ids use the
+ * address and port; -ENODEV if the device is being removed; -EOPNOTSUPP for datagrams
+ * on iWARP; -ENOMEM; an error of the underlying CM.  On error @id remains bound.
  */
 int rdma_listen(struct rdma_cm_id *id, int backlog)
 {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Words for events and reasons.
- */
+/* Descriptions of events and reasons for rejection. */
 #include "cma.h"
 
 static const char * const cma_event_msgs[] = {
-	/* As they come when all is well. */
+	/* In the order of a successful connection. */
 	[RDMA_CM_EVENT_ADDR_RESOLVED] = "address resolved",
 	[RDMA_CM_EVENT_ROUTE_RESOLVED] = "route resolved",
 	[RDMA_CM_EVENT_CONNECT_REQUEST] = "connect request",
@@ -14,7 +12,7 @@ static const char * const cma_event_msgs[] = {
 	[RDMA_CM_EVENT_DISCONNECTED] = "disconnected",
 	[RDMA_CM_EVENT_MULTICAST_JOIN] = "multicast join",
 	[RDMA_CM_EVENT_TIMEWAIT_EXIT] = "timewait exit",
-	/* What may come instead, or on top. */
+	/* Events that may occur instead or in addition. */
 	[RDMA_CM_EVENT_ADDR_ERROR] = "address error",
 	[RDMA_CM_EVENT_ROUTE_ERROR] = "route error",
 	[RDMA_CM_EVENT_CONNECT_ERROR] = "connect error",
@@ -26,7 +24,7 @@ static const char * const cma_event_msgs[] = {
 };
 
 /**
- * rdma_event_msg() - what an event is called
+ * rdma_event_msg() - describe an event
  * @event: the event
  *
  * Context: any.
@@ -41,9 +39,9 @@ const char *__attribute_const__ rdma_event_msg(enum rdma_cm_event_type event)
 EXPORT_SYMBOL(rdma_event_msg);
 
 /**
- * rdma_reject_msg() - what the reason of a rejection is called
+ * rdma_reject_msg() - describe the reason of a rejection
  * @id: the id that got RDMA_CM_EVENT_REJECTED
- * @reason: the event's status: a reason of the IB CM's, or an errno on iWARP
+ * @reason: the event's status: a reject reason of the IB CM, or an errno on iWARP
  *
  * Context: any.
  * Return: a constant string, never NULL.
@@ -60,13 +58,13 @@ const char *__attribute_const__ rdma_reject_msg(struct rdma_cm_id *id,
 EXPORT_SYMBOL(rdma_reject_msg);
 
 /**
- * rdma_consumer_reject_data() - what the peer's consumer said when it rejected
+ * rdma_consumer_reject_data() - get the data that the peer's consumer rejected with
  * @id: the id that got the event
  * @ev: RDMA_CM_EVENT_REJECTED
- * @data_len: where to store its length; 0 if there is none
+ * @data_len: where to store the length of the data; 0 if there is none
  *
- * Context: the callback that @ev was given to, whose memory the data is in.
- * Return: the data, or NULL if it was not the consumer that rejected.
+ * Context: the callback that got @ev; the data is part of that event's memory.
+ * Return: the data, or NULL if the rejection was not by the peer's consumer.
  */
 const void *rdma_consumer_reject_data(struct rdma_cm_id *id,
 				      struct rdma_cm_event *ev, u8 *data_len)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The QP of an id, and the moves of its state, which follow the connection's:
+ * The QP of an id, and the transitions of its state, which follow the connection:
  *
- *	INIT	when it is made
- *	RTR	before the REP leaves; when it comes
- *	RTS	likewise; a datagram QP when it is made
+ *	INIT	when it is created
+ *	RTR	on the passive side before the REP is sent, on the active side when the
+ *		REP is received
+ *	RTS	like RTR; a datagram QP when it is created
  *	ERR	on disconnect and on every failure
  *
- * IBA vol. 1, 10.3.1.  qp_mutex keeps the QP from being destroyed under a move.
+ * IBA vol. 1, 10.3.1.  The qp_mutex keeps the QP from being destroyed during a
+ * transition.
  */
 #include "connect/connect.h"
 #include "id/id.h"
@@ -40,9 +42,9 @@ static int cma_default_qkey(struct cma_id *idp, u32 *qkey)
 
 /*
  * cma_set_qkey() - choose the Q_Key of an id's datagrams
- * @qkey: 0: the one it has, else that of its port space
+ * @qkey: the Q_Key; 0: the id's present one, otherwise the default of its port space
  *
- * Return: 0; -EINVAL if it has another already; an error of the SA.
+ * Return: 0; -EINVAL if the id has another one already; an error of the SA.
  */
 int cma_set_qkey(struct cma_id *idp, u32 qkey)
 {
@@ -65,7 +67,7 @@ int cma_set_qkey(struct cma_id *idp, u32 qkey)
 	return err;
 }
 
-/* Without a connection: what INIT needs. */
+/* Fills in what INIT needs, for a QP without a connection. */
 static int cma_ib_unconnected_attr(struct cma_id *idp,
 				   struct ib_qp_attr *attr, int *mask)
 {
@@ -129,15 +131,15 @@ static int cma_iw_qp_attr(struct cma_id *idp, struct ib_qp_attr *attr,
 }
 
 /**
- * rdma_init_qp_attr() - what a QP needs to get to a state
- * @id: the id the QP communicates by
- * @qp_attr: qp_state says to which state; the rest is filled in
- * @qp_attr_mask: set to which of @qp_attr are
+ * rdma_init_qp_attr() - get the attributes for moving a QP to a state
+ * @id: the id that the QP communicates by
+ * @qp_attr: qp_state is the state to move to; the rest is filled in
+ * @qp_attr_mask: set to the mask of the fields of @qp_attr that are valid
  *
  * For consumers that move their QP themselves.
  *
  * Context: may sleep.
- * Return: 0; -ENODEV if @id has no device; an error of the CM below, or -ENOENT
+ * Return: 0; -ENODEV if @id has no device; an error of the underlying CM, or -ENOENT
  * if the port does not have the id's P_Key.
  */
 int rdma_init_qp_attr(struct rdma_cm_id *id, struct ib_qp_attr *qp_attr,
@@ -183,7 +185,8 @@ static int cma_qp_move(struct cma_id *idp, enum ib_qp_state state,
  * cma_qp_to_rtr() - make the id's QP ready to receive
  * @param: what the consumer accepts, or NULL: what the CM negotiated
  *
- * Return: 0, also when the consumer has a QP of its own; an error of the QP.
+ * Return: 0, also if the id has no QP because the consumer manages its own; an error
+ * of the QP.
  */
 int cma_qp_to_rtr(struct cma_id *idp, const struct rdma_conn_param *param)
 {
@@ -191,7 +194,7 @@ int cma_qp_to_rtr(struct cma_id *idp, const struct rdma_conn_param *param)
 
 	mutex_lock(&idp->qp_mutex);
 	if (idp->id.qp) {
-		/* Once more, for what only the connection tells. */
+		/* INIT again, for what is known only with the connection. */
 		err = cma_qp_move(idp, IB_QPS_INIT, NULL);
 		if (!err)
 			err = cma_qp_move(idp, IB_QPS_RTR, param);
@@ -200,7 +203,7 @@ int cma_qp_to_rtr(struct cma_id *idp, const struct rdma_conn_param *param)
 	return err;
 }
 
-/* Makes the id's QP ready to send; as cma_qp_to_rtr(). */
+/* Makes the id's QP ready to send; like cma_qp_to_rtr(). */
 int cma_qp_to_rts(struct cma_id *idp, const struct rdma_conn_param *param)
 {
 	int err = 0;
@@ -212,7 +215,7 @@ int cma_qp_to_rts(struct cma_id *idp, const struct rdma_conn_param *param)
 	return err;
 }
 
-/* Flushes what the id's QP has to do. */
+/* Moves the id's QP to the error state, which flushes its work requests. */
 int cma_qp_to_err(struct cma_id *idp)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -245,7 +248,7 @@ static int cma_qp_start(struct cma_id *idp, struct ib_qp *qp)
 	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
 }
 
-/* The one place where a QP becomes the id's; NULL: it has none any more. */
+/* The only function that sets the id's QP.  @qp NULL: the id has none any more. */
 static void cma_qp_set(struct cma_id *idp, struct ib_qp *qp)
 {
 	lockdep_assert_held(&idp->qp_mutex);
@@ -257,17 +260,17 @@ static void cma_qp_set(struct cma_id *idp, struct ib_qp *qp)
 }
 
 /**
- * rdma_create_qp() - make a QP for an id
+ * rdma_create_qp() - create a QP for an id
  * @id: an id that is bound to a device and has no QP
  * @pd: protection domain on the same device
  * @qp_init_attr: as for ib_create_qp(); port_num is set
  *
- * The QP is moved through its states as the connection goes.  It is in INIT, so
- * receives can be posted; a datagram QP can send at once.
+ * The QP is in INIT, so receives can be posted, and is moved through its other states
+ * as the connection progresses.  A datagram QP can send at once.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if @pd is on another device or @id has a QP; an error of
- * the provider.
+ * Return: 0; -EINVAL if @pd is on another device or @id has a QP; an error of the
+ * provider.
  */
 int rdma_create_qp(struct rdma_cm_id *id, struct ib_pd *pd,
 		   struct ib_qp_init_attr *qp_init_attr)
@@ -306,11 +309,11 @@ out:
 EXPORT_SYMBOL(rdma_create_qp);
 
 /**
- * rdma_destroy_qp() - end the QP of an id
+ * rdma_destroy_qp() - destroy the QP of an id
  * @id: the id that rdma_create_qp() was called for
  *
- * To be called before rdma_destroy_id(), by the consumer, when it has drained
- * the QP or does not care.
+ * The consumer must call this before rdma_destroy_id(), after it has drained the QP if
+ * it needs to.
  *
  * Context: may sleep.  A callback of @id may call it.
  */

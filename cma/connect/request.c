@@ -2,11 +2,11 @@
 /*
  * Requests from the IB CM: REQ and SIDR_REQ.
  *
- * A request says in its service id and A11 header whom it is for.  The netdev
- * it came to gives the network namespace; port and address give the listener,
- * in one lookup.  The listener is pinned by a reference, not locked: only the
- * new id's handler_mutex is held while the consumer is called, so requests to
- * one listener are handled side by side.
+ * The service id and the A11 header of a request contain its destination.  The netdev
+ * that received it determines the network namespace; port and address determine the
+ * listener, in one lookup.  The listener is pinned by a reference, not locked: only
+ * the new id's handler_mutex is held while the consumer is called, so requests to one
+ * listener are handled in parallel.
  */
 #include <linux/if_arp.h>
 #include <net/ipv6.h>
@@ -18,14 +18,14 @@
 #include "resolve/resolve.h"
 #include "trace.h"
 
-#define PKEY_BASE_MASK	0x7fff		/* without the membership */
+#define PKEY_BASE_MASK	0x7fff		/* without the membership bit */
 
 struct cma_request {
 	const struct ib_cm_event *event;
 	struct ib_cm_id *cm_id;
 	bool sidr;
 	u32 port;
-	u16 pkey;			/* of the partition it is for */
+	u16 pkey;			/* of the request's partition */
 	__be64 service_id;
 	enum ib_qp_type qp_type;
 	struct sa_path_rec *path;	/* REQ only: from us to the requester */
@@ -66,7 +66,7 @@ static void cma_request_read(struct cma_request *req, struct ib_cm_id *cm_id,
 	}
 }
 
-/* With a reference, or NULL. */
+/* Returns the netdev that received the request, with a reference, or NULL. */
 static struct net_device *cma_request_ndev(const struct cma_request *req)
 {
 	struct ib_device *device = req->cm_id->device;
@@ -89,9 +89,9 @@ static struct net_device *cma_request_ndev(const struct cma_request *req)
 }
 
 /*
- * The netdev a request came to, and its namespace.  The netdev may be moved to
- * another at any moment, the first one of which then ends: what is looked up for
- * the request is looked up in one namespace, which is held.
+ * Finds the netdev that received the request, and its namespace.  The netdev may be
+ * moved to another namespace at any time, and the old namespace may then end.  So all
+ * lookups for the request use one namespace, to which the request holds a reference.
  */
 static int cma_request_netdev(struct cma_request *req)
 {
@@ -124,7 +124,7 @@ static void cma_scope(struct sockaddr_storage *addr, struct net_device *ndev)
 		in6->sin6_scope_id = ndev->ifindex;
 }
 
-/* A request between IP addresses: who calls whom, and in which namespace. */
+/* Reads a request between IP addresses: its addresses and its namespace. */
 static int cma_request_read_ip(struct cma_request *req)
 {
 	int err;
@@ -143,7 +143,7 @@ static int cma_request_read_ip(struct cma_request *req)
 	return 0;
 }
 
-/* A request between AF_IB addresses, whose private data is the consumer's. */
+/* Reads a request between AF_IB addresses; all its private data is the consumer's. */
 static int cma_request_read_ib(struct cma_request *req)
 {
 	struct sockaddr_ib *src = (struct sockaddr_ib *)&req->hdr.src;
@@ -152,7 +152,7 @@ static int cma_request_read_ib(struct cma_request *req)
 	if (!rdma_cap_af_ib(req->cm_id->device, req->port))
 		return -EPROTONOSUPPORT;
 	req->hdr.family = AF_IB;
-	/* The device does not change its namespace while its CM is at work. */
+	/* The device does not change its namespace while the CM handles a request. */
 	req->net = maybe_get_net(read_pnet(&req->cm_id->device->coredev.rdma_net));
 	if (!req->net)
 		return -ENODEV;
@@ -177,10 +177,11 @@ static int cma_request_read_ib(struct cma_request *req)
 }
 
 /*
- * Whether a request by the netdev of @req may be for an address of another one.  As
- * for IP, an address is its host's: ARP may answer for it by any IPoIB netdev, that
- * of the device's other port, say.  Not beyond the partition and the routing domain
- * (VRF) that the address is of, though.  On RoCE an address is a GID of its netdev.
+ * Whether a request that the netdev of @req received may be for an address of another
+ * netdev.  As in IP, an address belongs to the host: any IPoIB netdev may answer ARP
+ * for it, for example that of the device's other port.  But both netdevs must be in
+ * the same partition and in the same routing domain (VRF).  This never holds on RoCE,
+ * where an address is a GID of its own netdev.
  */
 static bool cma_same_subnet(struct rdma_dev_addr *dev_addr,
 			    const struct cma_request *req)
@@ -208,7 +209,7 @@ static bool cma_listener_wants(struct cma_id *listener,
 	return !listener->id.qp_type || listener->id.qp_type == req->qp_type;
 }
 
-/* With a reference, or an error. */
+/* Returns the listener at the request's destination, with a reference, or an error. */
 static struct cma_id *cma_request_listener(const struct cma_request *req)
 {
 	struct cma_id *listener;
@@ -224,10 +225,11 @@ static struct cma_id *cma_request_listener(const struct cma_request *req)
 }
 
 /*
- * Whom the request is for, with a reference, or an error.
+ * Returns the listener for the request, with a reference, or an error.
  *
- * RDMA_PS_IB is the port space of both kinds of addresses, and between AF_IB ones
- * private data may look like a header: only who listens can tell.
+ * RDMA_PS_IB is the port space of both IP and AF_IB addresses, and the private data of
+ * a request between AF_IB addresses may look like an A11 header.  Only the existence
+ * of a listener shows which of the two the request is.
  */
 static struct cma_id *cma_request_find(struct cma_request *req)
 {
@@ -266,7 +268,7 @@ static int cma_child_set_paths(struct cma_id *idp,
 	return 0;
 }
 
-/* The addresses of a child: we are who was called. */
+/* Sets the addresses of a child: its source is the destination of the request. */
 static void cma_child_set_addr(struct cma_id *idp,
 			       const struct cma_request *req)
 {
@@ -305,8 +307,9 @@ static int cma_child_attach(struct cma_id *idp, const struct cma_request *req,
 }
 
 /*
- * A new id for the request, with its handler_mutex held, or an error.  Until it
- * has a CM id, its destruction does not touch the one of the request.
+ * Creates the id for the request.  Returns it with its handler_mutex held, or an
+ * error.  As long as idp->cm is not set, the destruction of the id does not touch the
+ * CM's id of the request.
  */
 static struct cma_id *cma_child_create(struct cma_id *listener,
 				       const struct cma_request *req)
@@ -367,7 +370,10 @@ static void cma_request_to_event(struct cma_id *idp,
 	event->ece = rc->ece;
 }
 
-/* Calls the consumer.  Non-zero: the CM destroys, and so rejects, its id. */
+/*
+ * Calls the consumer.  If this returns non-zero, the CM destroys its id, which rejects
+ * the request.
+ */
 static int cma_request_deliver(struct cma_id *idp,
 			       const struct cma_request *req)
 {
@@ -386,7 +392,7 @@ static int cma_request_deliver(struct cma_id *idp,
 		cma_id_destroy_locked(idp);
 		return ret;
 	}
-	/* If it answers later, and the REQ comes again: ask for time (MRA). */
+	/* If the consumer replies later and the REQ arrives again, ask for time (MRA). */
 	if (!req->sidr && !READ_ONCE(idp->answered)) {
 		trace_cm_send_mra(idp);
 		ib_send_cm_mra(req->cm_id,
@@ -397,8 +403,9 @@ static int cma_request_deliver(struct cma_id *idp,
 }
 
 /*
- * Says why, where it is the CMA that refuses, not the consumer.  Of a lack of
- * memory nothing is said: the peer sends the request again, and there may be some.
+ * Sends a REJ with the reason, if the CMA, not the consumer, refuses a REQ.  Sends
+ * nothing if memory is short: the peer repeats the request, and there may be memory
+ * then.
  */
 static void cma_request_refuse(const struct cma_request *req, int err)
 {
@@ -429,7 +436,7 @@ static int cma_request_handle(struct cma_request *req)
 	} else {
 		err = cma_request_deliver(idp, req);
 	}
-	/* The consumer's context was the listener's until now. */
+	/* The consumer used the context of the listener, which had to exist until now. */
 	cma_id_put(listener);
 	return err;
 }
@@ -437,7 +444,7 @@ static int cma_request_handle(struct cma_request *req)
 /*
  * cma_ib_request() - the IB CM's handler of all our listeners
  *
- * Return: 0, and the CM's id belongs to the new id; else the CM destroys it.
+ * Return: 0 if the new id has taken over the CM's id; otherwise the CM destroys it.
  */
 int cma_ib_request(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 {

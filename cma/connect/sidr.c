@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Datagrams: a service id is resolved to a QP by SIDR, IBA vol. 1, 12.11.
- */
+/* Datagrams: SIDR resolves a service id to a QP, IBA vol. 1, 12.11. */
 #include <linux/slab.h>
 
 #include "connect/connect.h"
 #include "id/id.h"
 #include "trace.h"
 
-/* How long one SIDR_REQ may take, as a REQ: 4.096 us * 2^20, in ms. */
+/* The response timeout of a SIDR_REQ, as of a REQ: 4.096 us * 2^20, in ms. */
 #define CMA_SIDR_TIMEOUT_MS	(1 << (CMA_RESPONSE_TIMEOUT - 8))
 
 /* Sends the SIDR_REQ of rdma_connect(). */
@@ -130,7 +128,7 @@ int cma_sidr_event(struct ib_cm_id *cm_id, const struct ib_cm_event *ib)
 	if (event.event == RDMA_CM_EVENT_ESTABLISHED)
 		rdma_destroy_ah_attr(&event.param.ud.ah_attr);
 	if (ret) {
-		/* The CM destroys it, when we return. */
+		/* The CM destroys its id when we return. */
 		idp->cm.ib = NULL;
 		cma_id_destroy_locked(idp);
 		return ret;

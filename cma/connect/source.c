@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Whom a request may come from.
+ * Whether a request may come from its source address.
  *
- * The addresses in a request's private data are what its sender wrote there, and
- * consumers grant rights by them: an NFS export to 127.0.0.1, say.  So what IP
- * would refuse to take from the wire is refused here: a source that no host can
- * have, one that is not reached through the netdev the request came by, and above
- * all an address of this host, unless this host has sent the request.
+ * The sender of a request chooses the addresses in its private data, and consumers
+ * grant rights by them: for example an NFS export to 127.0.0.1.  So sources that IP
+ * would not accept from the wire are refused here: an address that no host can have,
+ * an address that is not reached through the netdev that received the request, and
+ * above all an address of this host, unless this host has sent the request.
  */
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
@@ -19,12 +19,12 @@
 #include "connect/connect.h"
 #include "id/id.h"
 
-/* Where a request must come from to be taken. */
+/* Where a request must come from to be accepted. */
 enum cma_origin {
-	CMA_FROM_NOWHERE,	/* nobody can have sent it */
+	CMA_FROM_NOWHERE,	/* no host can have sent it */
 	CMA_FROM_HERE,		/* an id of this namespace */
-	CMA_FROM_WIRE,		/* whoever the route to the source leads to */
-	CMA_FROM_ANY,		/* anybody: the administrator says so */
+	CMA_FROM_WIRE,		/* the wire, by the route to the source address */
+	CMA_FROM_ANY,		/* anywhere: the administrator allows it */
 };
 
 static bool cma_nobody4(__be32 addr)
@@ -33,7 +33,7 @@ static bool cma_nobody4(__be32 addr)
 	       ipv4_is_zeronet(addr);
 }
 
-/* accept_local makes IP take packets with addresses of this host, too. */
+/* With accept_local, IP accepts packets from addresses of this host, too. */
 static bool cma_accepts_local(const struct net_device *ndev)
 {
 	struct in_device *in_dev;
@@ -78,14 +78,14 @@ static bool cma_route4_ok(struct net *net, struct net_device *ndev, __be32 peer,
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* A mapped address is for sockets: in a packet it would pass for IPv4. */
+/* IPv4-mapped addresses are for sockets: in a packet one would pass for IPv4. */
 static bool cma_nobody6(const struct in6_addr *addr)
 {
 	return ipv6_addr_any(addr) || ipv6_addr_is_multicast(addr) ||
 	       ipv6_addr_v4mapped(addr);
 }
 
-/* A link-local address is ours on the link that it is on, no other. */
+/* A link-local address is local to this host only on its own link. */
 static enum cma_origin cma_origin6(struct net *net, struct net_device *ndev,
 				   const struct in6_addr *peer,
 				   const struct in6_addr *local)
@@ -135,7 +135,7 @@ struct cma_sender {
 	const struct ib_cm_event *event;
 };
 
-/* Of a link-local address, each end may know the link by another interface. */
+/* Ignores the scope: both ends may know the link by different interfaces. */
 static bool cma_same_addr(const void *one, const void *two)
 {
 	struct cma_addr_key a, b;
@@ -147,7 +147,7 @@ static bool cma_same_addr(const void *one, const void *two)
 	return !memcmp(&a, &b, sizeof(a));
 }
 
-/* The addresses of an id that waits for an answer are final. */
+/* The addresses of an id that waits for a response do not change any more. */
 static bool cma_has_addrs(const struct cma_id *idp,
 			  const struct cma_sender *said)
 {
@@ -163,8 +163,8 @@ static bool cma_has_addrs(const struct cma_id *idp,
 }
 
 /*
- * Under the lock of the sender's CM id, which waits for an answer: the id that
- * has it cannot go.
+ * Called under the lock of the sender's CM id, which waits for a response: the id that
+ * owns the CM id cannot be freed.
  */
 static bool cma_is_sender(const struct ib_cm_id *cm_id, const void *arg)
 {
@@ -190,10 +190,10 @@ static bool cma_waits_for(const struct cma_id *idp,
 }
 
 /*
- * With virtual functions, mlx4 gives messages communication ids of its own: which
- * id has sent a request cannot be told by that, whatever adapter it came to.  So
- * all of such adapters are looked at, for one that waits, with these addresses, QP
- * and PSN.
+ * With virtual functions, mlx4 replaces the communication IDs in messages, whichever
+ * adapter receives the request, so they do not tell which id has sent it.  Therefore
+ * search the ids of all mlx4 devices for one that waits for a response and has these
+ * addresses, QP and PSN.
  */
 static bool cma_sent_by_any(const struct cma_sender *said)
 {
@@ -227,12 +227,12 @@ static bool cma_sent_here(struct ib_cm_id *cm_id,
 }
 
 /*
- * cma_source_ok() - whether a request may come from the address it names
- * @hdr: its addresses, of the same family, IPv4 or IPv6
- * @net: the network namespace it is for, which the caller holds
- * @ndev: the netdev it came by, of that namespace
+ * cma_source_ok() - whether a request may come from its source address
+ * @hdr: the request's addresses, of the same family, IPv4 or IPv6
+ * @net: the network namespace of the request, to which the caller holds a reference
+ * @ndev: the netdev that received the request, in that namespace
  * @cm_id: the CM's id of the request
- * @event: what the CM tells of it
+ * @event: the CM's event of the request
  *
  * Context: may sleep.
  */

@@ -2,8 +2,8 @@
 /*
  * The devices the CMA serves, and the ids bound to each.
  *
- * A cma_dev lives from the client's add to the end of its remove, which waits
- * until every id bound to the device was destroyed by its consumer.
+ * A cma_dev exists from the client's add to the end of its remove, which waits
+ * until the consumers have destroyed every id bound to the device.
  */
 #include <linux/slab.h>
 #include <ibex/device.h>
@@ -13,9 +13,9 @@
 #include "id/id.h"
 #include "trace.h"
 
-/* Writers: devices that come and go, listeners on any address. */
+/* Written when a device is added or removed, or an id starts or stops listening. */
 DECLARE_RWSEM(cma_topology);
-LIST_HEAD(cma_devices);		/* cma_dev.node; by cma_topology, or RCU */
+LIST_HEAD(cma_devices);		/* cma_dev.node; under cma_topology or RCU */
 
 static struct ib_client cma_client;
 
@@ -51,9 +51,9 @@ struct cma_dev *cma_dev_get_by_name(const char *name)
 /*
  * cma_id_attach() - bind an id to the device, port and SGID of @binding
  *
- * Takes over the references of @binding, also when it fails.
+ * Takes over the references of @binding, even on failure.
  *
- * Return: 0, or -ENODEV if the device is going.
+ * Return: 0, or -ENODEV if the device is being removed.
  */
 int cma_id_attach(struct cma_id *idp, struct cma_binding *binding)
 {
@@ -90,7 +90,7 @@ int cma_id_attach(struct cma_id *idp, struct cma_binding *binding)
 	return 0;
 }
 
-/* On destruction, after rdma_restrack_del(), which needs the device. */
+/* Called on destruction, after rdma_restrack_del(), which needs the device. */
 void cma_id_detach(struct cma_id *idp)
 {
 	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
@@ -112,7 +112,7 @@ void cma_id_detach(struct cma_id *idp)
 	cma_dev_put(dev);
 }
 
-/* A consumer learns that the device goes; drops the caller's reference. */
+/* Notifies the consumer of the removal of the device; drops the caller's reference. */
 static void cma_id_remove(struct cma_id *idp)
 {
 	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_DEVICE_REMOVAL };
@@ -135,7 +135,7 @@ static void cma_dev_remove_ids(struct cma_dev *dev)
 	while ((idp = list_first_entry_or_null(&dev->ids, struct cma_id,
 					       dev_node))) {
 		list_move_tail(&idp->dev_node, &dev->removed_ids);
-		/* Without a reference to take, its destruction is at the end. */
+		/* An id without references is at the end of its destruction. */
 		if (!cma_id_tryget(idp))
 			continue;
 		spin_unlock(&dev->lock);
@@ -155,7 +155,7 @@ static bool cma_device_supported(struct ib_device *device)
 	return false;
 }
 
-/* RoCE v2 where the port can, as it alone is routed. */
+/* RoCE v2 if the port supports it, as only RoCE v2 packets can be routed. */
 static enum ib_gid_type cma_preferred_gid_type(struct ib_device *device,
 					       u32 port)
 {
@@ -201,17 +201,17 @@ static int cma_add_one(struct ib_device *device)
 
 /*
  * Why no reference to the device remains when this returns:
- * (1) Searches for a device: it left cma_devices under cma_topology, and its
- *     hints are purged; both take a reference, which the end waits for.  Netdev
- *     notifications, and who looks for the sender of a request (source.c), walk
- *     cma_devices under RCU: the memory goes by kfree_rcu(), and they touch
- *     nothing of the device itself.
- * (2) New ids and listeners: refused from when dead is set.
- * (3) Listeners on any address: destroyed here, or by their id's destruction,
- *     which holds a reference until it is done.
- * (4) Ids: each gets DEVICE_REMOVAL once, after which its consumer destroys it;
- *     it has a reference until its CM id is gone.
- * So after the wait nobody uses the device on the CMA's behalf.
+ * (1) Lookups of a device: it is removed from cma_devices under cma_topology, and
+ *     its hints are purged.  Either lookup takes a reference, for which this
+ *     function waits.  Netdev notifications, and the search for the sender of a
+ *     request (source.c), walk cma_devices under RCU: the memory is freed by
+ *     kfree_rcu(), and they call no function of the device.
+ * (2) New ids and listeners: refused once dead is set.
+ * (3) CM listeners: destroyed here, or by the destruction of their id; each holds a
+ *     reference until then.
+ * (4) Ids: each gets DEVICE_REMOVAL once, after which its consumer must destroy it;
+ *     an id holds a reference until its CM id is destroyed.
+ * So after the wait the CMA no longer uses the device.
  */
 static void cma_remove_one(struct ib_device *device, void *client_data)
 {

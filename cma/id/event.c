@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Events that do not come from a CM: ends of resolutions and joins, changes of
- * link addresses.
+ * Events that are not reported by a CM: the outcomes of resolutions and joins, and
+ * changes of link addresses.
  *
- * Whoever learns of one, in whatever context, leaves its result in the id and
- * sets a bit; the consumer's callback runs from the id's own work item.  So no
- * callback occupies the queue of the address resolver, of the SA or of a
- * notifier chain, a callback may start the next resolution or end the id, and
- * different ids' events run in parallel.
+ * The code that learns of such an event, in any context, stores the result in the
+ * id and sets a bit (cma_id_post()); the consumer's callback then runs from the
+ * id's own work item.  So no callback blocks the queue of the address resolver, of
+ * the SA or of a notifier chain; a callback may start the next resolution or
+ * destroy the id; and events of different ids run in parallel.
  */
 #include "id/id.h"
 #include "multicast/multicast.h"
@@ -21,8 +21,8 @@ static int cma_addr_change_event(struct cma_id *idp)
 }
 
 /*
- * The peer's link address changed under a connection attempt: its packets go
- * nowhere, so do not make the consumer wait for 16 time-outs.
+ * The peer's link address changed during a connection attempt.  Packets to the old
+ * address are lost, so report the failure now instead of after 16 time-outs.
  */
 static int cma_unreachable_event(struct cma_id *idp)
 {
@@ -38,7 +38,7 @@ static int cma_unreachable_event(struct cma_id *idp)
 	return cma_id_deliver(idp, &event);
 }
 
-/* Each runs under handler_mutex; non-zero: the id is to be destroyed. */
+/* Each runs under handler_mutex; if it returns non-zero, the id must be destroyed. */
 static int (*const cma_posts[CMA_NR_POSTS])(struct cma_id *idp) = {
 	[CMA_POST_ADDR] = cma_addr_event,
 	[CMA_POST_ROUTE] = cma_route_event,

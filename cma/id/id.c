@@ -2,11 +2,12 @@
 /*
  * RDMA CM ids: creation, references, callbacks, destruction.
  *
- * An id belongs to its consumer, who alone ends it: by rdma_destroy_id(), or by
- * returning non-zero from its callback.  References (cma_id.refs) only keep the
- * memory while somebody else works on the id for a moment: a queued
- * cma_event_work(), an SA query, a request that pins its listener, a notifier.
- * Destruction waits for them, and each of them ends by itself.
+ * An id belongs to its consumer.  Only the consumer destroys it, by
+ * rdma_destroy_id() or by returning non-zero from its callback.  References
+ * (cma_id.refs) only keep the memory while other code uses the id for a moment: a
+ * queued cma_event_work(), an SA query, a request that pins its listener, a
+ * notifier.  Destruction waits for these references; all of them are dropped
+ * without any action of the consumer.
  */
 #include <linux/nsproxy.h>
 #include <linux/random.h>
@@ -62,7 +63,7 @@ struct cma_id *cma_id_alloc(struct net *net, rdma_cm_event_handler handler,
 	return idp;
 }
 
-/* An id for a request that came to @listener; owned by the same consumer. */
+/* Allocates the id for a request to @listener; both have the same consumer. */
 struct cma_id *cma_id_alloc_child(struct cma_id *listener,
 				  enum ib_qp_type qp_type)
 {
@@ -93,11 +94,11 @@ void cma_id_put(struct cma_id *idp)
 
 /**
  * __rdma_create_kernel_id() - create an id for a kernel consumer
- * @net: network namespace in which its addresses are meant; pinned by the id
+ * @net: network namespace of the id's addresses; the id holds a reference to it
  * @event_handler: called for the id's events, one at a time, may sleep
- * @context: the consumer's own, kept in rdma_cm_id.context
- * @ps: port space, which makes the service id (IBA annex A11)
- * @qp_type: of the QPs that will communicate
+ * @context: the consumer's pointer, stored in rdma_cm_id.context
+ * @ps: port space, which is part of the service id (IBA annex A11)
+ * @qp_type: type of the QPs that will communicate
  * @caller: name the id is reported under, usually KBUILD_MODNAME
  *
  * Context: may sleep.
@@ -121,12 +122,12 @@ EXPORT_SYMBOL(__rdma_create_kernel_id);
 /**
  * rdma_create_user_id() - create an id on behalf of the current process
  * @event_handler: called for the id's events, one at a time, may sleep
- * @context: the consumer's own, kept in rdma_cm_id.context
- * @ps: port space, which makes the service id (IBA annex A11)
- * @qp_type: of the QPs that will communicate
+ * @context: the consumer's pointer, stored in rdma_cm_id.context
+ * @ps: port space, which is part of the service id (IBA annex A11)
+ * @qp_type: type of the QPs that will communicate
  *
- * The id lives in the network namespace of the current process, which it is
- * reported as belonging to.
+ * The id belongs to the network namespace of the current process, and is reported
+ * as belonging to that process.
  *
  * Context: process context of the owner; may sleep.
  * Return: the id, or ERR_PTR(-ENOMEM).
@@ -163,9 +164,10 @@ int cma_id_deliver(struct cma_id *idp, struct rdma_cm_event *event)
 /*
  * cma_id_post() - have cma_event_work() do @what
  *
- * The caller must know that the id was not yet destroyed, or that destruction
- * waits for it.  A queued work has one reference; a bit that is set while the
- * work is queued already needs none, as the work reads the bits when it runs.
+ * The caller must know that the id was not yet destroyed, or that its destruction
+ * waits for the caller.  A queued work holds one reference.  Setting a bit while
+ * the work is already queued takes no further reference, as the work reads all bits
+ * when it runs.
  *
  * Context: any.
  */
@@ -202,38 +204,42 @@ static void cma_route_free(struct rdma_route *route)
 }
 
 /*
- * Frees an id in state DESTROYING.  No lock is held: all of this waits.
+ * Frees an id in state DESTROYING.  The caller holds no lock, as all steps here may
+ * wait.
  *
- * Why no reference remains when the memory goes:
- * (1) The consumer's: it gave it up, by calling us.
- * (2) Callbacks: each takes handler_mutex and looks at the state first; those
- *     that come after DESTROYING was set do nothing.
- * (3) Address resolution: rdma_addr_cancel() returns when its callback neither
- *     runs nor will.  That callback does nothing but cma_id_post().
- * (4) An SA path query has a reference until its callback, which cancelling
- *     brings about at once.
- * (5) Listeners: taken out of the table of listeners first, so no request can
- *     pin the id any more; a request that did drops its reference when the
- *     child's callback returns.  iw_destroy_cm_id() ends the iWARP ones.
- * (6) The CM's id: ib_destroy_cm_id() and iw_destroy_cm_id() return when no
- *     callback runs or will.  When we are called from such a callback, idp->cm
- *     was cleared, and the CM destroys its id after the callback.  A request that
- *     may be this id's (source.c) has it looked at under the lock of the CM's id,
- *     while that waits for an answer: no longer when its destruction has begun,
- *     nor when it tells of an outcome.
+ * Why no reference remains when the memory is freed:
+ * (1) The consumer's: it gave up its reference by destroying the id.
+ * (2) Callbacks: each takes handler_mutex and checks the state first; a callback that
+ *     runs after DESTROYING was set does nothing.
+ * (3) Address resolution: when rdma_addr_cancel() returns, its callback neither runs
+ *     nor will run.  That callback only calls cma_id_post().
+ * (4) An SA path query holds a reference until its callback, which cancellation
+ *     triggers at once.
+ * (5) Listeners: the id is first removed from the table of listeners, so no further
+ *     request can pin it; a request that has pinned it drops its reference when the
+ *     child's callback returns.  iWARP requests do not use that table:
+ *     iw_destroy_cm_id() ends them.
+ * (6) The CM's id: when ib_destroy_cm_id() or iw_destroy_cm_id() returns, no callback
+ *     runs or will run.  When we are called from such a callback, idp->cm was cleared,
+ *     and the CM destroys its id after the callback.  To check whether this id sent a
+ *     request, source.c reads it under the lock of the CM's id, and only while the
+ *     CM's id waits for a response: not after the destruction of the CM's id has
+ *     begun, nor while it reports an outcome.
  * (7) Multicast joins: ib_sa_free_multicast() waits for the callback.
- * (8) Neighbour notifications find the id through the table of peers, under
- *     RCU; it is taken out, and the memory goes by kfree_rcu().
- * (9) cma_event_work(): cma_id_post() refuses in state DESTROYING, so it can be
- *     queued no more; queued, it is cancelled and its reference put; running,
- *     it drops its reference itself.
- * (10) Device removal and netdev notifications find the id on dev->ids and take
- *     a reference under dev->lock, which (8) and (9)'s wait covers; it leaves
- *     the list before the device's reference is dropped.
- * (11) Resource tracking: rdma_restrack_del() waits for its readers, before the
- *     CM's id goes, which a driver's may look at (rdma_iw_cm_id()).
- * (12) The watch of its QP is the CM's id's, calls that one, and ends with it (6); in
- *     state DESTROYING none begins.
+ * (8) Neighbour notifications find the id in the table of peers, under RCU.  The id is
+ *     removed from the table, and its memory is freed by kfree_rcu().
+ * (9) cma_event_work(): cma_id_post() refuses in state DESTROYING, so the work cannot
+ *     be queued again.  If it is queued, it is cancelled and its reference dropped; if
+ *     it runs, it drops its reference itself.
+ * (10) Device removal finds the id on dev->ids and takes a reference under dev->lock,
+ *     for which this function waits; netdev notifications only call cma_id_post() (9)
+ *     under that lock.  The id leaves the list before it drops its reference to the
+ *     device.
+ * (11) Resource tracking: rdma_restrack_del() waits for its readers.  It is called
+ *     before the CM's id is destroyed, as a driver's reader may use that
+ *     (rdma_iw_cm_id()).
+ * (12) The watch of the QP belongs to the CM's id: it calls only the CM's id, and ends
+ *     with it (6).  In state DESTROYING no watch is started.
  */
 static void cma_id_free(struct cma_id *idp)
 {
@@ -273,20 +279,20 @@ void cma_id_destroy_locked(struct cma_id *idp)
 
 void cma_id_destroy_pinned(struct cma_id *idp)
 {
-	/* Not the last one: the id's own is still there. */
+	/* Never the last reference: the initial one still exists. */
 	cma_id_put(idp);
 	cma_id_destroy_locked(idp);
 }
 
 /**
- * rdma_destroy_id() - end an id and whatever is under way on it
+ * rdma_destroy_id() - destroy an id and end all its operations
  * @id: the id; its QP, if rdma_create_qp() made one, must be destroyed already
  *
- * When this returns no callback of the id runs or will run, and what belonged
- * to it (port, listeners, multicast groups, CM id) is given back.  A connection
- * that was up is disconnected.  It waits for callbacks that run, hence must not
- * be called from a callback of @id, nor, for a listener, from that of a request
- * that came to it: there, return non-zero instead.
+ * When this returns, no callback of the id runs or will run, and the id's port,
+ * listeners, multicast groups and CM id are released.  An established connection is
+ * disconnected.  As this waits for running callbacks, it must not be called from a
+ * callback of @id: return non-zero there instead.  Nor may it be called, if @id is
+ * a listener, from the callback of a request to @id.
  *
  * Context: may sleep; waits for running callbacks.
  */
@@ -304,10 +310,10 @@ EXPORT_SYMBOL(rdma_destroy_id);
  * rdma_lock_handler() - keep an id's callbacks from running
  * @id: the id
  *
- * Until rdma_unlock_handler(), no callback of @id runs.  rdma_accept() and
- * rdma_connect_locked() are called under it, or from a callback.
+ * No callback of @id runs until rdma_unlock_handler().  rdma_accept() and
+ * rdma_connect_locked() must be called under this lock or from a callback.
  *
- * Context: may sleep; not from a callback of @id, which holds it already.
+ * Context: may sleep; not from a callback of @id, which already holds the lock.
  */
 void rdma_lock_handler(struct rdma_cm_id *id)
 {
@@ -317,9 +323,9 @@ EXPORT_SYMBOL(rdma_lock_handler);
 
 /**
  * rdma_unlock_handler() - let an id's callbacks run again
- * @id: the id that rdma_lock_handler() was called for
+ * @id: the id that was locked by rdma_lock_handler()
  *
- * Context: the task that locked.
+ * Context: the task that called rdma_lock_handler().
  */
 void rdma_unlock_handler(struct rdma_cm_id *id)
 {
@@ -328,8 +334,8 @@ void rdma_unlock_handler(struct rdma_cm_id *id)
 EXPORT_SYMBOL(rdma_unlock_handler);
 
 /**
- * rdma_res_to_id() - the id that a resource tracking entry stands for
- * @res: entry of type RDMA_RESTRACK_CM_ID, which the caller holds
+ * rdma_res_to_id() - get the id of a resource tracking entry
+ * @res: entry of type RDMA_RESTRACK_CM_ID, to which the caller holds a reference
  *
  * Context: any.
  * Return: the id.
@@ -341,7 +347,7 @@ struct rdma_cm_id *rdma_res_to_id(struct rdma_restrack_entry *res)
 EXPORT_SYMBOL(rdma_res_to_id);
 
 /**
- * rdma_iw_cm_id() - the iWARP CM's id under an RDMA CM id
+ * rdma_iw_cm_id() - get the iWARP CM's id of an RDMA CM id
  * @id: the id
  *
  * Context: any; the caller keeps @id from being destroyed.

@@ -2,10 +2,10 @@
 #ifndef CMA_ID_H
 #define CMA_ID_H
 
-/* Ids and the devices they are on: states, references, callbacks, events. */
+/* Ids and the devices they are bound to: states, references, callbacks, events. */
 #include "bind/bind.h"
 
-/* ---- device.c: devices the CMA serves, the ids on them ---- */
+/* ---- device.c: devices the CMA serves, the ids bound to them ---- */
 struct cma_port {
 	enum ib_gid_type default_gid_type;	/* WRITE_ONCE by configfs */
 	u8 default_tos;				/* WRITE_ONCE by configfs */
@@ -13,17 +13,17 @@ struct cma_port {
 
 struct cma_dev {
 	struct ib_device *device;
-	refcount_t refs;	/* 1 until removal, 1 an id, a listener, a user */
+	refcount_t refs;	/* 1 until removal, 1 per id, listener and user */
 	struct completion idle;	/* refs reached zero */
-	struct list_head node;	/* in cma_devices; cma_topology, or RCU */
+	struct list_head node;	/* in cma_devices; under cma_topology or RCU */
 	struct rcu_head rcu;
-	spinlock_t lock;	/* what names it */
-	bool dead;			/* takes no ids; protected by lock */
+	spinlock_t lock;	/* protects the fields that say so */
+	bool dead;			/* accepts no new ids; protected by lock */
 	struct list_head ids;		/* cma_id.dev_node; protected by lock */
-	struct list_head removed_ids;	/* told of the removal; by lock */
+	struct list_head removed_ids;	/* notified of the removal; protected by lock */
 	struct list_head hints;		/* gid_hint.c; protected by lock */
 	unsigned int nr_hints;		/* protected by lock */
-	struct list_head listens;	/* cma_listen.dev_node; by cma_topology */
+	struct list_head listens;	/* cma_listen.dev_node; under cma_topology */
 	struct cma_port ports[];	/* [1 .. phys_port_cnt] */
 };
 
@@ -36,7 +36,7 @@ struct cma_dev *cma_dev_get_by_name(const char *name);
 void cma_dev_put(struct cma_dev *dev);
 bool cma_dev_tryget(struct cma_dev *dev);
 
-/* What an address resolved to on this host. */
+/* The device, port and GID that a local address resolves to. */
 struct cma_binding {
 	struct cma_dev *dev;		/* with a reference */
 	u32 port;
@@ -48,7 +48,7 @@ void cma_id_detach(struct cma_id *idp);
 
 /* ---- state.c ---- */
 
-/* Numbered as RDMA_NLDEV_ATTR_RES_STATE of a CM id reports them. */
+/* RDMA_NLDEV_ATTR_RES_STATE reports these numbers for a CM id. */
 enum rdma_cm_state {
 	RDMA_CM_IDLE,
 	RDMA_CM_ADDR_QUERY,
@@ -102,77 +102,81 @@ enum cma_post {
 	CMA_NR_POSTS
 };
 
-/* How far a connection attempt is, inside RDMA_CM_CONNECT. */
+/* Progress of a connection attempt while the id is in RDMA_CM_CONNECT. */
 enum cma_conn {
 	CMA_CONN_NONE,
 	CMA_CONN_PENDING,	/* no outcome was reported yet */
 	CMA_CONN_UP,		/* ESTABLISHED was reported */
-	CMA_CONN_FAILED,	/* a failure was reported; later events are void */
+	CMA_CONN_FAILED,	/* a failure was reported; later outcomes are ignored */
 };
 
-/* By what protects a field; those with a rule of their own say it. */
+/* Fields are grouped by the lock that protects them; those with another rule say so. */
 struct cma_id {
 	/* Public part.  id.net_work runs cma_event_work(). */
 	struct rdma_cm_id id;
 	struct rdma_restrack_cm_id track;
 
-	refcount_t refs;	/* 1 until destroyed, 1 a pin, a queued work */
+	refcount_t refs;	/* 1 until destroyed, 1 per pin and queued work */
 	struct completion idle;	/* refs reached zero */
 	struct rcu_head rcu;
-	bool passive;		/* made for a request; fixed */
+	bool passive;		/* created for a request; never changes */
 
-	/* One callback at a time; a callback may make calls that take the other locks. */
+	/* Serializes callbacks, which may call functions that take the other locks. */
 	struct mutex handler_mutex;
-	struct task_struct *handler_task;	/* in a callback; READ_ONCE() */
+	struct task_struct *handler_task;	/* the task in a callback; READ_ONCE() */
 	union {
 		struct ib_cm_id *ib;
 		struct iw_cm_id *iw;
-	} cm;	/* set under handler_mutex; stays until destruction */
+	} cm;	/* set under handler_mutex; cleared only on destruction */
 	enum cma_conn conn;
 	bool peer_hashed;
 	struct rhlist_head peer_node;	/* netevent.c; hashed if peer_hashed */
 
-	/* One call at a time that moves the QP. */
+	/* Serializes the calls that change the QP's state. */
 	struct mutex qp_mutex;
 
-	spinlock_t lock;	/* what names it; pending against destruction */
+	/* Also keeps cma_id_post() from queueing work once destruction has begun. */
+	spinlock_t lock;
 	enum rdma_cm_state state;	/* written under lock; READ_ONCE() */
 	unsigned long pending;	/* enum cma_post; atomic bits */
-	struct cma_dev *dev;	/* set under lock once; NULL: no device */
+	struct cma_dev *dev;	/* set once under lock; NULL: no device */
 	const struct ib_gid_attr *sgid_attr;	/* of dev, with a reference, or NULL */
 	u32 qkey;		/* 0: not set */
 	struct list_head mcasts;	/* cma_mcast.node */
 
 	struct list_head dev_node;	/* protected by dev->lock */
 
-	/* bucket->lock: the port, and who else may have it. */
-	struct cma_bucket *bucket;	/* NULL: none; its id's own */
-	u16 port_ps;			/* whose port space it is in; likewise */
+	/* bucket->lock: the claim on a port, and how others may share it. */
+	struct cma_bucket *bucket;	/* NULL: no port; set by the id's calls only */
+	u16 port_ps;			/* port space of that port; set likewise */
 	struct cma_addr_key claim_key;
 	struct list_head dst_node;	/* in bucket->dsts, if claim_dst */
-	u64 claim_dst;			/* where it connects to */
+	u64 claim_dst;			/* hash of the destination, or 0 */
 	struct rhash_head listen_node;	/* in the table of listeners */
 	bool listen_hashed;
 	bool claim_hard;	/* counted as exclusive */
 	bool claim_dual;	/* counted for both IP families */
-	bool afonly;		/* once bound */
-	bool reuseaddr;		/* once bound */
+	bool afonly;		/* under bucket->lock once bound */
+	bool reuseaddr;		/* under bucket->lock once bound */
 
-	/* cma_topology: who listens on all devices. */
-	struct list_head listens;	/* id_node; by lock as well */
+	/* cma_topology: the CM listeners of the id. */
+	struct list_head listens;	/* cma_listen.id_node; changed under lock, too */
 	struct list_head any_node;	/* in cma_any_listeners */
 
-	/* A resolution's; the next call waits until its event was delivered. */
+	/*
+	 * Resolution.  The id's state allows no other before this one's outcome was
+	 * read.
+	 */
 	struct ib_sa_query *query;
 	int query_id;
 	int route_status;	/* written before CMA_POST_ROUTE */
 	int addr_status;	/* written before CMA_POST_ADDR */
 	struct cma_addr_key resolved;	/* written before CMA_POST_ADDR */
-	bool addr_asked;	/* rdma_resolve_ip() was called once */
+	bool addr_asked;	/* rdma_resolve_ip() has been called */
 
-	/* What the consumer set, and did, before it connects or accepts. */
-	u32 qp_num;		/* last QP in use; READ_ONCE(); 0: none yet */
-	bool srq;		/* of that QP */
+	/* What the consumer sets before it connects or accepts. */
+	u32 qp_num;		/* of the last QP; 0: none yet; READ_ONCE() */
+	bool srq;		/* that QP has an SRQ */
 	struct rdma_ucm_ece ece;	/* what connect or accept offers */
 	u32 seq_num;		/* PSN the peer starts with; 24 bits */
 	int backlog;
@@ -183,7 +187,7 @@ struct cma_id {
 	bool timeout_set;
 	bool min_rnr_timer_set;
 	bool afonly_set;
-	bool answered;		/* accepted or rejected */
+	bool answered;		/* the request was accepted or rejected */
 };
 
 static inline struct cma_id *to_cma(struct rdma_cm_id *id)
@@ -225,11 +229,11 @@ struct cma_id *cma_id_alloc_child(struct cma_id *listener,
 				  enum ib_qp_type qp_type);
 bool cma_id_tryget(struct cma_id *idp);
 void cma_id_put(struct cma_id *idp);
-/* Runs the consumer's callback.  Non-zero: the caller destroys the id. */
+/* Runs the consumer's callback.  If that returns non-zero, the caller destroys the id. */
 int cma_id_deliver(struct cma_id *idp, struct rdma_cm_event *event);
-/* Ends an id whose handler_mutex the caller holds; releases both. */
+/* Releases the handler_mutex, which the caller holds, and destroys the id. */
 void cma_id_destroy_locked(struct cma_id *idp);
-/* The same for a caller that has a reference of its own, which is dropped. */
+/* Like cma_id_destroy_locked(), but also drops a reference that the caller holds. */
 void cma_id_destroy_pinned(struct cma_id *idp);
 void cma_id_post(struct cma_id *idp, enum cma_post what);
 

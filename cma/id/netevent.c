@@ -2,12 +2,12 @@
 /*
  * Changes of link addresses.
  *
- * A bond that fails over takes the link address of ids on it along: each of
- * them gets RDMA_CM_EVENT_ADDR_CHANGE.  A neighbour that changes its link
- * address under a connection attempt makes the attempt pointless: those ids,
+ * When a bond fails over, the link address of the ids on it changes: each of them
+ * gets RDMA_CM_EVENT_ADDR_CHANGE.  When a neighbour changes its link address during
+ * a connection attempt, the attempt cannot succeed: the ids that connect to it,
  * found in a table by interface and address, get RDMA_CM_EVENT_UNREACHABLE.
  *
- * Both only set a bit in the id (event.c), so nothing is queued twice.
+ * Both notifiers only set a bit in the id (event.c), so nothing is queued twice.
  */
 #include <linux/jhash.h>
 #include <linux/netdevice.h>
@@ -33,7 +33,7 @@ static void cma_peer_key_of(const struct cma_id *idp, struct cma_peer_key *key)
 	key->net = addr->dev_addr.net;
 	key->ifindex = addr->dev_addr.bound_dev_if;
 	cma_addr_key_init(&key->addr, (const void *)&addr->dst_addr);
-	key->addr.scope = 0;	/* the interface says it */
+	key->addr.scope = 0;	/* key->ifindex has the scope */
 }
 
 static u32 cma_peer_hash(const struct cma_peer_key *key, u32 seed)
@@ -77,8 +77,8 @@ static const struct rhashtable_params cma_peer_params = {
 static struct rhltable cma_peers;	/* ids that connect over RoCE */
 
 /*
- * From here on a new link address of the peer ends the attempt.  If there is no
- * memory for that, the CM's time-outs do.
+ * Lets a change of the peer's link address end the connection attempt.  If there is
+ * no memory to watch the peer, the CM's time-outs end the attempt.
  */
 void cma_peer_watch(struct cma_id *idp)
 {
@@ -90,7 +90,7 @@ void cma_peer_watch(struct cma_id *idp)
 		idp->peer_hashed = true;
 }
 
-/* Under handler_mutex, or when the id is past all callbacks. */
+/* Called under handler_mutex, or when no callback of the id can run any more. */
 void cma_peer_unwatch(struct cma_id *idp)
 {
 	if (!idp->peer_hashed)
@@ -134,7 +134,7 @@ static int cma_netevent(struct notifier_block *nb, unsigned long event,
 {
 	struct neighbour *neigh = ptr;
 
-	/* Until it is valid again, its address says nothing. */
+	/* The address of a neighbour that is not valid means nothing. */
 	if (event == NETEVENT_NEIGH_UPDATE &&
 	    neigh->dev->type == ARPHRD_ETHER &&
 	    (READ_ONCE(neigh->nud_state) & NUD_VALID))

@@ -5,16 +5,17 @@
 #include "bind/bind.h"
 #include "id/id.h"
 
-/* Five bits in QP attributes and CM messages. */
+/* The timers have five bits in QP attributes and CM messages. */
 #define CMA_MAX_TIMER	31
 
 /**
- * rdma_set_service_type() - say what class of service the packets ask for
- * @id: the id; before its route is resolved
+ * rdma_set_service_type() - set the class of service of an id's packets
+ * @id: the id, before its route is resolved
  * @tos: differentiated services field (RFC 2474), 8 bits
  *
- * Becomes the traffic class on RoCE, a QoS class in the SA's eyes, the IP TOS
- * on iWARP.  Without it the port's default_roce_tos counts.
+ * It becomes the traffic class on RoCE, the QoS class of an IPv4 id's path record
+ * query on InfiniBand, and the IP TOS on iWARP.  Without this call the port's
+ * default_roce_tos applies, except on iWARP.
  *
  * Context: any.
  */
@@ -28,15 +29,15 @@ void rdma_set_service_type(struct rdma_cm_id *id, int tos)
 EXPORT_SYMBOL(rdma_set_service_type);
 
 /**
- * rdma_set_reuseaddr() - let others bind the same address and port
- * @id: the id; before it is bound, or bound and not listening
- * @reuse: whether
+ * rdma_set_reuseaddr() - let other ids bind the same address and port
+ * @id: the id, before it is bound, or bound and not listening
+ * @reuse: whether they may
  *
- * All that share an address must agree; one that listens shares with nobody.
+ * All ids that share an address must allow it; a listener cannot share its address.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if @id listens, or is bound and @reuse is 0; -EADDRINUSE
- * if others that share would then conflict.
+ * Return: 0; -EINVAL if @id listens, or is bound and @reuse is 0; -EADDRINUSE if
+ * other users of the port would then conflict.
  */
 int rdma_set_reuseaddr(struct rdma_cm_id *id, int reuse)
 {
@@ -50,13 +51,13 @@ int rdma_set_reuseaddr(struct rdma_cm_id *id, int reuse)
 EXPORT_SYMBOL(rdma_set_reuseaddr);
 
 /**
- * rdma_set_afonly() - keep an IPv6 wildcard from standing for IPv4 too
- * @id: the id; before it listens
- * @afonly: whether; without this call, as net.ipv6.bindv6only says
+ * rdma_set_afonly() - restrict an id bound to the IPv6 wildcard to IPv6
+ * @id: the id, before it listens
+ * @afonly: whether to; without this call net.ipv6.bindv6only decides
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if @id is past being bound; -EADDRINUSE if @id is bound,
- * @afonly is 0, and others use the port for IPv4.
+ * Return: 0; -EINVAL if @id has left the bound state; -EADDRINUSE if @id is bound,
+ * @afonly is 0, and other ids use the port for IPv4.
  */
 int rdma_set_afonly(struct rdma_cm_id *id, int afonly)
 {
@@ -74,12 +75,12 @@ int rdma_set_afonly(struct rdma_cm_id *id, int afonly)
 EXPORT_SYMBOL(rdma_set_afonly);
 
 /**
- * rdma_set_ack_timeout() - say how long the QP waits for an acknowledgment
- * @id: the id, for RC or an XRC initiator; before the QP is in RTS
- * @timeout: 4.096 us * 2^timeout; 0: for ever
+ * rdma_set_ack_timeout() - set how long the QP waits for an acknowledgment
+ * @id: the id, of type RC or XRC initiator, before the QP is in RTS
+ * @timeout: 4.096 us * 2^timeout; 0: infinite
  *
- * On RoCE it also makes the path's packet lifetime, if set before the route is
- * resolved.  IBA vol. 1, 9.7.6.1.3.
+ * On RoCE it also determines the path's packet lifetime, if it is set before the
+ * route is resolved.  IBA vol. 1, 9.7.6.1.3.
  *
  * Context: may sleep.
  * Return: 0, or -EINVAL.
@@ -100,9 +101,9 @@ int rdma_set_ack_timeout(struct rdma_cm_id *id, u8 timeout)
 EXPORT_SYMBOL(rdma_set_ack_timeout);
 
 /**
- * rdma_set_min_rnr_timer() - say how long a peer waits that found no receive
- * @id: the id, for RC or an XRC target; before the QP is in RTR
- * @min_rnr_timer: code of the time, IBA vol. 1, table 45 (9.7.5.2.8)
+ * rdma_set_min_rnr_timer() - set how long a peer waits when no receive is posted
+ * @id: the id, of type RC or XRC target, before the QP is in RTR
+ * @min_rnr_timer: encoded time, IBA vol. 1, table 45 (9.7.5.2.8)
  *
  * Context: may sleep.
  * Return: 0, or -EINVAL.
@@ -123,13 +124,13 @@ int rdma_set_min_rnr_timer(struct rdma_cm_id *id, u8 min_rnr_timer)
 EXPORT_SYMBOL(rdma_set_min_rnr_timer);
 
 /**
- * rdma_read_gids() - the GIDs that stand for an id's addresses
+ * rdma_read_gids() - get the GIDs that correspond to an id's addresses
  * @cm_id: the id
- * @sgid: where to store the local one, or NULL
- * @dgid: where to store the peer's, or NULL
+ * @sgid: where to store the local GID, or NULL
+ * @dgid: where to store the peer's GID, or NULL
  *
- * On RoCE made of the IP addresses, else of the link addresses.  If @cm_id is
- * not bound to a device, zero.
+ * On RoCE the GIDs are derived from the IP addresses, otherwise from the link
+ * addresses.  They are zero if @cm_id is not bound to a device.
  *
  * Context: any.
  */

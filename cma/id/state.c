@@ -7,15 +7,16 @@
  *   IDLE -> ADDR_BOUND -> LISTEN		a listener
  *   IDLE -> CONNECT -> DISCONNECT		an id made for a request
  *
- * A step that fails goes back to where it started, so that it can be tried
- * again.  DEVICE_REMOVAL and DESTROYING are reached from everywhere; nothing
- * but destruction leads out of the first, nothing out of the second.
+ * A step that fails returns to the state in which it started, so that the consumer
+ * can retry it.  DESTROYING can be reached from every other state, DEVICE_REMOVAL from
+ * every other state except DESTROYING.  Only destruction leaves DEVICE_REMOVAL;
+ * nothing leaves DESTROYING.
  */
 #include <kunit/visibility.h>
 
 #include "id/id.h"
 
-#define TO(state)	((state) + 1)	/* so that 0 means: refused */
+#define TO(state)	((state) + 1)	/* so that 0 means: trigger refused */
 static const u8 cma_states[CMA_NR_STATES][CMA_NR_TRIGGERS] = {
 	[RDMA_CM_IDLE] = {
 		[CMA_T_BIND] = TO(RDMA_CM_ADDR_BOUND),
@@ -70,13 +71,13 @@ static const u8 cma_states[CMA_NR_STATES][CMA_NR_TRIGGERS] = {
 	[RDMA_CM_DEVICE_REMOVAL] = {
 		[CMA_T_DESTROY] = TO(RDMA_CM_DESTROYING),
 	},
-	/* RDMA_CM_DESTROYING: the end. */
+	/* No trigger leaves RDMA_CM_DESTROYING. */
 };
 
 /*
- * cma_next_state() - where @trigger leads from @state
+ * cma_next_state() - the state that @trigger leads to from @state
  *
- * Return: the next state, or CMA_NR_STATES if @trigger is refused there.
+ * Return: the next state, or CMA_NR_STATES if @trigger is refused in @state.
  */
 VISIBLE_IF_KUNIT enum rdma_cm_state cma_next_state(enum rdma_cm_state state,
 						   enum cma_trigger trigger)
@@ -88,10 +89,10 @@ VISIBLE_IF_KUNIT enum rdma_cm_state cma_next_state(enum rdma_cm_state state,
 EXPORT_SYMBOL_IF_KUNIT(cma_next_state);
 
 /*
- * cma_id_step() - move an id along the table
+ * cma_id_step() - apply a trigger to an id's state
  *
- * The step is atomic: of two callers with triggers that exclude one another,
- * one gets -EINVAL.
+ * The step is atomic: of two callers whose triggers exclude each other, one gets
+ * -EINVAL.
  *
  * Context: any.
  * Return: 0, or -EINVAL if the table refuses @trigger in the id's state.

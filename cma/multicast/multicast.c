@@ -2,9 +2,9 @@
 /*
  * Multicast groups of datagram ids, by IP or IB address.
  *
- * On InfiniBand the SA is asked to join (IBA vol. 1, 15.2.5.17); on RoCE the
- * host joins by IGMP or MLD (multicast/roce.c).  Either way the outcome is left
- * in the cma_mcast, and told by cma_event_work().
+ * On InfiniBand the group is joined through the SA (IBA vol. 1, 15.2.5.17); on RoCE
+ * the host joins it by IGMP or MLD (multicast/roce.c).  Either way the outcome is
+ * stored in the cma_mcast, and reported by cma_event_work().
  */
 #include <linux/slab.h>
 #include <net/if_inet6.h>
@@ -28,7 +28,7 @@ bool cma_mcast_send_only(const struct cma_mcast *mc)
 	return !(mc->join_state & (BIT(FULLMEMBER_JOIN) | BIT(NONMEMBER_JOIN)));
 }
 
-/* The group that an address means on InfiniBand: RFC 4391, 4. */
+/* Maps an address to its MGID on InfiniBand: RFC 4391, 4. */
 static void cma_mcast_ib_mgid(struct cma_id *idp, const struct sockaddr *addr,
 			      union ib_gid *mgid)
 {
@@ -48,7 +48,7 @@ static void cma_mcast_ib_mgid(struct cma_id *idp, const struct sockaddr *addr,
 	if (addr->sa_family == AF_INET6 &&
 	    (in6->sin6_addr.s6_addr32[0] & htonl(0xfff0ffff)) ==
 	    htonl(0xff10a01b)) {
-		/* An MGID already, with the SA's signature. */
+		/* The address is an MGID already, with the SA's signature. */
 		memcpy(mgid, &in6->sin6_addr, sizeof(*mgid));
 		return;
 	}
@@ -57,7 +57,7 @@ static void cma_mcast_ib_mgid(struct cma_id *idp, const struct sockaddr *addr,
 	else
 		ipv6_ib_mc_map(&in6->sin6_addr, dev_addr->broadcast, map);
 	if (idp->id.ps == RDMA_PS_UDP)
-		map[7] = 0x01;	/* not IPoIB's group of that address */
+		map[7] = 0x01;	/* differs from IPoIB's group */
 	memcpy(mgid, map + 4, sizeof(*mgid));
 }
 
@@ -78,7 +78,7 @@ static int cma_mcast_sa_done(int status, struct ib_sa_multicast *sa)
 	return 0;
 }
 
-/* As a member of IPoIB's broadcast group, of which the parameters are taken. */
+/* The parameters are those of IPoIB's broadcast group, which the port must be in. */
 static int cma_mcast_ib_join(struct cma_id *idp, struct cma_mcast *mc)
 {
 	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
@@ -120,7 +120,7 @@ static int cma_mcast_ib_join(struct cma_id *idp, struct cma_mcast *mc)
 	return 0;
 }
 
-/* Off the id's list; waits for the SA's callback. */
+/* Frees a group that is off the id's list; waits for the SA's callback. */
 static void cma_mcast_free(struct cma_mcast *mc)
 {
 	if (mc->sa)
@@ -138,7 +138,7 @@ static void cma_mcast_add(struct cma_id *idp, struct cma_mcast *mc)
 	spin_unlock_irqrestore(&idp->lock, flags);
 }
 
-/* From here on the consumer may be told, and may leave. */
+/* From here on the consumer may get events of the group, and may leave it. */
 static void cma_mcast_start(struct cma_id *idp, struct cma_mcast *mc)
 {
 	unsigned long flags;
@@ -154,7 +154,7 @@ static void cma_mcast_start(struct cma_id *idp, struct cma_mcast *mc)
 
 static bool cma_mcast_allowed(struct cma_id *idp)
 {
-	/* Consumers attach their QP themselves. */
+	/* The id must have no QP: consumers attach their own QP to the group. */
 	if (!idp->id.device || idp->id.qp_type != IB_QPT_UD || idp->id.qp)
 		return false;
 	switch (cma_state(idp)) {
@@ -172,15 +172,15 @@ static bool cma_mcast_allowed(struct cma_id *idp)
  * @id: a datagram id that is bound to a device and has no QP of its own
  * @addr: the group; AF_INET, AF_INET6, or AF_IB on InfiniBand
  * @join_state: bits of enum ib_sa_mc_join_states
- * @context: comes back as private_data of the group's events
+ * @context: passed as private_data of the group's events
  *
- * Ends with RDMA_CM_EVENT_MULTICAST_JOIN, with what is needed to send, or
- * RDMA_CM_EVENT_MULTICAST_ERROR, which may also come later.  The group is left
- * by rdma_leave_multicast() or rdma_destroy_id(), also after an error.
+ * The outcome is RDMA_CM_EVENT_MULTICAST_JOIN, with what is needed to send, or
+ * RDMA_CM_EVENT_MULTICAST_ERROR, which may also follow a successful join.  The group
+ * is left by rdma_leave_multicast() or rdma_destroy_id(), also after an error.
  *
  * Context: may sleep.
- * Return: 0 if an event will come; else, and none comes: -EINVAL if @id or
- * @addr does not fit; -ENODEV if the netdev is gone; -EOPNOTSUPP on iWARP;
+ * Return: 0 if an event will follow.  On error none follows: -EINVAL if @id or @addr
+ * is unsuitable; -ENODEV if the netdev no longer exists; -EOPNOTSUPP on iWARP;
  * -ENOMEM; an error of the SA.
  */
 int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
@@ -245,12 +245,13 @@ static struct cma_mcast *cma_mcast_take(struct cma_id *idp,
 /**
  * rdma_leave_multicast() - leave a multicast group
  * @id: the id that joined
- * @addr: as it was joined; if that was several times, one of them is left
+ * @addr: the address that was joined; if it was joined several times, the oldest join
+ *	is left
  *
- * No event of the group comes when this returns, nor is one being delivered,
- * unless it is called from there.
+ * When this returns, no event of the group is being delivered or will be, unless the
+ * caller is itself the callback of one.
  *
- * Context: may sleep; a callback of @id may call it, but it is not called under
+ * Context: may sleep; a callback of @id may call it, but it must not be called under
  * rdma_lock_handler().
  */
 void rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
@@ -269,7 +270,7 @@ void rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 }
 EXPORT_SYMBOL(rdma_leave_multicast);
 
-/* On destruction, when no callback runs. */
+/* Called on destruction, when no callback runs. */
 void cma_mcast_leave_all(struct cma_id *idp)
 {
 	struct cma_mcast *mc;
@@ -313,7 +314,7 @@ static int cma_mcast_ah(struct cma_id *idp, struct ib_sa_mcmember_rec *rec,
 	struct net_device *ndev = NULL;
 	int err;
 
-	/* On InfiniBand GIDs are the port's, whatever netdev is on it. */
+	/* On InfiniBand the GIDs belong to the port, not to a netdev. */
 	if (cma_mcast_is_roce(idp)) {
 		ndev = cma_roce_netdev(idp);
 		type = idp->sgid_attr ? idp->sgid_attr->gid_type :
@@ -352,7 +353,7 @@ static int cma_mcast_deliver(struct cma_id *idp,
 	return ret;
 }
 
-/* Tells the consumer of all groups that changed; see event.c. */
+/* Reports all groups that changed to the consumer; see event.c. */
 int cma_mcast_event(struct cma_id *idp)
 {
 	struct cma_mcast_change change;

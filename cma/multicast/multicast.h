@@ -7,17 +7,17 @@
 
 /* ---- multicast.c, multicast/roce.c ---- */
 struct cma_mcast {
-	struct list_head node;		/* in idp->mcasts; protected by its lock */
+	struct list_head node;		/* in idp->mcasts; protected by idp->lock */
 	struct cma_id *idp;
 	void *context;			/* the consumer's */
 	struct sockaddr_storage addr;
 	u8 join_state;
-	bool started;			/* the join call is over; by idp->lock */
-	bool changed;			/* the consumer is to be told; by idp->lock */
-	int status;			/* what of; by idp->lock */
+	bool started;			/* the join call has succeeded; by idp->lock */
+	bool changed;			/* an event is due; by idp->lock */
+	int status;			/* of that event; by idp->lock */
 	struct ib_sa_mcmember_rec rec;	/* by idp->lock from the join call on */
 	struct ib_sa_multicast *sa;	/* IB only */
-	int igmp_ifindex;		/* where the host is a member for us; 0: not */
+	int igmp_ifindex;		/* netdev where the host is a member; 0: none */
 };
 
 int cma_mcast_event(struct cma_id *idp);

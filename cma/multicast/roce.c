@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Multicast on RoCE: the group is the IP address, the switch learns of it by
- * IGMP or MLD, which the host does for us.  IBA annex A17.9.1.
+ * Multicast on RoCE: the IP address identifies the group, and the switches learn the
+ * membership by IGMP or MLD, which the host's IP stack performs.  IBA annex A17.9.1.
  */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
@@ -26,7 +26,7 @@ static int cma_mcast_roce_mgid(const struct sockaddr *addr,
 		if (!ipv4_is_multicast(in->sin_addr.s_addr))
 			return -EINVAL;
 		if (type != IB_GID_TYPE_ROCE_UDP_ENCAP) {
-			/* Without an IP header, the MGID itself must say it. */
+			/* There is no IP header: the MGID must be a multicast GID. */
 			mgid->raw[0] = 0xff;
 			mgid->raw[1] = 0x0e;
 		}
@@ -121,10 +121,10 @@ static int cma_mcast_roce_rec(struct cma_id *idp, struct cma_mcast *mc,
 }
 
 /*
- * cma_mcast_roce_join() - join, and leave the outcome to be told
+ * cma_mcast_roce_join() - join a group, and store the outcome to be reported
  *
- * Return: 0; -ENODEV if the netdev is gone; -EINVAL if the address is not that
- * of a group; an error of IGMP or MLD.
+ * Return: 0; -ENODEV if the netdev no longer exists; -EINVAL if the address is not
+ * that of a group; an error of IGMP or MLD.
  */
 int cma_mcast_roce_join(struct cma_id *idp, struct cma_mcast *mc)
 {
@@ -141,12 +141,12 @@ int cma_mcast_roce_join(struct cma_id *idp, struct cma_mcast *mc)
 	    !cma_mcast_send_only(mc))
 		err = cma_mcast_host_join(mc, ndev);
 	if (!err)
-		mc->changed = true;	/* nobody else sees it before it started */
+		mc->changed = true;	/* not read before mc->started is set */
 	dev_put(ndev);
 	return err;
 }
 
-/* A netdev that went took the membership along. */
+/* If the netdev no longer exists, the membership has ended with it. */
 void cma_mcast_roce_leave(struct cma_mcast *mc)
 {
 	struct net_device *ndev;

@@ -2,9 +2,9 @@
 /*
  * Local addresses: rdma_bind_addr(), rdma_resolve_addr().
  *
- * route.addr.src_addr is written by the first of the two calls, and once more
- * when resolution tells which address of any it is; never otherwise, as the
- * port's claim and the listener's key come from it.
+ * route.addr.src_addr is written by the first of these calls, and again when
+ * resolution replaces the wildcard by an address.  It must not change otherwise, as
+ * the port's claim and the listener's key are derived from it.
  */
 #include <linux/if_arp.h>
 #include <net/ipv6.h>
@@ -21,7 +21,7 @@ static bool cma_is_linklocal(const struct sockaddr *addr)
 	       ipv6_addr_type(&in6->sin6_addr) & IPV6_ADDR_LINKLOCAL;
 }
 
-/* Fills dev_addr from the address of one of our interfaces. */
+/* Fills in dev_addr from the address of a local interface. */
 static int cma_translate(struct cma_id *idp, const struct sockaddr *addr)
 {
 	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
@@ -52,7 +52,7 @@ static void cma_default_afonly(struct cma_id *idp)
 #endif
 }
 
-/* To the device that has the address; of a loopback address, any will do. */
+/* Binds to the device that has the address; to any for a loopback address. */
 static int cma_bind_local(struct cma_id *idp, const struct sockaddr *addr)
 {
 	int err;
@@ -63,7 +63,7 @@ static int cma_bind_local(struct cma_id *idp, const struct sockaddr *addr)
 	return err ?: cma_bind_device(idp);
 }
 
-/* The id is in ADDR_BOUND, by our step; on failure it stays as it was. */
+/* Our caller has moved the id to ADDR_BOUND.  On failure the address is cleared again. */
 static int cma_bind_src(struct cma_id *idp, const struct sockaddr *addr,
 			const struct sockaddr *dst)
 {
@@ -85,7 +85,7 @@ static int cma_bind_src(struct cma_id *idp, const struct sockaddr *addr,
 	return 0;
 
 put_port:
-	/* It would stand in for the address in the next attempt. */
+	/* Else the next attempt would look up this interface instead of the address. */
 	idp->id.route.addr.dev_addr.bound_dev_if = 0;
 	cma_port_put(idp);
 unset:
@@ -93,7 +93,7 @@ unset:
 	return err;
 }
 
-/* @dst: what it will connect to, or NULL */
+/* @dst: the destination that the id will connect to, or NULL */
 static int cma_bind(struct cma_id *idp, const struct sockaddr *addr,
 		    const struct sockaddr *dst)
 {
@@ -112,17 +112,17 @@ static int cma_bind(struct cma_id *idp, const struct sockaddr *addr,
 /**
  * rdma_bind_addr() - give an id a local address and port
  * @id: an id without an address
- * @addr: AF_INET, AF_INET6 or AF_IB; any address, or one of this host, which
- *	binds the id to its device; a loopback address, which needs not be a
- *	device's, to one with a port that is up; port 0 takes a free one.  Network
- *	byte order.
+ * @addr: AF_INET, AF_INET6 or AF_IB, in network byte order.  An address of this host
+ *	binds the id to the device that has it.  A loopback address, which no device
+ *	needs to have, binds the id to a device with an active port.  The wildcard
+ *	binds it to no device.  Port 0 selects a free port.
  *
- * Address and port are then in route.addr.src_addr.
+ * The address and port are then in route.addr.src_addr.
  *
  * Context: may sleep.
- * Return: 0; -EAFNOSUPPORT; -EINVAL if @id has an address or @addr is
- * link-local without a scope; -ENODEV if no RDMA device has @addr or can be it;
- * -EADDRNOTAVAIL if no interface has it or no port is free; -EADDRINUSE;
+ * Return: 0; -EAFNOSUPPORT; -EINVAL if @id has an address or @addr is link-local
+ * without a scope; -ENODEV if no RDMA device has @addr or, for a loopback address, is
+ * suitable; -EADDRNOTAVAIL if no interface has it or no port is free; -EADDRINUSE;
  * -EACCES; -ENOMEM.
  */
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
@@ -183,7 +183,7 @@ static int cma_resolve_ib(struct cma_id *idp)
 	return 0;
 }
 
-/* An id that has no device yet is free to use any, but for link-local peers. */
+/* An id without a device may use any interface, except for link-local peers. */
 static void cma_resolve_scope(struct cma_id *idp)
 {
 	struct sockaddr_in6 *dst = (struct sockaddr_in6 *)cma_dst(idp);
@@ -194,15 +194,15 @@ static void cma_resolve_scope(struct cma_id *idp)
 		cma_is_linklocal(cma_dst(idp)) ? dst->sin6_scope_id : 0;
 }
 
-/* Results that are there at once are delivered as those that come later. */
+/* Results that are available at once are delivered like those that arrive later. */
 static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
 {
 	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
 	int err;
 
 	/*
-	 * A request that just failed may still be in its callback; two must not
-	 * be under way, as a cancel finds but one.
+	 * The callback of a resolution that just failed may still be running.  Two
+	 * must not be in progress, as rdma_addr_cancel() finds only one.
 	 */
 	if (idp->addr_asked)
 		rdma_addr_cancel(dev_addr);
@@ -225,23 +225,23 @@ static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
 }
 
 /**
- * rdma_resolve_addr() - find out how to reach an address, and from where
- * @id: an id without a connection; bound, or not yet
- * @src_addr: where to bind @id if it is not bound; NULL: wherever the route to
- *	@dst_addr leads from.  Not looked at if @id is bound.
- * @dst_addr: the peer and its port; wildcard and loopback addresses mean this
- *	host, by any device with a port that is up
- * @timeout_ms: how long the neighbour may take to answer
+ * rdma_resolve_addr() - find out how to reach an address, and from which local address
+ * @id: an id without a connection, bound or not
+ * @src_addr: the address to bind @id to; NULL: the source address of the route to
+ *	@dst_addr.  Ignored if @id is already bound.
+ * @dst_addr: the peer's address and port; wildcard and loopback addresses mean this
+ *	host, through any device with an active port
+ * @timeout_ms: how long to wait for the neighbour's reply
  *
- * Ends with RDMA_CM_EVENT_ADDR_RESOLVED, and @id bound to a device, or with
- * RDMA_CM_EVENT_ADDR_ERROR and the reason in its status, after which it may be
+ * The outcome is RDMA_CM_EVENT_ADDR_RESOLVED, with @id bound to a device, or
+ * RDMA_CM_EVENT_ADDR_ERROR, with the reason in its status, after which this may be
  * called again.
  *
  * Context: may sleep.  A callback of @id may call it.
- * Return: 0 if an event will come; else, and none comes: -EAFNOSUPPORT;
- * -EINVAL if @id is in the wrong state or the families differ; an error of
- * rdma_bind_addr(); -EADDRINUSE if @id shares the port it was given with one that
- * connects to @dst_addr; -ENODEV or an error of the routing tables.
+ * Return: 0 if an event will follow.  On error none follows: -EAFNOSUPPORT; -EINVAL if
+ * @id is in the wrong state or the families differ; an error of rdma_bind_addr();
+ * -EADDRINUSE if @id shares the port that it was given with an id that connects to
+ * @dst_addr; -ENODEV or an error of the routing tables.
  */
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 		      const struct sockaddr *dst_addr, unsigned long timeout_ms)
@@ -271,7 +271,7 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 }
 EXPORT_SYMBOL(rdma_resolve_addr);
 
-/* Writes the address that was resolved over the wildcard; the port stays. */
+/* Replaces the wildcard by the resolved address; the port stays. */
 static void cma_set_resolved(struct cma_id *idp)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)cma_src(idp);
@@ -311,7 +311,7 @@ static int cma_addr_bind_resolved(struct cma_id *idp)
 	return 0;
 }
 
-/* Tells the consumer how resolution ended; see event.c. */
+/* Reports the outcome of the resolution to the consumer; see event.c. */
 int cma_addr_event(struct cma_id *idp)
 {
 	struct rdma_cm_event event = {

@@ -2,8 +2,8 @@
 /*
  * Routes: rdma_resolve_route(), rdma_set_ib_path().
  *
- * On InfiniBand the SA is asked for a path record.  On RoCE it is made of what
- * address resolution found.  iWARP needs none.
+ * On InfiniBand the SA is queried for a path record.  On RoCE the path record is built
+ * from the result of address resolution.  iWARP needs none.
  */
 #include <linux/slab.h>
 
@@ -13,7 +13,7 @@
 /*
  * cma_route_alloc() - replace an id's path records by zeroed ones
  *
- * Return: 0, or -ENOMEM, with the records as they were.
+ * Return: 0, or -ENOMEM, which leaves the records unchanged.
  */
 int cma_route_alloc(struct cma_id *idp, int nr_paths)
 {
@@ -63,15 +63,15 @@ static int cma_route_start(struct cma_id *idp, unsigned long timeout_ms)
 /**
  * rdma_resolve_route() - find the path to the address that was resolved
  * @id: an id whose rdma_resolve_addr() succeeded
- * @timeout_ms: how long the SA may take to answer
+ * @timeout_ms: how long to wait for the SA's response
  *
- * Ends with RDMA_CM_EVENT_ROUTE_RESOLVED, or with RDMA_CM_EVENT_ROUTE_ERROR and
- * the reason in its status, after which it may be called again.  IBA vol. 1,
- * 15.2.5.16 (PathRecord).
+ * The outcome is RDMA_CM_EVENT_ROUTE_RESOLVED, or RDMA_CM_EVENT_ROUTE_ERROR with the
+ * reason in its status, after which this may be called again.  IBA vol. 1, 15.2.5.16
+ * (PathRecord).
  *
  * Context: may sleep.  A callback of @id may call it.
- * Return: 0 if an event will come; else, and none comes: -EINVAL if @id is in
- * the wrong state or @timeout_ms is 0; -ENODEV if the netdev is gone;
+ * Return: 0 if an event will follow.  On error none follows: -EINVAL if @id is in the
+ * wrong state or @timeout_ms is 0; -ENODEV if the netdev no longer exists;
  * -EOPNOTSUPP; -ENOMEM; an error of ib_sa_path_rec_get().
  */
 int rdma_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
@@ -90,7 +90,7 @@ int rdma_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
 }
 EXPORT_SYMBOL(rdma_resolve_route);
 
-/* Tells the consumer how resolution ended; see event.c. */
+/* Reports the outcome of the resolution to the consumer; see event.c. */
 int cma_route_event(struct cma_id *idp)
 {
 	struct rdma_cm_event event = {
@@ -107,23 +107,23 @@ int cma_route_event(struct cma_id *idp)
 }
 
 /**
- * rdma_set_ib_path() - give an id the path record to connect by
+ * rdma_set_ib_path() - set the path record that an id connects with
  * @id: an id whose rdma_resolve_addr() succeeded, on InfiniBand or RoCE
  * @path_rec: the path; copied
  *
- * Takes the place of rdma_resolve_route(); no event follows.  On RoCE the link
- * layer's part of the record is filled in from what the address resolved to.
+ * This replaces rdma_resolve_route(); no event follows.  On RoCE the link-layer fields
+ * of the record are filled in from the resolved address.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if @id is in the wrong state; -EOPNOTSUPP on iWARP;
- * -ENODEV if the netdev is gone; -ENOMEM.
+ * Return: 0; -EINVAL if @id is in the wrong state; -EOPNOTSUPP on iWARP; -ENODEV if
+ * the netdev no longer exists; -ENOMEM.
  */
 int rdma_set_ib_path(struct rdma_cm_id *id, struct sa_path_rec *path_rec)
 {
 	struct cma_id *idp = to_cma(id);
 	int err;
 
-	/* Still a query until the path is whole: nobody can connect by half. */
+	/* In ROUTE_QUERY until the path is complete, so no caller can connect. */
 	if (cma_id_step(idp, CMA_T_RESOLVE_ROUTE))
 		return -EINVAL;
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/*
- * Path records on InfiniBand: asked of the SA.  IBA vol. 1, 15.2.5.16.
- */
+/* Path records on InfiniBand, which the SA is queried for.  IBA vol. 1, 15.2.5.16. */
 #include <linux/slab.h>
 #include <rdma/ib_user_sa.h>
 
@@ -22,8 +20,8 @@ void cma_sa_exit(void)
 }
 
 /*
- * Several records describe one connection: what carries the CM's own packets,
- * and each direction of the data, where these differ.
+ * Several records may describe one connection: the path of the CM's own messages, and
+ * the inbound and outbound paths of the data, if these differ.
  */
 static void cma_sa_store(struct rdma_route *route,
 			 const struct sa_path_rec *rec)
@@ -40,7 +38,7 @@ static void cma_sa_store(struct rdma_route *route,
 	*where = kmemdup(rec, sizeof(*rec), GFP_ATOMIC);
 }
 
-/* Runs in the SA's context; has a reference; see event.c. */
+/* Runs in the SA's context and drops the query's reference to the id; see event.c. */
 static void cma_sa_done(int status, struct sa_path_rec *resp,
 			unsigned int num_prs, void *context)
 {
@@ -58,7 +56,7 @@ static void cma_sa_done(int status, struct sa_path_rec *resp,
 	cma_id_put(idp);
 }
 
-/* What the consumer's quality of service is called in a path record. */
+/* Sets the field of a path record that requests the consumer's quality of service. */
 static ib_sa_comp_mask cma_sa_qos(struct cma_id *idp, struct sa_path_rec *rec)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)cma_src(idp);
@@ -78,7 +76,7 @@ static ib_sa_comp_mask cma_sa_qos(struct cma_id *idp, struct sa_path_rec *rec)
 }
 
 /*
- * cma_route_ib() - ask the SA for the path between the two GIDs
+ * cma_route_ib() - query the SA for the path between the two GIDs
  *
  * Return: 0 if cma_sa_done() will be called, or an error.
  */
@@ -120,7 +118,7 @@ int cma_route_ib(struct cma_id *idp, unsigned long timeout_ms)
 	return 0;
 }
 
-/* If a query is under way, its callback comes now, with -EINTR. */
+/* Cancels a query that is in progress: its callback is called now, with -EINTR. */
 void cma_route_ib_cancel(struct cma_id *idp)
 {
 	struct ib_sa_query *query = READ_ONCE(idp->query);

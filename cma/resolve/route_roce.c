@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Path records on RoCE: made here, of what address resolution found, as there
- * is no SA to ask.  IBA annexes A16 (RoCE) and A17 (RoCE v2).
+ * Path records on RoCE are built here from the result of address resolution, as there
+ * is no SA to query.  IBA annexes A16 (RoCE) and A17 (RoCE v2).
  */
 #include <linux/jhash.h>
 #include <net/route.h>
@@ -10,7 +10,7 @@
 #include "id/id.h"
 #include "resolve/resolve.h"
 
-/* The netdev the id's address is on, with a reference, or NULL. */
+/* Returns the netdev that has the id's address, with a reference, or NULL. */
 struct net_device *cma_roce_netdev(struct cma_id *idp)
 {
 	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
@@ -20,7 +20,7 @@ struct net_device *cma_roce_netdev(struct cma_id *idp)
 	return dev_get_by_index(dev_addr->net, dev_addr->bound_dev_if);
 }
 
-/* What the VLAN's egress map makes of a priority, else the queue's class. */
+/* The SL of a TOS: by the VLAN's egress map, else the netdev's traffic class. */
 u8 cma_roce_sl(struct net_device *ndev, u8 tos)
 {
 	int prio = rt_tos2priority(tos);
@@ -31,7 +31,7 @@ u8 cma_roce_sl(struct net_device *ndev, u8 tos)
 	return netdev_get_num_tc(ndev) ? netdev_get_prio_tc_map(ndev, prio) : 0;
 }
 
-/* Spreads connections over the paths between two hosts: UDP source port. */
+/* Selects the UDP source port, which spreads connections over the paths. */
 static __be32 cma_roce_flow_label(struct cma_id *idp)
 {
 	struct cma_addr_key key[2];
@@ -45,7 +45,7 @@ static __be32 cma_roce_flow_label(struct cma_id *idp)
 	return cpu_to_be32(max(label & 0xfffff, 1U));
 }
 
-/* Routed packets must be RoCE v2; others are what the port is set to. */
+/* Routed packets must be RoCE v2; others have the default type of the port. */
 static enum ib_gid_type cma_roce_gid_type(struct cma_id *idp)
 {
 	struct rdma_cm_id *id = &idp->id;
@@ -58,7 +58,7 @@ static enum ib_gid_type cma_roce_gid_type(struct cma_id *idp)
 	return READ_ONCE(idp->dev->ports[id->port_num].default_gid_type);
 }
 
-/* Makes the id's SGID one of @type on @ndev. */
+/* Sets the id's SGID to the entry of @sgid with @type on @ndev. */
 static int cma_roce_set_sgid(struct cma_id *idp, const union ib_gid *sgid,
 			     enum ib_gid_type type, struct net_device *ndev)
 {
@@ -122,10 +122,10 @@ static int cma_roce_fill(struct cma_id *idp, struct sa_path_rec *path,
 	if (!path->mtu)
 		return -EINVAL;
 	path->rate_selector = IB_SA_EQ;
-	/* Not a rate that the fabric imposes: no throttling. */
+	/* The fabric imposes no rate, so do not throttle. */
 	path->rate = IB_RATE_PORT_CURRENT;
 	path->packet_life_time_selector = IB_SA_EQ;
-	/* The QP's ack timeout is twice the lifetime: there and back. */
+	/* The QP's ack timeout is twice the packet lifetime, for both directions. */
 	path->packet_life_time = idp->timeout_set && idp->timeout ?
 		idp->timeout - 1 : CMA_ROCE_PACKET_LIFETIME;
 	return 0;
@@ -146,7 +146,7 @@ static int cma_roce_with_netdev(struct cma_id *idp,
 	return err;
 }
 
-/* Makes the path record of a resolved id.  -ENODEV, -EINVAL, -ENOMEM. */
+/* Builds the path record of an id with a resolved address.  -ENODEV, -EINVAL, -ENOMEM. */
 int cma_route_roce(struct cma_id *idp)
 {
 	int err;
@@ -159,7 +159,7 @@ int cma_route_roce(struct cma_id *idp)
 	return err;
 }
 
-/* Fills in the link layer's part of a record that the consumer gave. */
+/* Fills in the link-layer fields of the consumer's path record. */
 int cma_route_roce_set_path(struct cma_id *idp)
 {
 	return cma_roce_with_netdev(idp, cma_roce_fill_l2);

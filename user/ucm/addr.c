@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Addresses of ids: binding and resolution.  Each command has two forms: with room for
- * IPv6, and with room for any address and its length.
+ * Addresses of ids: binding and resolution.  Each command has two forms: one with room
+ * for an IPv6 address, and one with room for any address and its length.
  */
 #include "ucm.h"
 
@@ -37,7 +37,7 @@ int ucm_bind(struct ucm_call *call)
 	return ucm_do_bind(call->file, cmd->id, &cmd->addr);
 }
 
-/* @src: NULL: the routes choose. */
+/* @src: NULL: the routing tables choose the source address. */
 static int ucm_do_resolve(struct ucm_file *file, u32 nr, void *src, void *dst,
 			  u32 timeout_ms)
 {

@@ -14,7 +14,7 @@ static u32 ucm_backlog(int asked)
 	return asked > 0 && asked < max ? asked : max;
 }
 
-/* Answers what it was. */
+/* Returns the previous backlog. */
 static u32 ucm_set_backlog(struct ucm_id *id, u32 backlog)
 {
 	struct ucm_file *file = ucm_id_lock_file(id);
@@ -25,7 +25,7 @@ static u32 ucm_set_backlog(struct ucm_id *id, u32 backlog)
 	return was;
 }
 
-/* Requests may come before rdma_listen() returns. */
+/* Sets the backlog first, as requests may arrive before rdma_listen() returns. */
 int ucm_listen(struct ucm_call *call)
 {
 	const struct rdma_ucm_listen *cmd = &call->cmd.listen;
@@ -46,8 +46,8 @@ int ucm_listen(struct ucm_call *call)
 }
 
 /*
- * The Q_Key counts with AF_IB only: programs older than that family have nothing in
- * particular in its place.
+ * The Q_Key is used with AF_IB only: programs older than that family leave its field
+ * undefined.
  */
 static void ucm_conn_param(struct rdma_conn_param *dst,
 			   const struct rdma_ucm_conn_param *src,
@@ -80,7 +80,7 @@ int ucm_connect(struct ucm_call *call)
 	return err;
 }
 
-/* Events by the new name come no sooner than the handler mutex is released. */
+/* Events with the new uid are not reported before the handler lock is released. */
 static int ucm_accept_request(struct ucm_id *id, struct rdma_ucm_accept *cmd)
 {
 	struct rdma_conn_param param;
@@ -97,7 +97,7 @@ static int ucm_accept_request(struct ucm_id *id, struct rdma_ucm_accept *cmd)
 	return err;
 }
 
-/* Who connects answers a CONNECT_RESPONSE, when it has moved its QP. */
+/* The active side confirms a CONNECT_RESPONSE after it has moved its QP. */
 static int ucm_confirm_response(struct ucm_id *id, struct rdma_ucm_accept *cmd)
 {
 	int err;
@@ -123,7 +123,7 @@ int ucm_accept(struct ucm_call *call)
 	return err;
 }
 
-/* Programs older than the field have 0 there; others choose between two. */
+/* Programs older than the field have 0 there; others choose one of two reasons. */
 static int ucm_reject_reason(u8 reason)
 {
 	switch (reason) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Events: from the handler of an id to who reads its file.
+ * Events: from the handler of an id to the reader of its file.
  *
- * A file's events are read in the order in which they came, whichever id they are of;
- * an event is on its id's list too, which is what an id's end and migration walk.
+ * The events of a file are read in the order in which they occurred, regardless of
+ * their ids.  Each event is on its id's list, too, which the end and the migration of
+ * the id walk.
  */
 #include <linux/slab.h>
 #include <rdma/ib_marshall.h>
 
 #include "ucm.h"
 
-/* Answers the length. */
+/* Returns the length. */
 static u8 ucm_copy_private_data(u8 *to, const void *from, u8 len)
 {
 	if (len)
@@ -18,7 +19,7 @@ static u8 ucm_copy_private_data(u8 *to, const void *from, u8 len)
 	return len;
 }
 
-/* A multicast event's private_data is no data, but has no length either. */
+/* A multicast event's private_data is a context, not data, but has length 0. */
 static void ucm_ud_to_user(struct rdma_ucm_ud_param *to, struct ib_device *device,
 			   const struct rdma_ud_param *from)
 {
@@ -39,7 +40,7 @@ static void ucm_conn_to_user(struct rdma_ucm_conn_param *to,
 						     from->private_data_len);
 }
 
-/* What @id is to be told of @event on @cm_id, which is its own or a new one. */
+/* Allocates the event that reports @event to @id; @cm_id is @id's or a new request's. */
 struct ucm_event *ucm_event_alloc(struct ucm_id *id, struct rdma_cm_id *cm_id,
 				  const struct rdma_cm_event *event, gfp_t gfp)
 {
@@ -66,11 +67,11 @@ static void ucm_event_link(struct ucm_event *ev, struct ucm_file *file)
 	lockdep_assert_held(&file->lock);
 	list_add_tail(&ev->file_node, &file->events);
 	list_add_tail(&ev->id_node, &ev->id->events);
-	/* Under the lock: a file that the id leaves may go. */
+	/* Under the lock: once the id has left the file, the file may be freed. */
 	wake_up_interruptible(&file->wait);
 }
 
-/* Under the lock of its id's file. */
+/* Called under the lock of its id's file. */
 void ucm_event_unlink(struct ucm_event *ev, struct list_head *to)
 {
 	if (ev->request)
@@ -88,7 +89,7 @@ static void ucm_event_drop(struct ucm_event *ev)
 	kfree(ev);
 }
 
-/* Events by id_node, which are on no other list.  Requests are rejected. */
+/* Frees events that are linked by id_node only, and rejects the requests among them. */
 void ucm_events_drop(struct list_head *list)
 {
 	struct ucm_event *ev, *next;
@@ -97,7 +98,7 @@ void ucm_events_drop(struct list_head *list)
 		ucm_event_drop(ev);
 }
 
-/* One unread says it all: a link that flaps must not fill the memory. */
+/* One unread ADDR_CHANGE is enough: a link that flaps must not fill the memory. */
 static bool ucm_event_is_news(const struct ucm_event *ev)
 {
 	const struct ucm_event *last;
@@ -108,7 +109,7 @@ static bool ucm_event_is_news(const struct ucm_event *ev)
 	return last->resp.event != RDMA_CM_EVENT_ADDR_CHANGE;
 }
 
-/* Takes over @ev, of an id with a file. */
+/* Takes over @ev, whose id must have a file. */
 void ucm_event_queue(struct ucm_event *ev)
 {
 	struct ucm_file *file = ucm_id_lock_file(ev->id);
@@ -127,7 +128,7 @@ static bool ucm_event_is_mcast(const struct rdma_cm_event *event)
 	       event->event == RDMA_CM_EVENT_MULTICAST_ERROR;
 }
 
-/* The same for an event of a group; of one that was just left there is none. */
+/* Like ucm_event_queue(), for a group's event; drops it if the group was just left. */
 static void ucm_event_queue_mcast(struct ucm_event *ev, const void *context)
 {
 	struct ucm_file *file = ucm_id_lock_file(ev->id);
@@ -145,11 +146,11 @@ static void ucm_event_queue_mcast(struct ucm_event *ev, const void *context)
 }
 
 /*
- * Of a request's id the process cannot be told by a name that it has not given yet,
- * so until it accepts it is told nothing; accepting then fails.
+ * The id of a request has no uid before the process accepts the request, so events
+ * before that cannot be reported and are dropped; accepting then fails.
  *
- * An event that is lost would have the process wait for ever, so the memory for it is
- * waited for.
+ * A lost event would make the process wait forever, so the allocation waits for
+ * memory.
  */
 static void ucm_event_report(struct ucm_id *id, struct rdma_cm_id *cm_id,
 			     const struct rdma_cm_event *event)
@@ -179,9 +180,9 @@ static bool ucm_request_queue(struct ucm_event *ev)
 }
 
 /*
- * A new id, which belongs to its event until that is read.
+ * Creates the id for a request; it belongs to its event until the event is read.
  *
- * Return: 0; an error, with which rdma_cm rejects the request and ends @cm_id.
+ * Return: 0; an error, on which rdma_cm rejects the request and destroys @cm_id.
  */
 static int ucm_request(struct ucm_id *listener, struct rdma_cm_id *cm_id,
 		       const struct rdma_cm_event *event)
@@ -204,7 +205,7 @@ static int ucm_request(struct ucm_id *listener, struct rdma_cm_id *cm_id,
 	if (ucm_request_queue(ev))
 		return 0;
 
-	/* rdma_cm ends its part. */
+	/* The caller, rdma_cm, destroys cm_id. */
 	ucm_id_discard(id);
 	kfree(ev);
 	return -EBUSY;
@@ -213,8 +214,9 @@ static int ucm_request(struct ucm_id *listener, struct rdma_cm_id *cm_id,
 /*
  * ucm_event_handler() - the handler of all ids
  *
- * A device that is removed waits for its ids to end, which they cannot in their own
- * handler, nor should it be left to the process.
+ * The removal of a device waits until the device's ids are destroyed.  An id cannot be
+ * destroyed in its own handler, and its destruction must not be left to the process,
+ * so ucm_id_close() does it.
  */
 int ucm_event_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 {
@@ -230,7 +232,7 @@ int ucm_event_handler(struct rdma_cm_id *cm_id, struct rdma_cm_event *event)
 
 /* ---- reading ---- */
 
-/* The file's first event, or NULL.  From here on it counts as reported. */
+/* Takes the file's first event, or returns NULL.  From here on it counts as reported. */
 static struct ucm_event *ucm_event_take(struct ucm_file *file)
 {
 	struct ucm_event *ev;
@@ -260,7 +262,7 @@ static void ucm_event_put_owners(struct ucm_id *id, struct ucm_mcast *mc)
 	ucm_id_put(id);
 }
 
-/* Where it came from: before all others. */
+/* Puts the event back to where it was: before all others. */
 static void ucm_event_relink(struct ucm_event *ev, struct ucm_file *file)
 {
 	lockdep_assert_held(&file->lock);
@@ -272,8 +274,8 @@ static void ucm_event_relink(struct ucm_event *ev, struct ucm_file *file)
 }
 
 /*
- * The process did not get it after all: as if it had not been taken, unless what it is
- * of ended meanwhile.
+ * Puts back an event that could not be copied to the process, as if it had not been
+ * taken, or drops it if its id or group has ended meanwhile.
  */
 static void ucm_event_return(struct ucm_event *ev)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * An open /dev/infiniband/rdma_cm, which librdmacm calls an event channel: its
- * commands, each one write(2), and its end.
+ * commands, each of which is one write(2), and its release.
  */
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -17,7 +17,7 @@
 struct ucm_command {
 	int (*run)(struct ucm_call *call);
 	u16 min_in;		/* what the oldest program of this ABI sends */
-	u16 in;			/* what we know of; more is ignored */
+	u16 in;			/* what we know; anything beyond is ignored */
 	u16 min_out;
 };
 
@@ -33,7 +33,7 @@ struct ucm_command {
 #define UCM_QP_RESP	sizeof(struct ib_uverbs_qp_attr)
 #define UCM_MOVE_RESP	sizeof(struct rdma_ucm_migrate_resp)
 
-/* GET_OPTION never was. */
+/* GET_OPTION has never existed. */
 static const struct ucm_command ucm_commands[] = {
 	[RDMA_USER_CM_CMD_CREATE_ID] =
 		UCM_COMMAND(ucm_create_id, create_id, reserved, UCM_ID_RESP),
@@ -80,9 +80,9 @@ int ucm_respond(const struct ucm_call *call, u64 response, const void *resp,
 }
 
 /*
- * Data in user memory tells the kernel what to do and where to write: it must be
- * the opener who wrote it there, not a privileged process that was given the file
- * for an output of its own.
+ * The data in user memory tells the kernel what to do and where to write.  It must be
+ * written with the credentials of the opener, not by a privileged process that was
+ * given the file as its output.
  */
 static bool ucm_writer_ok(struct file *filp)
 {
@@ -162,15 +162,16 @@ static struct ucm_id *ucm_file_first_id(struct ucm_file *file)
 }
 
 /*
- * Why no reference to the file remains when its memory goes:
- * (1) Commands: the descriptor was closed by all, and each command holds it.
- *     MIGRATE_ID, a command of another file, holds it as well: so no id comes or
- *     goes while we look, and those we find are ours to end.
- * (2) Its ids: each leaves under the lock, in ucm_id_end().  Requests not read
- *     belong to an event of their listener, and go with that.
- * (3) Events: each is of one of its ids.
- * (4) Handlers of an id that was here once: they look at the file under RCU, and
- *     find under its lock that the id is elsewhere; the memory goes by kfree_rcu().
+ * Why no reference to the file remains when its memory is freed:
+ * (1) Commands: each holds the struct file, which is released only after the last of
+ *     them.  MIGRATE_ID, a command of another file, holds it as well.  So no id joins
+ *     or leaves the file meanwhile, and this function owns the ids that it finds.
+ * (2) Its ids: each leaves the file under its lock, in ucm_id_end().  An unread
+ *     request belongs to an event of its listener, and ends with that event.
+ * (3) Events: each belongs to one of the file's ids.
+ * (4) Handlers of an id that has moved to another file: they look at this file under
+ *     RCU, and find under its lock that the id has moved; the memory is freed by
+ *     kfree_rcu().
  */
 static int ucm_release(struct inode *inode, struct file *filp)
 {

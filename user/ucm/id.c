@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ids: an rdma_cm_id, what the process calls it, and which file it belongs to.
+ * Ids: an rdma_cm_id, its number in commands, and the file it belongs to.
  *
- * The number is reserved when the id is made, and can be looked up when the process
- * was told: until then the id belongs to who makes it, or to the event that tells.
+ * The number is reserved when the id is created, and can be looked up once it was
+ * reported to the process.  Until then the id belongs to the function that creates it,
+ * or to the event that reports it.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -41,10 +42,10 @@ void ucm_id_put(struct ucm_id *id)
 /*
  * ucm_id_lock_file() - lock the file an id belongs to
  *
- * An id changes files under the locks of both; the file that it left may be gone as
- * soon as RCU lets it.
+ * An id changes files under the locks of both.  The file that it left may be freed
+ * after an RCU grace period.
  *
- * Return: the file; NULL, and nothing is locked, if the id is in none any more.
+ * Return: the file; NULL, with nothing locked, if the id no longer belongs to a file.
  */
 struct ucm_file *ucm_id_lock_file(struct ucm_id *id)
 {
@@ -54,7 +55,7 @@ struct ucm_file *ucm_id_lock_file(struct ucm_id *id)
 	while ((file = READ_ONCE(id->file))) {
 		spin_lock(&file->lock);
 		if (likely(file == id->file)) {
-			__release(&file->lock);	/* ucm_file_unlock() really does */
+			__release(&file->lock);	/* for sparse; unlocked later */
 			break;
 		}
 		spin_unlock(&file->lock);
@@ -69,7 +70,7 @@ void ucm_file_unlock(struct ucm_file *file)
 	spin_unlock(&file->lock);
 }
 
-/* The device is to go, and waits for cm_id's end. */
+/* The device is being removed, which waits for the destruction of cm_id. */
 static void ucm_id_close(struct work_struct *work)
 {
 	struct ucm_id *id = container_of(work, struct ucm_id, close_work);
@@ -84,7 +85,7 @@ static void ucm_id_close(struct work_struct *work)
 	ucm_id_put(id);
 }
 
-/* For the handler, which cannot end its own cm_id. */
+/* For the handler, which cannot destroy its own cm_id. */
 void ucm_id_close_later(struct ucm_id *id)
 {
 	refcount_inc(&id->refs);
@@ -117,25 +118,25 @@ struct ucm_id *ucm_id_alloc(struct ucm_file *file)
 	return id;
 }
 
-/* One that nobody was told of, nor is its cm_id ours.  In a handler no mutex is taken. */
+/* Frees an unreported id, but not its cm_id.  Takes no mutex, as the handler calls it. */
 void ucm_id_discard(struct ucm_id *id)
 {
 	xa_erase(&ucm_ids, id->nr);
 	ucm_id_put(id);
 }
 
-/* The process knows it: from here on it is the file's. */
+/* The number was reported to the process: from here on the id belongs to the file. */
 void ucm_id_publish(struct ucm_id *id, struct ucm_file *file)
 {
 	spin_lock(&file->lock);
 	id->file = file;
 	list_add_tail(&id->file_node, &file->ids);
 	spin_unlock(&file->lock);
-	/* Reserved, so it takes no memory. */
+	/* The entry is reserved, so this allocates no memory. */
 	xa_store(&ucm_ids, id->nr, id, GFP_KERNEL);
 }
 
-/* Takes what a process might yet read of it; answers how many it did read. */
+/* Removes the id and its unread events from its file.  Returns how many were read. */
 static u32 ucm_id_detach(struct ucm_id *id, struct list_head *events)
 {
 	struct ucm_event *ev, *next;
@@ -143,7 +144,7 @@ static u32 ucm_id_detach(struct ucm_id *id, struct list_head *events)
 	u32 reported;
 
 	file = ucm_id_lock_file(id);
-	/* A request that was not read has no events. */
+	/* An unread request has no file and no events. */
 	if (!file)
 		return 0;
 	WRITE_ONCE(id->file, NULL);
@@ -156,21 +157,23 @@ static u32 ucm_id_detach(struct ucm_id *id, struct list_head *events)
 }
 
 /*
- * ucm_id_end() - end an id whose mutex the caller holds, and who owns it
+ * ucm_id_end() - end an id that the caller owns and whose mutex it holds
  *
- * Why no reference remains but those that see that it is over:
- * (1) Commands: one at a time; those that wait for the mutex find destroyed set,
- *     and drop their reference.  None can find the number after it was erased.
- * (2) The handler: rdma_destroy_id() waits for it; requests to a listener included.
- * (3) The close work: only the handler queues it.  It is cancelled, or waited for:
- *     if it got hold of cm_id first, it is who destroys it.
- * (4) Its events, in its file's list and its own: taken out under the lock, and
- *     freed; no handler is left to add one.
- * (5) An event that is being read has a reference, and finds no file should it want
- *     to go back.
- * (6) Requests not read: events; they are ended as we are.
+ * Why no reference remains except by those that notice that the id has ended:
+ * (1) Commands: they run one at a time.  Those that wait for the mutex find destroyed
+ *     set, and drop their reference.  None can find the number after it was erased.
+ * (2) The handler: rdma_destroy_id() waits for it, also for that of requests to a
+ *     listener.
+ * (3) The close work: only the handler queues it.  It is cancelled or waited for: if
+ *     it took cm_id first, it destroys cm_id.
+ * (4) Its events, on its file's list and its own: removed under the lock, and freed;
+ *     no handler is left to add one.
+ * (5) An event that is being read holds a reference.  If it must be put back, it finds
+ *     that the id has no file.
+ * (6) Unread requests to the id belong to its events; each is ended, in this same way,
+ *     when its event is freed.
  * (7) Multicast groups, by which LEAVE_MCAST finds the id: their numbers are erased.
- *     rdma_cm's part of them went with cm_id.
+ *     What rdma_cm had of them was freed with cm_id.
  *
  * Return: how many of its events were read.
  */
@@ -197,7 +200,7 @@ u32 ucm_id_end(struct ucm_id *id)
 	return reported;
 }
 
-/* Whether @file may speak of @id, whose mutex is held. */
+/* Whether @file may use @id, whose mutex is held: 0 or an error. */
 int ucm_id_check(struct ucm_id *id, struct ucm_file *file)
 {
 	lockdep_assert_held(&id->mutex);
@@ -209,8 +212,8 @@ int ucm_id_check(struct ucm_id *id, struct ucm_file *file)
 /*
  * ucm_id_get() - find an id by its number, for a command
  *
- * Return: the id, with a reference and its mutex; -ENOENT if there is none; -EINVAL
- * if it is of another file.
+ * Return: the id, with a reference and its mutex held; -ENOENT if there is none;
+ * -EINVAL if it belongs to another file.
  */
 struct ucm_id *ucm_id_get(struct ucm_file *file, u32 nr)
 {
@@ -224,7 +227,7 @@ struct ucm_id *ucm_id_get(struct ucm_file *file, u32 nr)
 	rcu_read_unlock();
 	if (!id)
 		return ERR_PTR(-ENOENT);
-	/* Another process's may be busy for long. */
+	/* The mutex of another process's id may be held for a long time. */
 	if (READ_ONCE(id->file) != file) {
 		ucm_id_put(id);
 		return ERR_PTR(-EINVAL);
@@ -244,7 +247,7 @@ void ucm_id_release(struct ucm_id *id)
 	ucm_id_put(id);
 }
 
-/* As ucm_id_get(); -ENXIO if the device was removed under it. */
+/* Like ucm_id_get(); -ENXIO if the device of the id was removed. */
 struct ucm_id *ucm_id_get_live(struct ucm_file *file, u32 nr)
 {
 	struct ucm_id *id = ucm_id_get(file, nr);
@@ -255,7 +258,7 @@ struct ucm_id *ucm_id_get_live(struct ucm_file *file, u32 nr)
 	return ERR_PTR(-ENXIO);
 }
 
-/* As ucm_id_get_live(); -EINVAL if it is not on a device. */
+/* Like ucm_id_get_live(); -EINVAL if the id is not bound to a device. */
 struct ucm_id *ucm_id_get_bound(struct ucm_file *file, u32 nr)
 {
 	struct ucm_id *id = ucm_id_get_live(file, nr);
@@ -321,10 +324,7 @@ end:
 	return err;
 }
 
-/*
- * Of what is read of the id's events before this returns, the process is told the
- * count; after, nothing is.
- */
+/* Reports how many of the id's events were read; none can be read after this. */
 int ucm_destroy_id(struct ucm_call *call)
 {
 	const struct rdma_ucm_destroy_id *cmd = &call->cmd.destroy_id;
@@ -349,7 +349,7 @@ static void ucm_files_lock(struct ucm_file *a, struct ucm_file *b)
 	spin_lock_nested(&b->lock, SINGLE_DEPTH_NESTING);
 }
 
-/* With its events, which keep their order, behind those that are there. */
+/* Moves an id and its events, which keep their order, behind @to's present events. */
 static void ucm_id_move(struct ucm_id *id, struct ucm_file *from, struct ucm_file *to)
 {
 	struct ucm_event *ev;
@@ -383,7 +383,7 @@ static int ucm_id_adopt(struct ucm_file *from, struct ucm_file *to, u32 nr,
 	return 0;
 }
 
-/* To the file that is written to, from the one that cmd->fd is. */
+/* Moves an id from the file that cmd->fd is to the file that is written to. */
 int ucm_migrate_id(struct ucm_call *call)
 {
 	const struct rdma_ucm_migrate_id *cmd = &call->cmd.migrate_id;

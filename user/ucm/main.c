@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * rdma_ucm: the RDMA CM for user processes.  Here: the device file, how it is found,
- * and the sysctl.
+ * rdma_ucm: the RDMA CM for user processes.  This file has the device file, its lookup
+ * by netlink, and the sysctl.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
@@ -95,7 +95,7 @@ err_ids:
 }
 module_init(ucm_init);
 
-/* No file is open, hence there are no ids, and none of their works. */
+/* No file is open, so there are no ids, and no work items of ids. */
 static void __exit ucm_exit(void)
 {
 	ib_unregister_client(&ucm_client);

@@ -2,15 +2,16 @@
 /*
  * Multicast groups of ids.
  *
- * rdma_cm leaves a group by its address; a process by the number of its join.  Who
- * joins a group several times is left the oldest of them first: the join that is to
- * stay then takes over what rdma_cm keeps of the other, which is its slot.
+ * A process leaves a group by the number of its join, rdma_cm by the group's address.
+ * If an id has joined a group several times, rdma_cm leaves the oldest join.  So if
+ * the process leaves another join, the oldest one takes over that join's slot, which
+ * identifies what rdma_cm keeps of it.
  */
 #include <linux/slab.h>
 
 #include "ucm.h"
 
-/* As ids: a number can be looked up when the process was told of it. */
+/* As with ids, a number can be looked up once it was reported to the process. */
 static DEFINE_XARRAY_ALLOC(ucm_mcasts);
 
 void ucm_mcast_put(struct ucm_mcast *mc)
@@ -19,7 +20,7 @@ void ucm_mcast_put(struct ucm_mcast *mc)
 		kfree_rcu(mc, rcu);
 }
 
-/* Of @id, whose file is locked: the group that rdma_cm calls @context, or NULL. */
+/* Returns the group of @id with this context in rdma_cm, or NULL.  The file is locked. */
 struct ucm_mcast *ucm_mcast_by_slot(struct ucm_id *id, const void *context)
 {
 	struct ucm_mcast *mc;
@@ -59,7 +60,7 @@ static void ucm_mcast_link(struct ucm_mcast *mc)
 	ucm_file_unlock(file);
 }
 
-/* There is one. */
+/* Returns the oldest join of @addr, of which there is at least one. */
 static struct ucm_mcast *ucm_mcast_oldest(struct ucm_id *id,
 					  const struct sockaddr_storage *addr)
 {
@@ -72,8 +73,9 @@ static struct ucm_mcast *ucm_mcast_oldest(struct ucm_id *id,
 }
 
 /*
- * Takes the group's events too; answers how many were read.  @joined: rdma_cm is going
- * to leave the oldest of that address.
+ * Unlinks the group and moves its unread events to @events.  Returns how many were
+ * read.  @joined: rdma_cm has joined, and is going to leave the oldest join of the
+ * address.
  */
 static u32 ucm_mcast_unlink(struct ucm_mcast *mc, bool joined, struct list_head *events)
 {
@@ -95,7 +97,7 @@ static u32 ucm_mcast_unlink(struct ucm_mcast *mc, bool joined, struct list_head 
 	return reported;
 }
 
-/* Under its owner's mutex; answers how many of its events were read. */
+/* Called under its owner's mutex.  Returns how many of the group's events were read. */
 static u32 ucm_mcast_leave(struct ucm_mcast *mc)
 {
 	struct rdma_cm_id *cm_id = mc->owner->cm_id;
@@ -112,7 +114,7 @@ static u32 ucm_mcast_leave(struct ucm_mcast *mc)
 	return reported;
 }
 
-/* When the id was destroyed: rdma_cm has left them all, and no event is there. */
+/* After the cm_id was destroyed: rdma_cm has left all groups, no event is queued. */
 void ucm_mcasts_end(struct ucm_id *id)
 {
 	struct ucm_mcast *mc, *next;
@@ -124,7 +126,7 @@ void ucm_mcasts_end(struct ucm_id *id)
 	}
 }
 
-/* A group on the list, with a reference for the caller. */
+/* Joins and links a group.  Returns it with a reference for the caller. */
 static struct ucm_mcast *ucm_mcast_join(struct ucm_id *id, void *addr, u64 uid,
 					u8 join_state)
 {
@@ -135,7 +137,7 @@ static struct ucm_mcast *ucm_mcast_join(struct ucm_id *id, void *addr, u64 uid,
 	mc = ucm_mcast_alloc(id, addr, uid);
 	if (IS_ERR(mc))
 		return mc;
-	/* The first event may come before the call returns. */
+	/* The first event may occur before rdma_join_multicast() returns. */
 	ucm_mcast_link(mc);
 	err = rdma_join_multicast(id->cm_id, addr, join_state,
 				  (void *)(uintptr_t)mc->slot);
@@ -151,8 +153,9 @@ static struct ucm_mcast *ucm_mcast_join(struct ucm_id *id, void *addr, u64 uid,
 }
 
 /*
- * The process has the number, or could not be told: then it is not a member.  While it
- * was told, nobody else could leave the group, but its id may have ended.
+ * Publishes the number that was copied to the process; leaves the group if it could
+ * not be copied (@err).  Meanwhile no command could leave the group, but its id may
+ * have ended.
  */
 static int ucm_mcast_finish(struct ucm_mcast *mc, struct ucm_id *id, int err)
 {
@@ -219,7 +222,7 @@ int ucm_join_mcast(struct ucm_call *call)
 			   cmd->response);
 }
 
-/* The id that owns the group @nr, with its mutex; or an error. */
+/* Returns the id that owns group @nr, with its mutex held, or an error. */
 static struct ucm_id *ucm_mcast_owner(struct ucm_file *file, u32 nr)
 {
 	struct ucm_mcast *mc;
@@ -243,9 +246,9 @@ static struct ucm_id *ucm_mcast_owner(struct ucm_file *file, u32 nr)
 }
 
 /*
- * Group @nr of @id, or NULL: of several that leave it the first did.  Then the number may
- * be that of another id's group, which may be freed at any time; one of @id stays while
- * its mutex is held.
+ * Returns group @nr of @id, or NULL if another command left it first.  The number may
+ * then be that of another id's group, which may be freed at any time; a group of @id
+ * stays while the id's mutex is held.
  */
 static struct ucm_mcast *ucm_mcast_of(const struct ucm_id *id, u32 nr)
 {

@@ -8,7 +8,7 @@
 
 #include "ucm.h"
 
-/* Path records that a program may offer, of which we take the first that fits. */
+/* The most path records that a program may pass.  The first suitable one is used. */
 #define UCM_MAX_PATHS	64
 
 struct ucm_option {
@@ -83,7 +83,7 @@ static int ucm_set_id_option(struct ucm_file *file,
 	return err;
 }
 
-/* The path of all messages and data, both ways. */
+/* Only a path for all messages and data, in both directions, is suitable. */
 static bool ucm_path_fits(const struct ib_path_rec_data *data)
 {
 	return data->flags == (IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL);
@@ -109,7 +109,7 @@ static int ucm_find_path(const struct rdma_ucm_set_option *cmd, struct sa_path_r
 	return -EINVAL;
 }
 
-/* As if resolved: the event is what librdmacm waits for. */
+/* Sets the path, and reports ROUTE_RESOLVED, which librdmacm waits for. */
 static int ucm_apply_path(struct ucm_id *id, struct sa_path_rec *rec)
 {
 	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ROUTE_RESOLVED };
@@ -126,7 +126,7 @@ static int ucm_apply_path(struct ucm_id *id, struct sa_path_rec *rec)
 		rec = &opa;
 	}
 
-	/* The handler reads the route, and must not tell of anything between. */
+	/* The handler reads the route, and must report no event in between. */
 	rdma_lock_handler(cm_id);
 	err = rdma_set_ib_path(cm_id, rec);
 	if (!err)

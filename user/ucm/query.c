@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What an id's addresses, path records and GIDs are.
+ * Queries of an id's addresses, path records and GIDs.
  *
- * Events change these under the id's handler, so it is kept from running.
+ * The id's handler may change these, so it is kept from running meanwhile.
  */
 #include <linux/nospec.h>
 #include <rdma/ib.h>
@@ -20,7 +20,7 @@ union ucm_query_resp {
 		UCM_PATHS * sizeof(struct ib_path_rec_data)];
 };
 
-/* Fills @resp, of which all is zero, and answers its length. */
+/* Fills in @resp, which is zeroed, and returns its length. */
 typedef size_t (*ucm_query_fn)(struct rdma_cm_id *cm_id, void *resp);
 
 static int ucm_run_query(struct ucm_call *call, ucm_query_fn fn, void *resp)
@@ -49,7 +49,7 @@ static struct sockaddr *ucm_dst(struct rdma_cm_id *cm_id)
 	return (struct sockaddr *)&cm_id->route.addr.dst_addr;
 }
 
-/* @size: how much room there is; an address that has none is left out. */
+/* @size: the room at @to; an address that does not fit is left out. */
 static u16 ucm_copy_addr(void *to, const struct sockaddr *addr, size_t size)
 {
 	int len = rdma_addr_size(addr);
@@ -60,7 +60,7 @@ static u16 ucm_copy_addr(void *to, const struct sockaddr *addr, size_t size)
 	return len;
 }
 
-/* When there is no path record, all the same what its first would begin with. */
+/* Without a path record, fills in what the first one would have: GIDs and P_Key. */
 static void ucm_endpoints(struct rdma_cm_id *cm_id, struct ib_user_path_rec *rec)
 {
 	struct rdma_dev_addr *dev_addr = &cm_id->route.addr.dev_addr;
@@ -135,7 +135,7 @@ static size_t ucm_fill_addr(struct rdma_cm_id *cm_id, void *to)
 	return sizeof(*resp);
 }
 
-/* An address as AF_IB, whatever family it is of. */
+/* Stores an address of any family as AF_IB. */
 static u16 ucm_fill_sib(struct rdma_cm_id *cm_id, void *to, struct sockaddr *addr,
 			const union ib_gid *gid, __be16 pkey)
 {
@@ -168,7 +168,7 @@ static size_t ucm_fill_gid(struct rdma_cm_id *cm_id, void *to)
 	return sizeof(*resp);
 }
 
-/* All that there are, though the process may have room for the first only. */
+/* Fills in all paths, even if the process has room for the first only. */
 static size_t ucm_fill_path(struct rdma_cm_id *cm_id, void *to)
 {
 	struct rdma_ucm_query_path_resp *resp = to;

@@ -3,17 +3,17 @@
 #define IBEX_UCM_H
 
 /*
- * What the files of rdma_ucm share: RDMA CM ids of user processes, by write(2) on
- * /dev/infiniband/rdma_cm (include/uapi/rdma/rdma_user_cm.h).
+ * Declarations shared by the files of rdma_ucm: RDMA CM ids of user processes, by
+ * write(2) on /dev/infiniband/rdma_cm (include/uapi/rdma/rdma_user_cm.h).
  *
  * Lock order, outermost first:
- *	ucm_id.mutex		one command at a time of an id
+ *	ucm_id.mutex		one command of an id at a time
  *	  handler of the id's rdma_cm_id (rdma_lock_handler())
  *	    ucm_file.lock	the ids and events of a file; of two files the one at
  *				the lower address first
  *	      the xarrays' own locks, ucm_file.wait's
- * Nothing is held while user memory is read or written, nor while an rdma_cm_id
- * is destroyed.
+ * No lock is held while user memory is read or written, nor while an rdma_cm_id is
+ * destroyed.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -30,9 +30,9 @@ extern int ucm_max_backlog;	/* net.rdma_ucm.max_backlog; READ_ONCE() */
 
 /* ---- ucm/file.c: an open file, and its commands ---- */
 struct ucm_file {
-	spinlock_t lock;		/* of the lists, and of what its ids say */
+	spinlock_t lock;		/* protects the lists, and fields of its ids */
 	struct list_head ids;		/* ucm_id.file_node; protected by lock */
-	struct list_head events;	/* of all ids, as they came; by lock */
+	struct list_head events;	/* of all ids, oldest first; protected by lock */
 	wait_queue_head_t wait;		/* for events */
 	struct rcu_head rcu;
 };
@@ -41,7 +41,7 @@ struct ucm_file {
 struct ucm_call {
 	struct ucm_file *file;
 	bool nonblock;
-	u16 room;			/* of the response */
+	u16 room;			/* size of the response buffer */
 	union {
 		struct rdma_ucm_create_id create_id;
 		struct rdma_ucm_destroy_id destroy_id;
@@ -63,33 +63,33 @@ struct ucm_call {
 		struct rdma_ucm_get_event get_event;
 		struct rdma_ucm_set_option set_option;
 		struct rdma_ucm_migrate_id migrate_id;
-	} cmd;				/* zero past what the program sent */
+	} cmd;				/* zero beyond what the program sent */
 };
 
-/* What the ABI answers to a command, query or option that it does not have. */
+/* The error for a command, query or option that the ABI does not have. */
 #define UCM_UNKNOWN	(-ENOSYS)
 
-/* The shortest responses that a program of this ABI has room for. */
+/* The smallest response buffers that a program of this ABI passes. */
 #define UCM_EVENT_MIN	offsetof(struct rdma_ucm_event_resp, reserved)
 #define UCM_ROUTE_MIN	offsetof(struct rdma_ucm_query_route_resp, ibdev_index)
 #define UCM_ADDR_MIN	offsetof(struct rdma_ucm_query_addr_resp, ibdev_index)
 #define UCM_PATH_MIN	sizeof(struct rdma_ucm_query_path_resp)
 
 extern const struct file_operations ucm_fops;
-/* As much of @resp as the program has room for. */
+/* Copies as much of @resp as the response buffer of the program has room for. */
 int ucm_respond(const struct ucm_call *call, u64 response, const void *resp,
 		size_t len);
 
 /* ---- ucm/id.c: ids ---- */
 struct ucm_id {
-	u32 nr;				/* what the process calls it */
-	refcount_t refs;		/* 1 until its end, 1 whoever looks at it */
+	u32 nr;				/* the id's number in commands */
+	refcount_t refs;		/* 1 until ucm_id_end(), 1 per user */
 	struct mutex mutex;
 	bool destroyed;			/* protected by mutex */
-	struct rdma_cm_id *cm_id;	/* NULL: the device went; protected by mutex */
-	struct work_struct close_work;	/* ends cm_id; has a reference */
+	struct rdma_cm_id *cm_id;	/* NULL: device removed; protected by mutex */
+	struct work_struct close_work;	/* destroys cm_id; holds a reference */
 
-	/* See ucm_id_lock_file().  NULL: a request not yet read, or ended. */
+	/* See ucm_id_lock_file().  NULL: an unread request, or the id has ended. */
 	struct ucm_file *file;
 
 	/* Protected by file->lock. */
@@ -98,11 +98,11 @@ struct ucm_id {
 	struct list_head mcasts;	/* ucm_mcast.node; changed under mutex too */
 	u32 events_reported;		/* how many were read */
 	u32 backlog;			/* how many requests may wait to be read */
-	u32 waiting;			/* how many do */
+	u32 waiting;			/* how many are waiting */
 
-	u64 uid;			/* the process's name for it in events */
-	bool named;			/* has it; both protected by cm_id's handler */
-	u32 next_slot;			/* of ucm_mcast; protected by mutex */
+	u64 uid;			/* identifies it to the process in events */
+	bool named;			/* uid is set; both under cm_id's handler lock */
+	u32 next_slot;			/* next ucm_mcast.slot; protected by mutex */
 	struct rcu_head rcu;
 };
 
@@ -119,7 +119,7 @@ struct ucm_file *ucm_id_lock_file(struct ucm_id *id);
 void ucm_file_unlock(struct ucm_file *file);
 int ucm_id_check(struct ucm_id *id, struct ucm_file *file);
 
-/* With its mutex, until ucm_id_release(); or an error. */
+/* Return the id with its mutex held, until ucm_id_release(), or an error. */
 struct ucm_id *ucm_id_get(struct ucm_file *file, u32 nr);
 struct ucm_id *ucm_id_get_live(struct ucm_file *file, u32 nr);	/* has a cm_id */
 struct ucm_id *ucm_id_get_bound(struct ucm_file *file, u32 nr);	/* on a device */
@@ -129,15 +129,15 @@ int ucm_create_id(struct ucm_call *call);
 int ucm_destroy_id(struct ucm_call *call);
 int ucm_migrate_id(struct ucm_call *call);
 
-/* ---- ucm/event.c: what ids are told, until it is read ---- */
+/* ---- ucm/event.c: events of ids, until they are read ---- */
 struct ucm_mcast;
 
 struct ucm_event {
 	struct list_head file_node;	/* in ucm_file.events */
 	struct list_head id_node;	/* in ucm_id.events */
-	struct ucm_id *id;		/* with a reference while it is being read */
+	struct ucm_id *id;		/* referenced while the event is being read */
 	struct ucm_id *request;		/* the new id of a CONNECT_REQUEST */
-	struct ucm_mcast *mcast;	/* as id; NULL: the event is not of a group */
+	struct ucm_mcast *mcast;	/* referenced like id; NULL: not of a group */
 	struct rdma_ucm_event_resp resp;
 };
 
@@ -149,7 +149,7 @@ void ucm_event_unlink(struct ucm_event *ev, struct list_head *to);
 void ucm_events_drop(struct list_head *list);
 int ucm_get_event(struct ucm_call *call);
 
-/* What the program's form of the parameters and rdma_cm's name alike. */
+/* Copies the fields with the same names in the ABI's and in rdma_cm's parameters. */
 #define ucm_copy_conn_fields(to, from)					\
 do {									\
 	typeof(to) conn = (to);						\
@@ -166,15 +166,15 @@ do {									\
 
 /* ---- ucm/mcast.c: multicast groups ---- */
 struct ucm_mcast {
-	u32 nr;				/* what the process calls it */
-	refcount_t refs;		/* 1 until left, 1 whoever looks at it */
+	u32 nr;				/* the group's number in commands */
+	refcount_t refs;		/* 1 until left, 1 per user */
 	struct ucm_id *owner;
-	u64 uid;			/* the process's name for it in events */
+	u64 uid;			/* identifies it to the process in events */
 	struct sockaddr_storage addr;
 
 	/* Protected by owner->file->lock. */
 	struct list_head node;		/* in owner->mcasts */
-	u32 slot;			/* what rdma_cm calls it; under owner->mutex too */
+	u32 slot;			/* its context in rdma_cm; by owner->mutex too */
 	bool left;
 	u32 events_reported;
 	struct rcu_head rcu;

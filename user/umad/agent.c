@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Agents of a file.  The file's table has a use of each; a writer takes another for
- * as long as it works on the device.  Deregistration takes the agent off the table,
- * waits for the writers, and then for the MAD layer to complete all it has.
+ * Agents of a file.  The file's table holds a use of each agent; a writer takes
+ * another one while it works on the device.  Unregistration removes the agent from the
+ * table, waits for the writers, and then for the MAD layer to complete all sends of
+ * the agent.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -68,11 +69,11 @@ static struct umad_agent *umad_agent_create(struct ib_umad_file *file, u32 id)
 static void umad_agent_free(struct umad_agent *agent)
 {
 	umad_sends_exit(agent);
-	/* Writers may have seen it in the table. */
+	/* Writers may still find it in the table under RCU. */
 	kfree_rcu(agent, rcu);
 }
 
-/* MADs may come in before this returns: the handlers use the agent's file and id. */
+/* MADs may be received before this returns: handlers use the agent's file and id. */
 static int umad_mad_register(struct umad_agent *agent, struct umad_registration *reg)
 {
 	struct umad_port *port = agent->file->port;
@@ -89,7 +90,7 @@ static int umad_mad_register(struct umad_agent *agent, struct umad_registration 
 	return 0;
 }
 
-/* The first registration decides what the headers of the file look like. */
+/* The first registration decides the header layout of the file. */
 static void umad_set_layout(struct ib_umad_file *file, bool pkey)
 {
 	lockdep_assert_held(&file->lock);
@@ -122,7 +123,7 @@ static int umad_register_locked(struct ib_umad_file *file,
 	ret = umad_mad_register(agent, reg);
 	if (ret) {
 		umad_agent_free(agent);
-		/* What the ABI has for a method that somebody else has. */
+		/* The error of the ABI for a method that another agent has. */
 		return ret == -EBUSY ? -EINVAL : ret;
 	}
 	agent->serial = ++file->next_serial;
@@ -133,7 +134,7 @@ static int umad_register_locked(struct ib_umad_file *file,
 	return 0;
 }
 
-/* -EPIPE: the device has gone; -ENOMEM: 32 agents, too. */
+/* -EPIPE: the device was removed.  -ENOMEM: also if the file has 32 agents already. */
 int umad_agent_register(struct ib_umad_file *file, struct umad_registration *reg,
 			u32 *id, u64 *serial)
 {

@@ -62,13 +62,13 @@ void umad_file_disconnect(struct ib_umad_file *file)
 	umad_agents_unregister(file);
 	umad_recv_purge(file);
 	mutex_unlock(&file->lock);
-	/* Readers and pollers see that it has gone. */
+	/* Readers and pollers then see that gone is set. */
 	wake_up_all(&file->readers);
 }
 
 /*
- * The file leaves the port's list after it is disconnected: a removal that comes in
- * between waits for that.
+ * The file leaves the port's list after it is disconnected, so that a removal of the
+ * port in the meantime waits for the disconnect.
  */
 static int umad_release(struct inode *inode, struct file *filp)
 {
@@ -97,7 +97,7 @@ static __poll_t umad_poll(struct file *filp, struct poll_table_struct *wait)
 
 /* ---- ioctl ---- */
 
-/* Registers, and tells the process the id; no lock is held for that. */
+/* Registers an agent and copies its id to the process, for which no lock is held. */
 static long umad_register(struct ib_umad_file *file, struct umad_registration *reg,
 			  u32 __user *id_ptr)
 {
@@ -118,7 +118,7 @@ static long umad_register(struct ib_umad_file *file, struct umad_registration *r
 }
 
 /*
- * The method mask is made of the process's longs, which matters where those are
+ * The method mask is an array of the process's longs.  The layout differs if these are
  * 32 bits and big-endian.
  */
 static long umad_ioctl_register(struct ib_umad_file *file, void __user *arg,
@@ -156,7 +156,7 @@ static long umad_ioctl_register2(struct ib_umad_file *file, void __user *arg)
 	if (copy_from_user(&ureg, ureq, sizeof(ureg)))
 		return -EFAULT;
 	if (ureg.flags & ~(u32)IB_USER_MAD_REG_FLAGS_CAP) {
-		/* The process learns which there are. */
+		/* Report the supported flags to the process. */
 		if (put_user((u32)IB_USER_MAD_REG_FLAGS_CAP, &ureq->flags))
 			return -EFAULT;
 		return -EINVAL;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * issm devices: while one is open, its port's IsSM bit is set (IBA vol. 1, 14.2.5.6,
- * CapabilityMask).  One file at a time; others wait, or are told to.
+ * CapabilityMask).  Only one file can be open at a time; other openers wait, or get
+ * -EAGAIN with O_NONBLOCK.
  */
 #include <linux/fs.h>
 
@@ -19,7 +20,7 @@ static int umad_issm_set(struct umad_port *port, bool on)
 	return ib_modify_port(port->ib_dev, port->port_num, 0, &modify);
 }
 
-/* 1 while somebody else has it. */
+/* Returns 1 while another file has the device open. */
 static int umad_issm_try(struct umad_port *port)
 {
 	int ret;
@@ -60,7 +61,7 @@ static int umad_issm_release(struct inode *inode, struct file *filp)
 	struct umad_port *port = filp->private_data;
 
 	mutex_lock(&port->lock);
-	/* A port that went has been cleared. */
+	/* The bit of a removed port has been cleared by umad_port_disconnect(). */
 	if (!port->gone) {
 		umad_issm_set(port, false);
 		WRITE_ONCE(port->is_sm, false);

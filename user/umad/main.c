@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * ib_umad: MADs for user processes.  Here: the class infiniband_mad, the device
- * numbers, and the module as a client of ib_core.
+ * ib_umad: MADs for user processes.  This file has the class infiniband_mad, the
+ * device numbers, and the module as a client of ib_core.
  *
- * umad0 to umad63 and issm0 to issm63 have the minors that devices.txt gives them;
- * those beyond have dynamic ones.
+ * umad0 to umad63 and issm0 to issm63 have the minors that devices.txt assigns to
+ * them; the devices with higher numbers have dynamic minors.
  *
- * A second client, "issm", only answers which device that is (the first is "umad").
- * It is registered after the first, and therefore leaves each device before it.
+ * A second client, "issm", only reports its device by netlink (the first client is
+ * "umad").  It is registered after the first, and is therefore removed from each
+ * device before it.
  */
 #include <linux/idr.h>
 #include <linux/module.h>
@@ -19,7 +20,7 @@
 #include "umad.h"
 
 #define UMAD_MAJOR		231
-#define UMAD_FIXED		64	/* the first umad devices; as many issm follow */
+#define UMAD_FIXED		64	/* fixed umad minors; as many for issm follow */
 #define UMAD_DYNAMIC		(UMAD_MAX_PORTS - UMAD_FIXED)
 
 #define UMAD_FIRST_DEVT		MKDEV(UMAD_MAJOR, 0)
@@ -107,7 +108,10 @@ static ssize_t port_show(struct device *dev, struct device_attribute *attr, char
 }
 static DEVICE_ATTR_RO(port);
 
-/* MADs dropped because no process read those before them. */
+/*
+ * MADs that were dropped: the file was full, memory was short, or the sender's address
+ * could not be determined.
+ */
 static ssize_t recv_dropped_show(struct device *dev, struct device_attribute *attr,
 				 char *buf)
 {
@@ -139,7 +143,7 @@ static const struct attribute_group umad_dev_group = {
 };
 __ATTRIBUTE_GROUPS(umad_dev);
 
-/* The mode is the default: who may send MADs may manage the fabric. */
+/* Keeps the default mode, as a process that can send MADs can manage the fabric. */
 static char *umad_devnode(const struct device *dev, umode_t *mode)
 {
 	return kasprintf(GFP_KERNEL, "infiniband/%s", dev_name(dev));
@@ -154,7 +158,7 @@ const struct class umad_class = {
 
 /* ---- clients ---- */
 
-/* The ports of one device, those without MADs left out. */
+/* The ports of one device; the entries of ports without MADs are NULL. */
 struct umad_device {
 	u32 first_port;
 	u32 nr_ports;
@@ -237,7 +241,10 @@ static void umad_remove_device(struct ib_device *ib_dev, void *data)
 	umad_device_free(data);
 }
 
-/* Attached to @ib_dev, or between this client's add and remove; or NULL. */
+/*
+ * Returns the port or NULL.  The caller is a client that is attached to @ib_dev, or
+ * runs between the add and remove of this client.
+ */
 VISIBLE_IF_KUNIT struct umad_port *umad_find_port(struct ib_device *ib_dev,
 						  u32 port_num)
 {
@@ -262,7 +269,7 @@ static int umad_get_nl_info(struct ib_device *ib_dev, void *data,
 	return 0;
 }
 
-/* Where the first client is, which stays for longer. */
+/* Attaches to the devices that the first client is attached to, and is removed first. */
 static int umad_issm_add(struct ib_device *ib_dev)
 {
 	return ib_get_client_data(ib_dev, &umad_client) ? 0 : -EOPNOTSUPP;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A port that has MADs: its umad device, and its issm device where the link has a
- * subnet manager.  Both go at once when the port is removed; open files keep the
- * memory, and find the port gone.
+ * A port that has MADs: its umad device, and its issm device if the link has a subnet
+ * manager.  Both devices are removed together with the port.  Open files keep the
+ * memory of the port, and find that gone is set.
  */
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
@@ -80,11 +80,12 @@ static struct umad_port *umad_port_alloc(struct ib_device *ib_dev, u32 port_num)
 }
 
 /*
- * Takes the port from those who have it open.  Afterwards
- * (1) nothing is opened: gone is set, under the lock that open takes;
+ * Disconnects the port from all files that have it open.  Afterwards
+ * (1) no file can be opened: gone is set, under the lock that open takes;
  * (2) no file of the list uses the device (umad_file_disconnect), and each open file
  *     is on the list until it is disconnected;
- * (3) the port is no subnet manager's, and a late release finds it gone.
+ * (3) the port's IsSM bit is cleared, and a later release of an issm file finds gone
+ *     set.
  */
 static void umad_port_disconnect(struct umad_port *port)
 {
@@ -104,7 +105,7 @@ static void umad_port_disconnect(struct umad_port *port)
 	wake_up_all(&port->sm_free);
 }
 
-/* Its devices can be opened from here on, if it does not fail. */
+/* If this succeeds, the devices of the port can be opened from here on. */
 struct umad_port *umad_port_create(struct ib_device *ib_dev, u32 port_num)
 {
 	struct umad_port *port = umad_port_alloc(ib_dev, port_num);
@@ -123,7 +124,7 @@ struct umad_port *umad_port_create(struct ib_device *ib_dev, u32 port_num)
 	return port;
 
 err_umad:
-	/* Somebody may have opened it already. */
+	/* A process may have opened the umad device already. */
 	cdev_device_del(&port->umad.cdev, &port->umad.dev);
 	umad_port_disconnect(port);
 err:

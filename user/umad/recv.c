@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Receiving: what waits to be read in a file, and read().
+ * Receiving: the packets that wait in a file to be read, and read().
  *
- * A file keeps no more than umad_recv_bytes, or one MAD; what comes beyond is dropped
- * and counted, as on a wire.
+ * A file keeps at most umad_recv_bytes of MADs, or one MAD.  Further MADs are dropped
+ * and counted, like packets that are lost on a wire.
  */
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -18,7 +18,7 @@ EXPORT_SYMBOL_IF_KUNIT(umad_recv_bytes);
 module_param_named(recv_bytes, umad_recv_bytes, ulong, 0644);
 MODULE_PARM_DESC(recv_bytes, "Bytes of MADs that an open file keeps until they are read");
 
-/* ---- what waits ---- */
+/* ---- packets to be read ---- */
 
 static size_t umad_packet_bytes(const struct umad_packet *packet)
 {
@@ -62,7 +62,7 @@ void umad_recv_queue(struct ib_umad_file *file, struct umad_packet *packet)
 	wake_up_interruptible(&file->readers);
 }
 
-/* The oldest, or NULL. */
+/* Takes the oldest packet, or returns NULL. */
 static struct umad_packet *umad_recv_take(struct ib_umad_file *file)
 {
 	struct umad_packet *packet;
@@ -77,7 +77,7 @@ static struct umad_packet *umad_recv_take(struct ib_umad_file *file)
 	return packet;
 }
 
-/* It could not be read: it is the next again. */
+/* Puts back a packet that could not be read, as the next to be read. */
 static void umad_recv_put_back(struct ib_umad_file *file, struct umad_packet *packet)
 {
 	bool gone;
@@ -95,7 +95,7 @@ static void umad_recv_put_back(struct ib_umad_file *file, struct umad_packet *pa
 		wake_up_interruptible(&file->readers);
 }
 
-/* The file has gone: nothing is queued any more. */
+/* The file is disconnected, so no more packets are queued. */
 void umad_recv_purge(struct ib_umad_file *file)
 {
 	struct umad_packet *packet;
@@ -106,13 +106,16 @@ void umad_recv_purge(struct ib_umad_file *file)
 
 /* ---- from the MAD layer ---- */
 
-/* The header's LIDs have 16 bits; Omni-Path's have more where there is a GRH. */
+/* The header's LIDs have 16 bits; Omni-Path LIDs may be longer if there is a GRH. */
 static __be16 umad_lid(u32 lid)
 {
 	return lid > U16_MAX ? IB_LID_PERMISSIVE : cpu_to_be16(lid);
 }
 
-/* What a response takes to get back; units as in struct ib_user_mad_hdr. */
+/*
+ * Fills in what a response needs to reach the sender; units as in struct
+ * ib_user_mad_hdr.
+ */
 static int umad_fill_source(struct umad_packet *packet, struct umad_port *port)
 {
 	const struct ib_wc *wc = packet->recv->wc;
@@ -145,8 +148,8 @@ static int umad_fill_source(struct umad_packet *packet, struct umad_port *port)
 }
 
 /*
- * A MAD for an agent, a response included: its request is completed after this, and
- * freed.
+ * Receives a MAD for an agent.  If it is a response, the MAD layer completes and frees
+ * its request after this.
  */
 void umad_received(struct ib_mad_agent *mad_agent, struct ib_mad_send_buf *send_buf,
 		   struct ib_mad_recv_wc *recv)
@@ -174,7 +177,7 @@ void umad_received(struct ib_mad_agent *mad_agent, struct ib_mad_send_buf *send_
 
 /* ---- read() ---- */
 
-/* The data of the segments after the first, @left bytes, without their headers. */
+/* Copies the data of the segments after the first, @left bytes, without their headers. */
 static int umad_copy_segments(const struct ib_mad_recv_wc *recv, char __user *buf,
 			      size_t left)
 {
@@ -195,8 +198,8 @@ static int umad_copy_segments(const struct ib_mad_recv_wc *recv, char __user *bu
 }
 
 /*
- * -ENOSPC: a transfer does not fit; then the header, which says how long it is, and
- * the first segment were copied.
+ * Returns -ENOSPC if an RMPP transfer does not fit.  Then the header, which contains
+ * the length of the transfer, and the first segment were copied.
  */
 static ssize_t umad_copy_packet(struct ib_umad_file *file, struct umad_packet *packet,
 				char __user *buf, size_t count)
@@ -226,7 +229,7 @@ static ssize_t umad_copy_packet(struct ib_umad_file *file, struct umad_packet *p
 	return size;
 }
 
-/* The oldest, waited for unless @filp does not block; or ERR_PTR. */
+/* Takes the oldest packet, and waits for one unless @filp is nonblocking; or ERR_PTR. */
 static struct umad_packet *umad_recv_wait(struct ib_umad_file *file, struct file *filp)
 {
 	struct umad_packet *packet;

@@ -2,9 +2,10 @@
 /*
  * Sending: write() of a header and a MAD.
  *
- * The agent is looked up twice: for a buffer, and, once that is filled from the
- * memory of the process, to post it.  In between the agent may go: a buffer keeps the
- * memory of its agent, so that it can be told from one that has its id since.
+ * The agent is looked up twice: to allocate a buffer, and, once the buffer is filled
+ * from user memory, to post it.  In between the agent may be unregistered.  The buffer
+ * keeps the memory of its agent, so that another agent that got the same id meanwhile
+ * can be distinguished from it.
  */
 #include <linux/fs.h>
 #include <linux/slab.h>
@@ -12,20 +13,20 @@
 
 #include "umad/trace.h"
 
-/* The headers of a MAD, of any class (the longest are device management's). */
+/* The headers of a MAD of any class; those of device management are the longest. */
 #define UMAD_LEAD	IB_MGMT_DEVICE_HDR
 
-/* A write() at work. */
+/* The state of one write(). */
 struct umad_write {
 	struct ib_umad_file *file;
 	const char __user *data;	/* the MAD */
-	size_t length;			/* of it */
-	size_t lead_len;		/* bytes of lead: copied, and looked at */
+	size_t length;			/* of the MAD */
+	size_t lead_len;		/* bytes of lead that were copied */
 	union {
 		u8 lead[UMAD_LEAD];
-		struct ib_rmpp_mad mad;	/* its headers alone */
+		struct ib_rmpp_mad mad;	/* only its headers */
 	};
-	bool transfer;			/* the MAD layer makes RMPP segments of it */
+	bool transfer;			/* the MAD layer splits it into RMPP segments */
 };
 
 /* ---- outstanding sends ---- */
@@ -58,8 +59,9 @@ static bool umad_same_peer(const struct ib_user_mad_hdr *a,
 }
 
 /*
- * Two sends with one TID that ACKs or responses could not tell apart.  The TID of a
- * request is its agent's own; that of a response is the requester's.
+ * Whether ACKs or responses could not be assigned to one of two sends with the same
+ * TID.  The TID of a request was chosen by its agent, that of a response by the
+ * requester.
  */
 static bool umad_same_send(const struct umad_packet *a, const struct umad_packet *b)
 {
@@ -113,7 +115,7 @@ static void umad_send_unlist(struct umad_agent *agent, struct umad_packet *packe
 
 /* ---- completion ---- */
 
-/* The MAD layer has done with a send; see the head of umad.h. */
+/* The MAD layer has completed a send; see the head of umad.h. */
 void umad_send_done(struct ib_mad_agent *mad_agent, struct ib_mad_send_wc *wc)
 {
 	struct umad_packet *packet = wc->send_buf->context[0];
@@ -126,7 +128,7 @@ void umad_send_done(struct ib_mad_agent *mad_agent, struct ib_mad_send_wc *wc)
 		kfree(packet);
 		return;
 	}
-	/* The process reads its own header again, and that of the MAD. */
+	/* The process reads back its own header and that of the MAD. */
 	packet->hdr.status = ETIMEDOUT;
 	packet->length = sizeof(packet->mad_hdr);
 	umad_recv_queue(agent->file, packet);
@@ -155,7 +157,7 @@ static struct ib_ah *umad_create_ah(struct umad_agent *agent,
 	return rdma_create_user_ah(agent->mad->qp->pd, &attr, NULL);
 }
 
-/* The upper half of a request's TID is how the MAD layer finds the agent again. */
+/* The MAD layer finds the agent of a response by the upper half of the request's TID. */
 static void umad_set_tid(struct umad_agent *agent, struct ib_mad_hdr *hdr)
 {
 	u64 tid = be64_to_cpu(hdr->tid);
@@ -164,7 +166,7 @@ static void umad_set_tid(struct umad_agent *agent, struct ib_mad_hdr *hdr)
 		hdr->tid = cpu_to_be64((u64)agent->mad->hi_tid << 32 | lower_32_bits(tid));
 }
 
-/* A segment of a transfer that the process conducts itself. */
+/* Whether the MAD is a segment of an RMPP transfer that the process handles itself. */
 static bool umad_is_segment(const struct umad_write *w)
 {
 	return !w->transfer && ib_is_mad_class_rmpp(w->mad.mad_hdr.mgmt_class) &&
@@ -172,7 +174,7 @@ static bool umad_is_segment(const struct umad_write *w)
 		IB_MGMT_RMPP_FLAG_ACTIVE);
 }
 
-/* Whether an answer of some kind is due, which others could be taken for. */
+/* Whether a response or ACK is expected, which might be taken for another send's. */
 static bool umad_awaits(const struct umad_write *w, const struct umad_packet *packet)
 {
 	return w->transfer || (packet->hdr.timeout_ms && !umad_is_segment(w));
@@ -226,7 +228,10 @@ static int umad_post_with_agent(const struct umad_write *w, struct umad_packet *
 
 /* ---- buffers ---- */
 
-/* ACK, STOP and ABORT go out as they are, whoever conducts transfers. */
+/*
+ * Whether the MAD is an RMPP transfer that the MAD layer segments.  ACK, STOP and
+ * ABORT are always sent as they are.
+ */
 static bool umad_is_transfer(const struct ib_mad_agent *mad,
 			     struct ib_rmpp_mad *rmpp_mad)
 {
@@ -244,7 +249,7 @@ static struct ib_mad_send_buf *umad_alloc_buf(struct umad_write *w,
 					      struct ib_mad_agent *mad,
 					      const struct ib_user_mad_hdr *hdr)
 {
-	/* As long as a process likes, but at its expense, and failing in time. */
+	/* The process chooses the length: account the memory, do not retry forever. */
 	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	size_t hdr_len = IB_MGMT_MAD_HDR;
 
@@ -273,7 +278,7 @@ static struct ib_mad_send_buf *umad_create_buf(struct umad_write *w,
 	return buf;
 }
 
-/* The headers; of a transfer's RMPP header only RRespTime is for the process to say. */
+/* Copies the headers; the process determines only RRespTime of the RMPP header. */
 static void umad_fill_headers(const struct umad_write *w, struct ib_mad_send_buf *buf)
 {
 	struct ib_rmpp_mad *mad = buf->mad;
@@ -304,7 +309,7 @@ static int umad_fill_segments(const struct umad_write *w, struct ib_mad_send_buf
 	return 0;
 }
 
-/* Only what lead does not hold yet is taken from the process. */
+/* Copies from user memory only what is not in lead yet. */
 static int umad_fill_buf(const struct umad_write *w, struct ib_mad_send_buf *buf)
 {
 	umad_fill_headers(w, buf);
@@ -335,9 +340,9 @@ static int umad_send(struct umad_write *w, struct umad_packet *packet)
 }
 
 /*
- * -EINVAL: too short or too long, an id that no agent can have, an address that is
- * none, or a send like one that is outstanding.  -EIO: no such agent, or no device
- * any more.
+ * Returns -EINVAL if the MAD is too short or too long, the id is one that no agent can
+ * have, the address is invalid, or an outstanding send cannot be distinguished from
+ * this one; -EIO if there is no such agent, or the device was removed.
  */
 ssize_t umad_write(struct file *filp, const char __user *buf, size_t count,
 		   loff_t *pos)

@@ -2,7 +2,7 @@
 #ifndef IBEX_UMAD_TRACE_H
 #define IBEX_UMAD_TRACE_H
 
-/* The events look into struct ib_umad_file. */
+/* The trace events access struct ib_umad_file. */
 #include "umad.h"
 #include <trace/events/ib_umad.h>
 

@@ -3,32 +3,32 @@
 #define IBEX_UMAD_H
 
 /*
- * What the files of ib_umad share.  The ABI is Documentation/infiniband/user_mad.rst
- * of the kernel's source, and <rdma/ib_user_mad.h>.
+ * Declarations shared by the files of ib_umad.  The ABI is described in
+ * Documentation/infiniband/user_mad.rst of the kernel's source, and <rdma/ib_user_mad.h>.
  *
  * Lock order, outermost first:
  *	umad_port.lock			files of the port, issm (port.c, issm.c)
  *	  ib_umad_file.lock		registrations of one file (agent.c)
- *	    ib_umad_file.recv_lock	what is to be read (recv.c)
- *	umad_agent.lock			its sends (send.c)
- * No lock, and no reference on an agent, is held while memory of the process is
- * touched: that may take as long as the process likes (userfaultfd), and nothing of
- * it may hold up the removal of the device.  The MAD layer's handlers take none but
- * the last two.
+ *	    ib_umad_file.recv_lock	packets to be read (recv.c)
+ *	umad_agent.lock			the agent's sends (send.c)
+ * No lock and no reference to an agent is held while user memory is accessed: the process
+ * can delay such an access for any time (userfaultfd), and must not delay the removal of
+ * the device by that.  The MAD layer's handlers take only the last two locks.
  *
- * The life of a send: a struct umad_packet belongs to the writer until the MAD is
- * posted, then to the MAD layer, which completes each send exactly once - response,
- * timeout, error, cancel, end of the agent - to umad_send_done(), and that one frees
- * it, or passes it to the readers if it timed out.
+ * Lifetime of a send: a struct umad_packet belongs to the writer until the MAD is
+ * posted, then to the MAD layer.  The MAD layer completes each send exactly once, on a
+ * response, timeout, error, cancellation or the end of the agent, by calling
+ * umad_send_done(), which frees the packet, or passes it to the readers if the send
+ * timed out.
  *
  * Why nothing of a file uses the device once umad_file_disconnect() has returned:
- * (1) gone is set under the file's lock, so no agent is registered any more.
- * (2) Each agent left the table; who found it there before holds a use of it
- *	(umad_agent_get), and the last of those is awaited.
- * (3) It was then deregistered, which completes its sends - and with them destroys
- *	their address handles - and ends its handlers.
- * (4) What is left to read is in buffers that outlive the device
- *	(ib_free_recv_mad), and is freed.
+ * (1) gone is set under the file's lock, so no agent can be registered any more.
+ * (2) Each agent was removed from the table.  A task that found it there before holds a
+ *	use of it (umad_agent_get()), and the end of the last use is waited for.
+ * (3) The agent was then unregistered, which completes its sends, destroys their address
+ *	handles with them, and ends its handlers.
+ * (4) The MADs that were not read are in buffers that outlive the device
+ *	(ib_free_recv_mad()), and are freed.
  */
 #include <linux/cdev.h>
 #include <linux/completion.h>
@@ -45,36 +45,36 @@
 #include <rdma/ib_user_mad.h>
 #include <rdma/ib_verbs.h>
 
-#define UMAD_MAX_AGENTS		32	/* a file; libibumad's UMAD_CA_MAX_AGENTS */
-#define UMAD_MAX_PORTS		8192	/* scalable functions */
+#define UMAD_MAX_AGENTS		32	/* per file; libibumad's UMAD_CA_MAX_AGENTS */
+#define UMAD_MAX_PORTS		8192	/* for scalable functions */
 #define UMAD_MIN_MAD		IB_MGMT_RMPP_HDR
 
 /* ---- port.c: a port and its two devices ---- */
 struct umad_chardev {
 	struct device dev;
 	struct cdev cdev;
-	struct umad_port *port;		/* a reference, from the device's to its release */
+	struct umad_port *port;		/* referenced until the release of dev */
 };
 
 /*
- * One reference from the client (add to remove), one of each of the devices, which
- * open files keep.
+ * One reference from the client (add to remove), and one from each of the devices,
+ * which open files hold.
  */
 struct umad_port {
 	struct kref ref;
-	struct ib_device *ib_dev;	/* its memory; in use until the port is gone */
+	struct ib_device *ib_dev;	/* memory referenced; used until gone is set */
 	u32 port_num;
 	int number;			/* N of umadN and issmN */
-	bool has_issm;			/* fixed */
+	bool has_issm;			/* never changes */
 	struct umad_chardev umad;
 	struct umad_chardev issm;
-	atomic_long_t dropped;		/* received, and no room to keep them */
+	atomic_long_t dropped;		/* received MADs that were dropped */
 
 	struct mutex lock;		/* see lock order */
 	bool gone;			/* protected by lock; READ_ONCE() by waiters */
 	struct list_head files;		/* ib_umad_file.on_port; protected by lock */
 	bool is_sm;			/* an issm file is open; protected by lock */
-	wait_queue_head_t sm_free;	/* is_sm or gone changed */
+	wait_queue_head_t sm_free;	/* waits for is_sm or gone to change */
 };
 
 extern const struct file_operations umad_fops;
@@ -101,19 +101,19 @@ struct umad_port *umad_find_port(struct ib_device *ib_dev, u32 port_num);
 
 /* ---- file.c: an open umad device ---- */
 struct ib_umad_file {
-	struct umad_port *port;		/* its cdev's reference */
+	struct umad_port *port;		/* referenced by its cdev */
 	struct list_head on_port;	/* protected by port->lock */
 
 	struct mutex lock;		/* see lock order */
 	bool gone;			/* set under lock and recv_lock, once */
-	bool used;			/* the layout of headers is fixed; lock */
+	bool used;			/* header layout is fixed; protected by lock */
 	bool pkey;			/* headers have pkey_index; lock, READ_ONCE() */
 	u64 next_serial;		/* protected by lock */
 	struct umad_agent __rcu *agents[UMAD_MAX_AGENTS]; /* written under lock */
 
 	spinlock_t recv_lock;		/* see lock order */
 	struct list_head packets;	/* to be read, oldest first; recv_lock */
-	size_t packet_bytes;		/* of those; protected by recv_lock */
+	size_t packet_bytes;		/* size of packets; protected by recv_lock */
 	wait_queue_head_t readers;
 };
 
@@ -127,18 +127,18 @@ void umad_file_disconnect(struct ib_umad_file *file);
 
 /* ---- agent.c: what a file has registered ---- */
 struct umad_agent {
-	struct ib_umad_file *file;	/* outlives it */
-	struct ib_mad_agent *mad;	/* valid with a use of the agent */
+	struct ib_umad_file *file;	/* outlives the agent */
+	struct ib_mad_agent *mad;	/* valid while a use is held */
 	u32 id;
-	u64 serial;			/* tells it from others that had its id */
-	refcount_t uses;		/* the table's, and one of each user */
+	u64 serial;			/* distinguishes agents that had the same id */
+	refcount_t uses;		/* 1 for the table, 1 per user */
 	struct completion unused;	/* uses fell to 0 */
-	spinlock_t lock;		/* sends */
+	spinlock_t lock;		/* protects sends */
 	struct rhltable sends;		/* outstanding, by TID; protected by lock */
 	struct rcu_head rcu;
 };
 
-/* What a process asks to register, of either ABI. */
+/* A registration that a process requests by either ioctl. */
 struct umad_registration {
 	u32 qpn;
 	u32 flags;
@@ -149,19 +149,19 @@ struct umad_registration {
 
 int umad_agent_register(struct ib_umad_file *file, struct umad_registration *reg,
 			u32 *id, u64 *serial);
-/* With @serial not 0: only that one. */
+/* If @serial is not 0, unregisters the agent only if it has that serial. */
 int umad_agent_unregister(struct ib_umad_file *file, u32 id, u64 serial);
 void umad_agents_unregister(struct ib_umad_file *file);
-/* Between the two the agent stays registered; nothing unbounded may happen. */
+/* The agent stays registered until put, so no unbounded operation may come in between. */
 struct umad_agent *umad_agent_get(struct ib_umad_file *file, u32 id);
 void umad_agent_put(struct umad_agent *agent);
 
-/* ---- packet: a MAD on its way, a send or what is to be read ---- */
+/* ---- packet: a MAD that is being sent, or is to be read ---- */
 struct umad_packet {
 	struct list_head entry;		/* file->packets; file->recv_lock */
 	struct ib_user_mad_hdr hdr;
 	size_t length;			/* bytes of the MAD that can be read */
-	struct ib_mad_recv_wc *recv;	/* what was received, or NULL: a send */
+	struct ib_mad_recv_wc *recv;	/* the received MAD; NULL: a send */
 	struct ib_mad_hdr mad_hdr;	/* as sent; its TID is the key of node */
 	struct umad_agent *agent;	/* valid until the send completes */
 	bool listed;			/* node is in use; fixed while posted */
@@ -176,11 +176,11 @@ ssize_t umad_write(struct file *filp, const char __user *buf, size_t count,
 		   loff_t *pos);
 
 /* ---- recv.c ---- */
-extern unsigned long umad_recv_bytes;	/* a parameter */
+extern unsigned long umad_recv_bytes;	/* module parameter */
 
 void umad_received(struct ib_mad_agent *mad_agent, struct ib_mad_send_buf *send_buf,
 		   struct ib_mad_recv_wc *recv);
-/* For the readers; frees @packet if there are none or no room. */
+/* Queues @packet for readers; frees it if the file is disconnected or full. */
 void umad_recv_queue(struct ib_umad_file *file, struct umad_packet *packet);
 void umad_recv_purge(struct ib_umad_file *file);
 ssize_t umad_read(struct file *filp, char __user *buf, size_t count, loff_t *pos);
