@@ -7,10 +7,11 @@
 #include <linux/sched/signal.h>
 
 /*
- * Calls @fn again and again, the n-th allocation of the n-th call failing, until a
- * call gets by without.  @fn answers 0 or an error and leaves nothing behind when it
- * answers an error; on 0 it has undone its work too.  @fn may succeed though an
- * allocation failed, where the code has a way round it.
+ * Calls @fn repeatedly, the n-th allocation of the n-th call failing, until a call has
+ * fewer allocations.  @fn returns 0 or an error.  On an error it must leave nothing
+ * behind; on 0 it must have undone its work, too.  @fn may succeed although an
+ * allocation failed, if the code can do without.  Returns the number of calls that
+ * failed.
  */
 static inline unsigned int ibex_each_allocation(struct kunit *test,
 						int (*fn)(struct kunit *test))
@@ -34,7 +35,7 @@ static inline unsigned int ibex_each_allocation(struct kunit *test,
 
 #define IBEX_NTH_SPENT	0	/* task->fail_nth, once that allocation failed */
 
-/* Has the @nth allocation of each kernel worker fail. */
+/* Makes the @nth allocation of each kernel worker fail. */
 static inline void ibex_workers_arm(unsigned int nth)
 {
 	struct task_struct *task;
@@ -46,7 +47,7 @@ static inline void ibex_workers_arm(unsigned int nth)
 	rcu_read_unlock();
 }
 
-/* Has none fail any more; answers whether one did. */
+/* Lets allocations of workers succeed again; returns whether one may have failed. */
 static inline bool ibex_workers_disarm(void)
 {
 	struct task_struct *task;
@@ -56,7 +57,10 @@ static inline bool ibex_workers_disarm(void)
 	for_each_process(task) {
 		if (!(task->flags & PF_WQ_WORKER))
 			continue;
-		/* Of a worker that was born meanwhile, it is not known: once more. */
+		/*
+		 * A worker that was created meanwhile looks as if one had failed: the
+		 * caller repeats.
+		 */
 		failed |= task->fail_nth == IBEX_NTH_SPENT;
 		task->fail_nth = 0;
 	}
@@ -65,9 +69,9 @@ static inline bool ibex_workers_disarm(void)
 }
 
 /*
- * Calls @fn again and again, the n-th allocation that a worker makes meanwhile
- * failing in the n-th call, until none fails; @undo after each, without failures.
- * Answers the number of calls in which one may have.
+ * Calls @fn repeatedly, the n-th allocation that a worker makes meanwhile failing in
+ * the n-th call, until none fails; calls @undo after each, without failures.  Returns
+ * the number of calls in which one may have failed.
  */
 static inline unsigned int
 ibex_each_worker_allocation(struct kunit *test, void (*fn)(struct kunit *test),

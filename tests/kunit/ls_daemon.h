@@ -3,18 +3,18 @@
 #define IBEX_LS_DAEMON_H
 
 /*
- * A local service: a socket in RDMA_NL_GROUP_LS that hears questions and answers
- * them to the group, without calling itself a request, as ibacm(8) does.
+ * A local service: a socket in RDMA_NL_GROUP_LS that receives requests and sends its
+ * responses to the group, without NLM_F_REQUEST, as ibacm(8) does.
  */
 #include <linux/delay.h>
 #include <rdma/ib_user_sa.h>
 #include "nl_daemon.h"
 
-#define LSD_NO_ACK	1		/* what no acknowledgment says */
+#define LSD_NO_ACK	1		/* the result if there is no acknowledgment */
 
 struct ls_daemon {
 	struct nl_daemon nl;
-	bool alone;			/* to the kernel alone, not to the group */
+	bool alone;			/* sends to the kernel only, not to the group */
 	u8 buf[512] __aligned(8);	/* the last message */
 };
 
@@ -35,13 +35,13 @@ static inline struct nlmsghdr *lsd_msg(struct ls_daemon *lsd)
 	return (struct nlmsghdr *)lsd->buf;
 }
 
-/* The next message, if one is there. */
+/* Receives the next message, if there is one. */
 static inline bool lsd_receive(struct ls_daemon *lsd)
 {
 	return nld_receive(&lsd->nl, lsd->buf, sizeof(lsd->buf));
 }
 
-/* Waits up to a second for a question. */
+/* Waits up to a second for a request. */
 static inline bool lsd_question(struct ls_daemon *lsd)
 {
 	int i;
@@ -64,7 +64,7 @@ static inline struct sk_buff *lsd_new(u8 op, u32 seq, u16 flags)
 	return skb;
 }
 
-/* An answer to the last question. */
+/* A response to the last request. */
 static inline struct sk_buff *lsd_answer(struct ls_daemon *lsd, u16 flags)
 {
 	const struct nlmsghdr *nlh = lsd_msg(lsd);
@@ -73,8 +73,8 @@ static inline struct sk_buff *lsd_answer(struct ls_daemon *lsd, u16 flags)
 }
 
 /*
- * Sends @skb, which it consumes: what the kernel says to it.  Messages that were
- * there before are lost.
+ * Sends and consumes @skb; returns the kernel's acknowledgment or LSD_NO_ACK.  Messages
+ * that were queued before are lost.
  */
 static inline int lsd_send(struct ls_daemon *lsd, struct sk_buff *skb)
 {
@@ -85,7 +85,7 @@ static inline int lsd_send(struct ls_daemon *lsd, struct sk_buff *skb)
 	ret = nld_send(&lsd->nl, skb, lsd->alone ? 0 : BIT(RDMA_NL_GROUP_LS - 1));
 	if (ret < 0)
 		return ret;
-	/* The last question stays the last. */
+	/* The last request stays in buf. */
 	memcpy(saved, lsd->buf, sizeof(saved));
 	ret = LSD_NO_ACK;
 	while (ret == LSD_NO_ACK && lsd_receive(lsd))
@@ -108,7 +108,7 @@ static inline int lsd_set_timeout(struct ls_daemon *lsd, u32 ms)
 	return lsd_send(lsd, skb);
 }
 
-/* Attribute @type of the last question, behind @header bytes; or NULL. */
+/* Returns attribute @type of the last request, behind @header bytes; or NULL. */
 static inline const struct nlattr *lsd_attr(struct ls_daemon *lsd, int header,
 					    int type)
 {

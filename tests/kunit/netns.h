@@ -16,7 +16,10 @@ static inline int test_net_process(struct subprocess_info *info, struct cred *ne
 	return 0;
 }
 
-/* A network namespace with a reference, and the process that keeps it. */
+/*
+ * Creates a network namespace: returns it with a reference, and the process that keeps
+ * it.
+ */
 static inline int test_net_begin(pid_t *pid, struct net **net)
 {
 	static char *argv[] = { "/usr/bin/unshare", "-n", "/bin/sleep", "1000000",
@@ -44,7 +47,7 @@ static inline int test_net_begin(pid_t *pid, struct net **net)
 	return -ETIME;
 }
 
-/* The namespace exits soon. */
+/* Ends the process and drops the reference; the namespace exits soon after. */
 static inline void test_net_end(pid_t nr, struct net *net)
 {
 	struct pid *pid = find_get_pid(nr);

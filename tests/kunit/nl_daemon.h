@@ -2,7 +2,7 @@
 #ifndef IBEX_NL_DAEMON_H
 #define IBEX_NL_DAEMON_H
 
-/* A daemon's socket: in a group of RDMA netlink, with a file, hence credentials. */
+/* A daemon's socket in a group of RDMA netlink, with a file and thus credentials. */
 #include <linux/file.h>
 #include <linux/net.h>
 #include <net/net_namespace.h>
@@ -46,7 +46,7 @@ static inline int nld_open(struct nl_daemon *nld, unsigned int group)
 	return ret;
 }
 
-/* The next message, if one is there. */
+/* Receives the next message, if there is one. */
 static inline bool nld_receive(struct nl_daemon *nld, void *buf, size_t len)
 {
 	struct kvec vec = { .iov_base = buf, .iov_len = len };
@@ -56,7 +56,7 @@ static inline bool nld_receive(struct nl_daemon *nld, void *buf, size_t len)
 	       NLMSG_HDRLEN;
 }
 
-/* To the kernel, and to @groups; consumes @skb. */
+/* Sends @skb to the kernel and to @groups; consumes @skb. */
 static inline int nld_send(struct nl_daemon *nld, struct sk_buff *skb, u32 groups)
 {
 	struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_groups = groups };

@@ -4,7 +4,9 @@
 
 #include <linux/sched/signal.h>
 
-/* Whether workqueue @name goes on when there is no memory for another worker. */
+/*
+ * Returns whether workqueue @name runs its work if there is no memory for a new worker.
+ */
 static inline bool has_rescuer(const char *name)
 {
 	char comm[TASK_COMM_LEN];

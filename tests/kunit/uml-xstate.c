@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The extended state of a process of User Mode Linux, in as much room as registers.c
- * has for it; what follows there, of AMX, stays as a new process has it.  That must
- * be given back, too: the host takes the whole state alone.  Included there.
+ * The extended state of a process of User Mode Linux, as much of it as registers.c has
+ * room for.  The rest, that of AMX, stays as in a new process; it must be written, too,
+ * as the host accepts only the whole state. registers.c includes this file.
  */
 #include <string.h>
 

@@ -5,7 +5,10 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 
-/* Whether @cond holds within @ms milliseconds; looks each jiffy or two. */
+/*
+ * Returns whether @cond becomes true within @ms milliseconds; checks every jiffy or
+ * two.
+ */
 #define wait_within(cond, ms) ({					\
 	unsigned long __end = jiffies + msecs_to_jiffies(ms);		\
 	bool __met;							\

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The device: its port, and what there is to know of it. */
+/* The device, its port and their attributes. */
 #include <linux/module.h>
 #include <rdma/ib_mad.h>
 #include "instant.h"
@@ -45,7 +45,7 @@ static int instant_query_port(struct ib_device *device, u32 port,
 static int instant_port_immutable(struct ib_device *device, u32 port,
 				  struct ib_port_immutable *immutable)
 {
-	/* The in-tree core gives a port without a CM no QP1. */
+	/* The in-tree core creates a QP1 only for ports that have a CM. */
 	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_IB_MAD |
 				    RDMA_CORE_CAP_IB_CM;
 	immutable->gid_tbl_len = 1;

@@ -45,7 +45,7 @@ struct instant_qp {
 static LIST_HEAD(cqs);			/* protected by cqs_lock */
 static DEFINE_SPINLOCK(cqs_lock);
 static DECLARE_WAIT_QUEUE_HEAD(settled);
-static struct instant_qp *qp1;		/* as long as it is there */
+static struct instant_qp *qp1;		/* NULL while it does not exist */
 static bool loop;
 
 static struct instant_cq *to_cq(struct ib_cq *ibcq)
@@ -296,7 +296,7 @@ static int instant_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	return ret;
 }
 
-/* Puts @mad in the next receive; false, as a datagram is dropped, if there is none. */
+/* Puts @mad in the next receive; returns false if there is none: the MAD is dropped. */
 static bool qp_fill_recv(struct instant_qp *qp, const void *mad,
 			 struct instant_recv *recv)
 {
@@ -333,7 +333,7 @@ static int instant_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			.opcode = IB_WC_SEND,
 			.qp = ibqp,
 		};
-		/* Copied before its completion is seen, and the MAD freed. */
+		/* Copy the MAD before its completion, after which it may be freed. */
 		bool back = READ_ONCE(loop) &&
 			    qp_fill_recv(qp, ib_virt_dma_to_ptr(wr->sg_list[0].addr),
 					 &recv);

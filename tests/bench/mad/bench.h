@@ -13,7 +13,7 @@
 #define BENCH_LONG_MS	(30 * 60 * 1000)
 #define BENCH_PATIENCE	(20 * HZ)
 
-/* What a repetition took: the middle of all, and where nine of ten lie between. */
+/* The median of the repetitions, and the bounds between which nine of ten lie. */
 struct bench_result {
 	u64 median;
 	u64 low;
@@ -32,30 +32,35 @@ extern struct bench bench;
 
 int bench_open(const char *client, const char *server);
 void bench_close(void);
-/* A request of the client's with a TID of its own, or ERR_PTR. */
+/* Returns a request of the client with a new TID, or an ERR_PTR. */
 struct ib_mad_send_buf *bench_request(u8 method, int timeout_ms);
-/* The server's response to the MAD at @request, or ERR_PTR. */
+/* Returns the server's response to the MAD at @request, or an ERR_PTR. */
 struct ib_mad_send_buf *bench_response(const void *request);
-/* Writes what answers @request. */
+/* Writes the response to @request to @response. */
 void bench_answer(void *response, const void *request);
 
 /* ---- standing.c: requests that wait for a response ---- */
-/* Every request completes through here; those of rate.c have no context. */
+/*
+ * Handlers for the requests of standing.c: context[0] is set in these, not in rate.c's.
+ */
 void standing_sent(struct ib_mad_send_buf *buf, enum ib_wc_status status);
 void standing_received(struct ib_mad_send_buf *buf);
-/* Makes @n requests outstanding; leaves none behind on error. */
+/* Makes @n requests outstanding; on error those made so far stay outstanding. */
 int standing_fill(unsigned int n);
 unsigned int standing_count(void);
-/* Draws @k different ones at random; they are standing_drawn(0) to (@k - 1). */
+/* Draws @k different outstanding requests at random: standing_drawn(0) to (@k - 1). */
 void standing_draw(unsigned int k);
 struct ib_mad_send_buf *standing_drawn(unsigned int i);
-/* Replaces the first @k, which are complete, by new ones; they are to be posted. */
+/*
+ * Replaces the first @k requests, which are complete, by new ones; the caller posts
+ * them.
+ */
 int standing_renew(unsigned int k, int timeout_ms);
 int standing_post(unsigned int k);
-/* Around the deregistration of the client. */
+/* To be called before and after the client agent is unregistered. */
 void standing_close(void);
 void standing_closed(void);
-/* The next @k completions are to have @status, and a response each if @answered. */
+/* The next @k completions must have @status, and a response each if @answered. */
 void standing_expect(unsigned int k, enum ib_wc_status status, bool answered);
 int standing_wait(void);
 bool standing_none_came(void);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What an operation costs with so many requests outstanding.  The writer of debugfs
- * and all workers are to be on one CPU (the scenario sees to it), so that the time
- * a batch takes is all of the work that it makes, in whatever context.  It ends
- * when the last handler of the client has been called and the CQs are armed again.
+ * Measures what an operation costs with a given number of requests outstanding.  The
+ * writer of debugfs and all workers must be on one CPU (the scenario sees to it), so
+ * that the time of a batch is all of the work that it causes, in any context.  A batch
+ * ends when the client's last handler has been called and the CQs are armed again.
  *
- * What brings the number of outstanding requests back is outside of the clock.
+ * Restoring the number of outstanding requests is not part of the time.
  */
 #include <linux/bottom_half.h>
 #include <linux/ktime.h>
@@ -17,7 +17,7 @@ struct cost {
 	const char *name;
 	int (*prepare)(unsigned int k);
 	int (*act)(unsigned int k, u64 *ns);
-	bool renews;			/* the drawn are complete, and posted anew */
+	bool renews;			/* new requests are posted at the end */
 };
 
 static u8 (*answers)[IB_MGMT_MAD_SIZE];
@@ -104,8 +104,8 @@ static int post_act(unsigned int k, u64 *ns)
 }
 
 /*
- * ---- timeout: timers are kept from running until all of the batch are due, then
- * let go; until each has been completed ----
+ * ---- timeout: softirqs are off until all timers of the batch are due, then on again;
+ * until each request has been completed ----
  */
 
 static unsigned long armed_from;	/* jiffies: before any timer was armed */
@@ -129,7 +129,7 @@ static int timeout_prepare(unsigned int k)
 	return ret ?: instant_settle();
 }
 
-/* Not cpu_relax(), for which an emulator stops and looks around. */
+/* Not cpu_relax(): an emulator pauses the CPU for it. */
 static void spin_until(unsigned long when)
 {
 	while (time_before(jiffies, when))
@@ -144,7 +144,7 @@ static int timeout_act(unsigned int k, u64 *ns)
 	u64 start;
 	int ret;
 
-	/* What else softirqs have to do is not to pile up for long. */
+	/* Disable softirqs late, so that little of their other work piles up. */
 	spin_until(armed_from + wait - 1);
 	local_bh_disable();
 	early = !standing_none_came();
@@ -166,7 +166,10 @@ static const struct cost costs[] = {
 	{ "post",    post_prepare,    post_act,	   false },
 };
 
-/* One batch; -EAGAIN if it does not count. */
+/*
+ * Measures one batch; returns -EAGAIN if a request timed out too early for the time to
+ * count.
+ */
 static int cost_batch(const struct cost *cost, unsigned int k, u64 *ns)
 {
 	int ret = 0, end = 0;
@@ -217,7 +220,7 @@ static const struct cost *cost_find(const char *what)
 	return NULL;
 }
 
-/* ns an operation, in batches of @k */
+/* Result: ns per operation, in batches of @k. */
 int cost_run(const char *what, unsigned int k, unsigned int reps,
 	     struct bench_result *result)
 {

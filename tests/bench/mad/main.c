@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the MAD layer costs, measured from a client's place with the public API
- * alone, so that it runs alike on either core.  debugfs/ibex_bench_mad/run takes
+ * Measures what the MAD layer costs, as a client with the public API alone, so that it
+ * runs alike on either core. debugfs/ibex_bench_mad/run takes
  *
  *   open DEVICE DEVICE    agents that send requests from the first and answer them
  *                         on the second (or the same), on ports 1
@@ -11,8 +11,8 @@
  *   rate WHAT WINDOW COUNT REPS   a second: see rate.c
  *   close
  *
- * and result then has the median of the repetitions, and what nine of ten lie
- * between.  A measurement whose MADs do not all end as they should is an error.
+ * and result then has the median of the repetitions, and the bounds between which nine
+ * of ten lie.  A measurement whose MADs do not all end as they should is an error.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>

@@ -7,7 +7,7 @@
 #include <rdma/ib_cache.h>
 #include "bench.h"
 
-#define BENCH_CLASS	0x3e	/* a vendor's, with an OUI */
+#define BENCH_CLASS	0x3e	/* a vendor class with an OUI */
 
 struct bench bench;
 static const u8 bench_oui[3] = { 0x00, 0x14, 0x05 };
@@ -93,8 +93,8 @@ struct ib_mad_send_buf *bench_response(const void *request)
 /* ---- addresses ---- */
 
 /*
- * RoCE: a GID of the port's that is an IPv6 address; held.  Of a response that came
- * by IPv4 the in-tree core does not know whose it is.
+ * RoCE: returns a GID of the port that is an IPv6 address, with a reference.  The
+ * in-tree core cannot match a response received over IPv4 to its request.
  */
 static const struct ib_gid_attr *ipv6_gid(struct ib_device *device)
 {
@@ -128,7 +128,7 @@ static int copy_mac(const struct ib_gid_attr *gid, u8 *mac)
 	return ret;
 }
 
-/* An address handle is good for QPs of its own PD alone. */
+/* An address handle can only be used with QPs of its own PD. */
 static struct ib_pd *agent_pd(int from)
 {
 	return from ? bench.server->qp->pd : bench.client->qp->pd;
@@ -176,7 +176,7 @@ static struct ib_ah *ib_ah(int from)
 
 /* ---- open and close ---- */
 
-/* What there is of it. */
+/* Releases what has been set up of end @i. */
 static void end_close(int i)
 {
 	if (!IS_ERR_OR_NULL(bench.ah[i]))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * How many a second, with so many in flight: requests that are answered, or MADs
- * that only arrive.  Each that has come to its end posts the next, from the handler
- * that saw it.
+ * Measures how many requests are answered, or how many MADs that need no response
+ * arrive, per second, with a given number in flight.  When one ends, the handler that
+ * saw it posts the next.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -108,7 +108,10 @@ static int rate_once(unsigned int window, u64 *per_second)
 	return atomic_read(&rate.bad) ? -EIO : 0;
 }
 
-/* "roundtrip" or "oneway": @count of them with @window in flight, a second */
+/*
+ * Result: "roundtrip" or "oneway" operations a second, of @count with @window in
+ * flight.
+ */
 int rate_run(const char *what, unsigned int window, unsigned int count,
 	     unsigned int reps, struct bench_result *result)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Requests that wait for a response.  One thread at a time posts, draws and waits;
- * the handlers of the MAD layer count what has come.
+ * Requests that wait for a response.  One thread at a time posts, draws and waits; the
+ * handlers of the MAD layer count completions and responses.
  *
- * context[0] of each is not NULL, context[1] is while it is not outstanding.
+ * context[0] of each request is not NULL; context[1] is NULL while the request is not
+ * outstanding.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
@@ -14,13 +15,13 @@
 static struct ib_mad_send_buf **standing;	/* the first nr are outstanding */
 static unsigned int nr;
 static struct rnd_state rnd;
-static bool closing;			/* what completes is freed */
+static bool closing;			/* completed requests are freed */
 
 static struct {
 	unsigned int k;
 	enum ib_wc_status status;
 	bool answered;
-	atomic_t sent;		/* completions, of whatever status */
+	atomic_t sent;		/* completions of any status */
 	atomic_t received;	/* responses */
 	atomic_t bad;		/* completions of another status */
 	struct completion done;	/* all k have been completed */
@@ -60,7 +61,7 @@ bool standing_none_came(void)
 	return !atomic_read(&expected.sent);
 }
 
-/* Until the handlers have been called and the layer waits for the device again. */
+/* Waits until the handlers have been called and the MAD layer has armed the CQs again. */
 int standing_wait(void)
 {
 	unsigned int answers = expected.answered ? expected.k : 0;
@@ -149,7 +150,7 @@ static int place_and_post(unsigned int i)
 	ret = place_new(i, BENCH_LONG_MS);
 	if (!ret)
 		ret = post_one(standing[i]);
-	/* Never more than the send queue takes. */
+	/* Never post more than the send queue holds. */
 	if (!ret && i % BENCH_BATCH == BENCH_BATCH - 1)
 		ret = instant_settle();
 	return ret;
@@ -168,8 +169,8 @@ int standing_fill(unsigned int n)
 }
 
 /*
- * The agent is about to be deregistered, which completes what is outstanding; it
- * would wait for the memory of the rest.
+ * The agent is about to be unregistered, which completes the outstanding requests and
+ * waits until all buffers are freed.  Free those that are not outstanding.
  */
 void standing_close(void)
 {

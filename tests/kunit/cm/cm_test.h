@@ -3,8 +3,8 @@
 #define IBEX_CM_TEST_H
 
 /*
- * Two fake adapters; the client's id requests a connection from the server's
- * listener.  What each side's handler does on an event is for the test to choose.
+ * Two fake adapters; the client's id requests a connection from the server's listener.
+ * The test chooses what each side's handler does on an event.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -15,7 +15,7 @@
 
 #define CM_MAX_AH	16	/* address handles that an adapter has */
 
-/* Of RoCE adapters. */
+/* The IPv4 addresses of RoCE adapters. */
 #define CLIENT_IP	0x0a4d0201
 #define SERVER_IP	0x0a4d0202
 
@@ -23,11 +23,11 @@
 #define TEST_RESPONSE	14	/* 68 ms */
 #define TEST_LIFE	10	/* 5 ms */
 #define TEST_RETRIES	3
-/* One try of the client's: the response time and the way there and back. */
+/* One try of the client: the response timeout, and the packet lifetime both ways. */
 #define CLIENT_TRY_MS	(68 + 2 * 5)
 /*
- * The server's: it has the packet lifetime from the ACK timeout of the REQ,
- * which the adapter's ACK delay of 15 rules: 14, 68 ms.
+ * One try of the server.  It derives the packet lifetime from the REQ's ACK timeout, in
+ * which the adapter's ACK delay of 15 dominates: the exponent is 14, 68 ms.
  */
 #define SERVER_TRY_MS	(68 + 2 * 68)
 #define TIMEWAIT_MS	135	/* the ACK timeout, 15 */
@@ -43,9 +43,9 @@ struct cm_side {
 	u32 qpn;
 	enum cm_answer on_req, on_rep, on_dreq, on_lap;
 	char destroy_on;		/* letter of an event */
-	char fail_on;			/* likewise: the handler answers an error */
+	char fail_on;			/* likewise: the handler returns an error */
 	bool destroyed;			/* by its handler */
-	bool told_after;		/* of an id that its handler destroyed */
+	bool told_after;		/* an event came after @destroyed */
 	unsigned int slow_ms;		/* the handler sleeps before it returns */
 	bool in_handler;
 
@@ -59,15 +59,18 @@ struct cm_side {
 	u8 private_data[256];		/* of the last message */
 	struct ib_cm_event last;
 
-	/* What its adapter sends, by kind; verdicts, so many or all (-1). */
+	/*
+	 * The messages that its adapter sends, by kind; @drop is how many to drop, -1
+	 * for all.
+	 */
 	atomic_t wire[IBCM_KINDS];
 	u8 mad[IBCM_KINDS][IB_MGMT_MAD_SIZE];	/* the last of each kind */
-	u32 wire_port;			/* where the last left */
+	u32 wire_port;			/* the port that sent the last */
 	int drop[IBCM_KINDS];
 	u16 duplicate, hold;		/* masks of kinds */
 };
 
-/* How far the two go, and the states that their ids are in then. */
+/* How far the two sides go, and the states that their ids are in then. */
 enum cm_stage {
 	REQ_HELD, REQ_SEEN, MRA_OF_REQ, REP_HELD, REP_SEEN, MRA_OF_REP, RTU_HELD,
 	CONNECTED, DREQ_HELD, DREQ_SEEN, DREP_HELD, RELEASED, CM_STAGES
@@ -90,7 +93,7 @@ struct cm_pair {
 int cm_pair_init(struct kunit *test, struct cm_pair *pair);
 int cm_pair_init_ports(struct kunit *test, struct cm_pair *pair, u32 ports);
 int cm_pair_init_roce(struct kunit *test, struct cm_pair *pair);
-/* Port 1 has a netdev; those of the others are the caller's to add. */
+/* Port 1 has a netdev; the caller adds those of the other ports. */
 int cm_pair_init_roce_ports(struct kunit *test, struct cm_pair *pair, u32 ports);
 void cm_pair_exit(struct cm_pair *pair);
 int cm_listen(struct cm_side *server);
@@ -103,24 +106,24 @@ bool cm_wait(struct cm_side *side, const char *events);
 void cm_quiesce(struct cm_pair *pair);
 int cm_go_to(struct cm_pair *pair, enum cm_stage stage);
 char cm_letter(enum ib_cm_event_type event);
-/* A connection, with cm_listen() before; events are forgotten after. */
+/* Listens and connects; then forgets both sides' events. */
 void cm_connect(struct kunit *test, struct cm_pair *pair);
 void cm_forget(struct cm_side *side);
-/* Address handles beyond those of an idle adapter. */
+/* Returns the number of address handles beyond those of an idle adapter. */
 int cm_ahs(struct cm_side *side);
 void cm_drop_id(struct cm_side *side);
 int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event);
 void cm_path(struct cm_pair *pair, struct sa_path_rec *path);
 /* The GID that @side's adapter has at @port; RoCE: of its IPv4 address. */
 void cm_gid(struct cm_side *side, u32 port, union ib_gid *gid);
-/* The first message of those that @side's adapter sent and that are held. */
+/* Returns the first of the messages that @side's adapter sent and that are held. */
 void *cm_held(struct cm_side *side);
 /*
- * A message of @kind as @from would send it to @to in their connection, and its
- * arrival at @to's adapter.
+ * cm_mad() makes the message of @kind that @from would send to @to in their connection;
+ * cm_inject() has a message arrive at @to's adapter.
  */
 void cm_mad(struct cm_side *from, struct cm_side *to, enum ibcm_kind kind, void *mad);
-/* What all packets from one's QP1 to the other's have. */
+/* Fills in what all packets from @from's QP1 to @to's QP1 have in common. */
 void cm_packet(struct cm_side *from, struct cm_side *to, struct fake_hca_packet *packet);
 void cm_inject(struct cm_side *from, struct cm_side *to, const void *mad, u32 len);
 void cm_expect_ms(struct kunit *test, unsigned long since, unsigned long until,

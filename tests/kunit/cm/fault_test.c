@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Each allocation of each path failed once: those of calls in the test's own task,
+ * Each allocation of each code path fails once: those of calls in the test's own task,
  * those of received messages in the kernel's workers.
  */
 #include "cm_test.h"
@@ -30,7 +30,7 @@ static void with_alternate(struct cm_pair *pair, struct ib_cm_req_param *req)
 	req->alternate_path = &alternate;
 }
 
-/* Ends what a round made; may not fail. */
+/* Destroys what a round made; no allocation fails meanwhile. */
 static void clean_up(struct kunit *test)
 {
 	pair.client.hold = 0;
@@ -44,11 +44,11 @@ static void clean_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
 	cm_forget(&pair.client);
 	cm_forget(&pair.server);
-	/* Those that failed half-way may be in timewait still. */
+	/* Connections that failed half-way may still be in timewait. */
 	pair.client.qpn++;
 }
 
-/* @fn with the allocations of other tasks left alone, and of this one later. */
+/* Calls @fn without failing its allocations; this task's later ones may fail again. */
 static int calmly(struct kunit *test, int (*fn)(struct kunit *test))
 {
 	unsigned int nth = current->fail_nth;
@@ -98,7 +98,7 @@ static void resolving(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, resolve_once), 4u);
 }
 
-/* One call after another, each in the state that allows it. */
+/* The calls that are tested, each in a state that allows it. */
 enum call { CALL_MRA, CALL_REP, CALL_REJ, CALL_RTU, CALL_DREQ, CALL_DREP, CALL_SIDR_REP };
 
 static enum call call;
@@ -110,7 +110,7 @@ static int go_before(struct kunit *test)
 		[CALL_RTU] = REP_SEEN, [CALL_DREQ] = CONNECTED, [CALL_DREP] = DREQ_SEEN,
 	};
 
-	/* The listener is there already. */
+	/* Both ways below make a listener: destroy the present one. */
 	if (pair.server.listener)
 		ib_destroy_cm_id(pair.server.listener);
 	pair.server.listener = NULL;
@@ -154,7 +154,10 @@ static int call_once(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, side->id);
 	before = side->id->state;
 	ret = make_call();
-	/* What fails may be tried again; not so what only says that it is over. */
+	/*
+	 * A call that fails leaves the state as it was, and may be repeated.  A DREP
+	 * ends the connection even if it cannot be sent, and a REJ may.
+	 */
 	if (ret && call == CALL_DREP)
 		KUNIT_EXPECT_EQ(test, side->id->state, IB_CM_TIMEWAIT);
 	else if (ret && call == CALL_REJ)
@@ -175,7 +178,7 @@ static void calling(struct kunit *test)
 				    "call %d", call);
 }
 
-/* ---- the workers' ---- */
+/* ---- allocations of the workers ---- */
 
 static void send(enum ibcm_kind kind, u32 to_id)
 {
@@ -201,7 +204,7 @@ static void a_whole_connection(struct kunit *test)
 	}
 	ib_send_cm_dreq(pair.client.id, NULL, 0);
 	msleep(1500);
-	/* Each knows how it ended: no request is left without an outcome. */
+	/* The attempt has ended: no request is left without an outcome. */
 	KUNIT_EXPECT_EQ_MSG(test, pair.client.id->state, IB_CM_IDLE, "events %s, %s",
 			    pair.client.events, pair.server.events);
 }
@@ -246,13 +249,13 @@ static void answering_nobody(struct kunit *test)
 {
 	KUNIT_EXPECT_GE(test, ibex_each_worker_allocation(test, messages_to_nobody,
 							  clean_up), 5u);
-	/* None failed in the last round. */
+	/* In the last round no allocation failed. */
 	KUNIT_EXPECT_GE(test, atomic_read(&pair.server.wire[IBCM_DREP]), 1);
 	KUNIT_EXPECT_GE(test, atomic_read(&pair.server.wire[IBCM_REJ]), 2);
 	KUNIT_EXPECT_GE(test, atomic_read(&pair.server.wire[IBCM_SIDR_REP]), 1);
 }
 
-/* Ends after the suite: the module takes it along. */
+/* The timewait would end after the suite: unloading the module ends it. */
 static void a_timewait_is_left_to_the_module(struct kunit *test)
 {
 	struct ib_cm_id *id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Two adapters, a client's and a server's, and what their ids are told. */
+/* Two adapters, a client's and a server's, and the events of their ids. */
 #include "cm_test.h"
 
 char cm_letter(enum ib_cm_event_type event)
@@ -216,7 +216,7 @@ static int cm_side_init(struct cm_pair *pair, struct cm_side *side)
 	side->hca = fake_hca_alloc(&params);
 	if (!side->hca)
 		return -ENOMEM;
-	/* No test may need more, however many connections it makes. */
+	/* However many connections a test makes, it must not need more. */
 	if (!side->hca->quirks.max_ah || side->hca->quirks.max_ah > CM_MAX_AH)
 		side->hca->quirks.max_ah = CM_MAX_AH;
 	if (fake_hca_register(side->hca)) {
@@ -225,8 +225,8 @@ static int cm_side_init(struct cm_pair *pair, struct cm_side *side)
 		return -ENOMEM;
 	}
 	/*
-	 * Subnet administration makes one for each port, from a work item, and
-	 * RoCE GIDs come from one.
+	 * ib_sa creates one address handle for each port in a work item, and RoCE GIDs
+	 * are added in one: wait for both.
 	 */
 	msleep(100);
 	side->idle_ahs = atomic_read(&side->hca->alive[FAKE_AH]);
@@ -297,7 +297,7 @@ void cm_pair_exit(struct cm_pair *pair)
 {
 	cm_side_exit(&pair->client);
 	cm_side_exit(&pair->server);
-	/* What a listener's end let through. */
+	/* An id that a request made while the listener was being destroyed. */
 	cm_drop_id(&pair->server);
 	if (pair->client.hca)
 		fake_hca_destroy(pair->client.hca);
@@ -418,7 +418,7 @@ bool cm_wait(struct cm_side *side, const char *events)
 	return !strcmp(side->events, events);
 }
 
-/* Takes less than a try of the client's, so that nothing is sent again meanwhile. */
+/* Takes less time than a try of the client, so that nothing is sent again meanwhile. */
 void cm_quiesce(struct cm_pair *pair)
 {
 	int i;
@@ -448,7 +448,7 @@ void cm_connect(struct kunit *test, struct cm_pair *pair)
 	cm_forget(&pair->server);
 }
 
-/* Rounding by the timer wheel: an eighth at most, and some jiffies. */
+/* Allows for rounding by the timer wheel: an eighth at most, and some jiffies. */
 void cm_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 		  unsigned int ms)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Adapters: ports with a CM and without, what they count, how they go. */
+/* Adapters: ports with and without a CM, their counters, their removal. */
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 #include <linux/uio.h>
@@ -72,7 +72,7 @@ static void each_message_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counter(&pair.server, 1, "cm_rx_duplicates", "rtu"), 1);
 	KUNIT_EXPECT_EQ(test, counter(&pair.client, 1, "cm_tx_msgs", "dreq"), 1);
 	KUNIT_EXPECT_EQ(test, counter(&pair.client, 1, "cm_rx_msgs", "drep"), 1);
-	/* Each kind has its file, and the other port its own. */
+	/* Each kind has its file, and the other port has counters of its own. */
 	for (k = 0; k < IBCM_KINDS; k++) {
 		KUNIT_EXPECT_EQ_MSG(test, counter(&pair.client, 2, "cm_tx_msgs", kinds[k]), 0,
 				    "%s", kinds[k]);
@@ -82,7 +82,10 @@ static void each_message_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counter(&pair.client, 1, "cm_tx_msgs", "nothing"), -ENOENT);
 }
 
-/* A file of debugfs can be read to user memory only; what is behind it can not. */
+/*
+ * A file of debugfs can be read to user memory only; its seq_file to kernel memory,
+ * too.
+ */
 static int read_seq_file(const char *path, char *buf, size_t size)
 {
 	struct file *file = filp_open(path, O_RDONLY, 0);
@@ -204,7 +207,7 @@ static void adapters_without_a_cm(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
-/* Connections go by the port that has one, from the other nothing is sent. */
+/* Connections use the port with a CM; nothing is sent from the other. */
 static void one_port_without_a_cm(struct kunit *test)
 {
 	struct ib_cm_req_param req = {
@@ -233,7 +236,7 @@ static void one_port_without_a_cm(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
-static u32 capability;		/* what modify_port was last told to set */
+static u32 capability;		/* mask of ports with IB_PORT_CM_SUP set */
 static int modify_ret;
 static u32 fail_after;		/* port whose modify_port makes an allocation fail */
 static unsigned int fail_nth, unspent;
@@ -254,7 +257,7 @@ static int modify_port(struct ib_device *ibdev, u32 port, int mask,
 	return 0;
 }
 
-/* The port says that it has a CM while it has one (IBA volume 1, 14.2.5.6). */
+/* A port's IB_PORT_CM_SUP is set as long as it has a CM (IBA volume 1, 14.2.5.6). */
 static void the_capability_follows(struct kunit *test)
 {
 	struct fake_hca *hca = new_hca(2, BIT(1));
@@ -268,7 +271,10 @@ static void the_capability_follows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, capability, 0u);
 	fake_hca_destroy(hca);
 
-	/* A provider without the verb has nobody who would look. */
+	/*
+	 * A provider without the verb has no capability to set: the CM starts without
+	 * it.
+	 */
 	hca = new_hca(1, 0);
 	KUNIT_ASSERT_NOT_NULL(test, hca);
 	hca->ibdev.ops.modify_port = NULL;
@@ -290,7 +296,7 @@ static void the_capability_cannot_be_set(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
-/* The second port cannot start: the first is stopped again. */
+/* When the second port cannot start, the first is stopped again. */
 static void starting_survives_each_failed_allocation(struct kunit *test)
 {
 	struct fake_hca *hca;
@@ -314,11 +320,13 @@ static void starting_survives_each_failed_allocation(struct kunit *test)
 		without += !cm;
 	}
 	KUNIT_EXPECT_TRUE(test, cm);
-	/* Of all the others only debugfs' are not missed. */
+	/*
+	 * A failed allocation prevents the CM from starting, except for one of debugfs.
+	 */
 	KUNIT_EXPECT_GE(test, without, 5);
 }
 
-/* An id that its handler destroyed is the handler's until that returns. */
+/* An id that its handler destroyed stays in use until the handler returns. */
 static void removal_waits_for_a_handler(struct kunit *test)
 {
 	unsigned long start;
@@ -339,7 +347,7 @@ static void removal_waits_for_a_handler(struct kunit *test)
 	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - start), 800u);
 }
 
-/* It goes with messages to nobody still to be answered. */
+/* The adapter is removed while messages that match no id still await a response. */
 static void sleep_in_create_ah(struct fake_hca *hca)
 {
 	hca->on_create_ah = NULL;
@@ -364,7 +372,9 @@ static void removal_with_orphans_waiting(struct kunit *test)
 	KUNIT_EXPECT_LE(test, atomic_read(&pair.server.wire[IBCM_DREP]), 1);
 }
 
-/* Storage over RDMA is reconnected to write out what memory is needed for. */
+/*
+ * Storage over RDMA reconnects in order to write out dirty memory when memory is short.
+ */
 static void connections_need_no_new_worker(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, has_rescuer("ib_cm"));

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The same two hosts on InfiniBand: IPoIB netdevs, whose link addresses contain
- * the ports' GIDs, and a subnet administration that answers from the wire.
+ * The same two hosts on InfiniBand: IPoIB netdevs, whose link addresses contain the
+ * ports' GIDs, and a fake subnet administration (SA) that answers queries on the wire.
  */
 #include <linux/if_infiniband.h>
 #include <rdma/ib_addr.h>
 #include "cma_test.h"
 
-#define SM_LID		1	/* what the fake adapters' ports say */
+#define SM_LID		1	/* sm_lid of the fake adapters' ports */
 #define GROUP_LID	0xc001
 #define GROUP_QKEY	0x0b1b
 
-static struct cma_pair *ib_pair;	/* for who answers from the wire */
+static struct cma_pair *ib_pair;	/* for the fake SA and IPoIB */
 
-/* IBA vol. 1, 15.2.5.16; what is in between is as it was asked for. */
+/* A PathRecord (IBA vol. 1, 15.2.5.16); all other fields are as in the query. */
 static void sa_answer_path(const u8 *ask, u8 *rec)
 {
 	const struct cma_side *side[] = { &ib_pair->client, &ib_pair->server };
@@ -34,7 +34,7 @@ static void sa_answer_path(const u8 *ask, u8 *rec)
 	rec[56] = IB_SA_EQ << 6 | 12;
 }
 
-/* 15.2.5.17 */
+/* An MCMemberRecord (15.2.5.17). */
 static void sa_answer_group(const u8 *ask, u8 *rec)
 {
 	static const u8 none[16];
@@ -64,7 +64,7 @@ enum fake_hca_verdict cma_sa_verdict(struct cma_side *side,
 		.slid = SM_LID,
 		.dlid = side->hca->port[1].lid,
 		.qkey = IB_QP1_QKEY,
-		/* The way back of what was asked. */
+		/* The reverse path of the query. */
 		.grh = packet->grh,
 		.sgid = packet->dgid,
 		.dgid = packet->sgid,
@@ -91,7 +91,7 @@ enum fake_hca_verdict cma_sa_verdict(struct cma_side *side,
 	return FAKE_DROP;
 }
 
-/* What IPoIB does for the CMA: it says which of its netdevs a request is for. */
+/* As IPoIB does for the CMA, returns the netdev that a request is for. */
 static struct net_device *ib_net_dev(struct ib_device *device, u32 port, u16 pkey,
 				     const union ib_gid *gid,
 				     const struct sockaddr *addr, void *client_data)
@@ -144,7 +144,7 @@ static int ib_side_init(struct cma_side *side)
 	if (!side->ndev)
 		return -ENOMEM;
 	ret = cma_side_net(side);
-	/* Subnet administration makes an address handle, from a work item. */
+	/* ib_sa creates an address handle in a work item: wait for that. */
 	msleep(100);
 	return ret ?: cma_side_start(side);
 }

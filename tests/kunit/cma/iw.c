@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Hosts with an iWARP adapter each; what its provider does is for the test to say. */
+/* Hosts with an iWARP adapter each; the test decides what its provider does. */
 #include <rdma/iw_cm.h>
 #include "cma_test.h"
 
@@ -34,7 +34,10 @@ static int prov_verb(struct fake_hca *hca, enum fake_iw_verb verb,
 	return prov->result[verb];
 }
 
-/* As adapters do: a connection ends with its QP, of which nobody has a reference. */
+/*
+ * As adapters do, ends a connection with its QP; nothing has a reference to the QP
+ * then.
+ */
 static void prov_on_verb(struct fake_hca *hca, enum fake_hca_object kind, bool create)
 {
 	struct cma_prov *prov = hca->iw_arg;
@@ -80,7 +83,7 @@ static int iw_host(struct cma_side *side, struct cma_prov *prov)
 	return cma_side_start(side);
 }
 
-/* A host without an adapter is an address of the other's neighbour. */
+/* A host without an adapter is just an address of the other host's neighbour. */
 static int iw_neighbour(struct cma_side *side, struct cma_side *peer)
 {
 	struct net_device *ndev = peer->ndev;

@@ -59,7 +59,10 @@ static void nl_attr(struct cma_nl *msg, u16 type, const void *data, u16 len)
 	msg->nlh.nlmsg_len = NLMSG_ALIGN(msg->nlh.nlmsg_len) + NLA_ALIGN(nla->nla_len);
 }
 
-/* The kernel works it off before this returns; its answer is asked for. */
+/*
+ * Sends a request and returns the kernel's result.  The kernel handles the request
+ * before kernel_sendmsg() returns.
+ */
 static int nl_talk(struct net *net, struct cma_nl *msg)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
@@ -142,7 +145,7 @@ int cma_net_route(struct net_device *ndev, bool add, sa_family_t family,
 	return route_message(ndev, &rtm, add, dst, gateway);
 }
 
-/* What is nested says how long it is when it is over. */
+/* Begins a nested attribute; nl_nest_end() sets its length. */
 static struct nlattr *nl_nest(struct cma_nl *msg, u16 type)
 {
 	struct nlattr *nla = (void *)msg + NLMSG_ALIGN(msg->nlh.nlmsg_len);
@@ -190,7 +193,7 @@ void cma_net_vlan_end(struct net_device *vlan)
 	nl_talk(dev_net(vlan), &msg);
 }
 
-/* The address stays, the route to it through lo goes. */
+/* Removes the local route to the address (through lo); the address stays. */
 int cma_net_hide_local(struct net_device *ndev, sa_family_t family, const void *ip)
 {
 	struct rtmsg rtm = {
@@ -204,7 +207,7 @@ int cma_net_hide_local(struct net_device *ndev, sa_family_t family, const void *
 	return route_message(ndev, &rtm, false, ip, NULL);
 }
 
-/* @nud 0: forgets the neighbour. */
+/* Sets a neighbour entry; @nud 0 invalidates it. */
 int cma_net_neigh(struct net_device *ndev, sa_family_t family, const void *ip,
 		  const u8 *lladdr, u8 nud)
 {

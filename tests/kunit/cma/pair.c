@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Two hosts, a client and a server, and what their ids are told. */
+/* Two hosts, a client and a server, and the events of their ids. */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
 #include <net/ipv6.h>
@@ -58,7 +58,7 @@ static void cma_record(struct cma_side *side, const struct rdma_cm_event *event)
 
 	side->last = *event;
 	side->when = jiffies;
-	/* conn and ud begin alike: data, then its length. */
+	/* conn and ud begin alike: private data, then its length. */
 	if (is_conn_event(event->event) && event->param.conn.private_data) {
 		memset(side->private_data, 0, sizeof(side->private_data));
 		memcpy(side->private_data, event->param.conn.private_data,
@@ -183,7 +183,7 @@ static enum fake_hca_verdict cma_verdict(struct fake_hca *hca,
 	return side->duplicate & BIT(kind) ? FAKE_DUPLICATE : FAKE_DELIVER;
 }
 
-/* What is there when nothing happens is what is to be there in the end. */
+/* Records the objects of the idle adapter: no others must be left in the end. */
 int cma_side_start(struct cma_side *side)
 {
 	int i;
@@ -211,7 +211,7 @@ int cma_side_start(struct cma_side *side)
 	return 0;
 }
 
-/* The GID of an IP address, of both types, where RoCE has those. */
+/* Returns whether the port has the RoCE v2 GIDs of both IP addresses. */
 static bool cma_gid_there(struct cma_side *side)
 {
 	const struct ib_gid_attr *attr;
@@ -240,7 +240,7 @@ int cma_side_net(struct cma_side *side)
 		ret = cma_net_addr(side->ndev, true, AF_INET6, &side->ip6, 64);
 	if (!ret)
 		ret = cma_net_hide_local(side->ndev, AF_INET, &side->ip4);
-	/* IPv6 adds its route from a work item. */
+	/* IPv6 adds its local route in a work item. */
 	for (i = 0; !ret && i < 100; i++) {
 		msleep(20);
 		if (!cma_net_hide_local(side->ndev, AF_INET6, &side->ip6))
@@ -346,7 +346,7 @@ static bool cma_idle(struct cma_side *side)
 	return true;
 }
 
-/* Nothing is left of any connection, nor a reference to a GID. */
+/* Expects that no object of any connection is left; frees the CQ and PD. */
 void cma_side_stop(struct kunit *test, struct cma_side *side)
 {
 	int i;
@@ -354,7 +354,7 @@ void cma_side_stop(struct kunit *test, struct cma_side *side)
 	if (!side->hca)
 		return;
 	if (!IS_ERR_OR_NULL(side->cq)) {
-		/* Timewait, and whatever else ends by itself. */
+		/* Wait for timewait, and whatever else ends by itself. */
 		for (i = 0; i < 6000 && !cma_idle(side); i++)
 			msleep(20);
 		for (i = 0; i < FAKE_GID; i++)
@@ -482,7 +482,10 @@ void cma_resolve_to(struct kunit *test, struct cma_side *client,
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(id));
 	client->id = id;
-	/* Both hosts' addresses are this host's; it might choose the peer's. */
+	/*
+	 * Both sides' addresses are this host's: without a source it might choose the
+	 * peer's.
+	 */
 	src = dst->sa_family == AF_INET6 ? cma_sin6(&addr, &client->ip6, 0) :
 					   cma_sin(&addr, client->ip4, 0);
 	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(id, src, dst, TEST_TIMEOUT), 0);

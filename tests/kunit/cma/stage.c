@@ -37,7 +37,7 @@ static int to_bound(struct cma_pair *pair)
 	return rdma_bind_addr(pair->client.id, cma_sin(&src, pair->client.ip4, 0));
 }
 
-/* Of a host that is not there nobody answers for the link address. */
+/* No host has this address, so its link address stays unresolved. */
 static int to_addr_query(struct cma_pair *pair)
 {
 	struct sockaddr_storage dst;

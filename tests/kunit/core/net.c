@@ -27,7 +27,7 @@ static struct sk_buff *nl_new(u16 type, u16 flags, const void *header, int len)
 	return skb;
 }
 
-/* Takes effect at once; returns what the answer says. */
+/* The request takes effect before this returns.  Returns the error of the response. */
 static int nl_talk(struct sk_buff *skb)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
@@ -144,7 +144,7 @@ int net_arp(struct net_device *ndev, bool on)
 	return ret;
 }
 
-/* A link's kind with one number of its own: a VLAN's id, a bond's mode or slave. */
+/* A link's kind with one attribute: the ID of a VLAN, the mode or slave of a bond. */
 static struct sk_buff *nl_link(int ifindex, const char *kind, int attr, u32 value)
 {
 	struct ifinfomsg ifi = { .ifi_index = ifindex };
@@ -208,7 +208,7 @@ void net_unlink(struct net_device *ndev)
 	struct ifinfomsg ifi = { .ifi_index = ndev->ifindex };
 	struct sk_buff *skb = nl_new(RTM_DELLINK, 0, &ifi, sizeof(ifi));
 
-	/* Unregistering waits for all references. */
+	/* Unregistering waits for all references, so put this one first. */
 	dev_put(ndev);
 	if (skb)
 		nl_talk(skb);

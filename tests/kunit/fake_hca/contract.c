@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Where the fake adapter departs from what an obliging one does: hca->quirks. */
+/* The behaviour of the fake adapter that depends on hca->quirks. */
 #include <linux/rtnetlink.h>
 #include <rdma/ib_mad.h>
 #include "fake_qp.h"
 
-#define UNSET	0x5a	/* a byte of a completion that the provider left alone */
+#define UNSET	0x5a	/* a byte of a completion that the provider did not set */
 
 static bool on_ethernet(const struct fake_hca *hca)
 {
@@ -36,7 +36,7 @@ u32 fake_contract_pkeys(const struct fake_hca *hca)
 
 void fake_contract_query_port(const struct fake_hca *hca)
 {
-	/* Asked for by create_ah it must not. */
+	/* With ah_queries_port, create_ah calls this where it must not sleep. */
 	if (!hca->quirks.ah_queries_port)
 		might_sleep();
 	if (hca->quirks.query_port_rtnl && on_ethernet(hca)) {
@@ -45,7 +45,7 @@ void fake_contract_query_port(const struct fake_hca *hca)
 	}
 }
 
-/* What ops.process_mad answers to a MAD that no test minds. */
+/* The result of ops.process_mad for a MAD that no test handles. */
 int fake_contract_process_mad(const struct fake_hca *hca, const struct ib_mad *in)
 {
 	if (hca->quirks.process_mad == FAKE_EINVAL && on_ethernet(hca) &&
@@ -54,7 +54,7 @@ int fake_contract_process_mad(const struct fake_hca *hca, const struct ib_mad *i
 	return IB_MAD_RESULT_SUCCESS;
 }
 
-/* At registration: a test may have changed the quirks until then. */
+/* Called at registration, as a test may change the quirks until then. */
 void fake_contract_ops(struct fake_hca *hca)
 {
 	struct ib_device_ops *ops = &hca->ibdev.ops;
@@ -118,7 +118,7 @@ void fake_hca_lid_gid(u16 lid, union ib_gid *gid)
 }
 EXPORT_SYMBOL_GPL(fake_hca_lid_gid);
 
-/* A port that demands GRHs of what it sends gets none without one either. */
+/* A port that requires GRHs also receives no packets without one: adds a GRH. */
 void fake_contract_arrives(const struct fake_hca *hca, struct fake_hca_packet *packet)
 {
 	u32 port = packet->port ?: 1;
@@ -133,7 +133,7 @@ void fake_contract_arrives(const struct fake_hca *hca, struct fake_hca_packet *p
 
 /* ---- completions ---- */
 
-/* On RoCE, what the adapter tells of layer 2 and 3. */
+/* Shapes what a completion on RoCE reports of layers 2 and 3. */
 static void shape_roce(const struct fake_hca_quirks *quirks, struct ib_wc *wc)
 {
 	if (quirks->wc_no_net_type)
@@ -146,7 +146,7 @@ static void shape_roce(const struct fake_hca_quirks *quirks, struct ib_wc *wc)
 	}
 }
 
-/* A datagram that was received by @qp, before it enters its CQ. */
+/* Shapes the completion of a datagram received by @qp, before it enters the CQ. */
 void fake_contract_received(struct fake_hca *hca, struct fake_qp *qp,
 			    struct ib_wc *wc)
 {
@@ -174,7 +174,7 @@ static void set_receive(struct ib_wc *to, const struct ib_wc *from)
 		to->vlan_id = from->vlan_id;
 	if (from->wc_flags & IB_WC_WITH_NETWORK_HDR_TYPE)
 		to->network_hdr_type = from->network_hdr_type;
-	/* Only who forwards has to know where it came in. */
+	/* Only a switch has to know the port that received the packet. */
 	if (rdma_cap_ib_switch(from->qp->device))
 		to->port_num = from->port_num;
 }
@@ -206,7 +206,7 @@ void fake_contract_polled(const struct fake_hca *hca, struct ib_wc *to,
 
 /* ---- work requests ---- */
 
-/* Whether the state of @qp keeps it from taking a send. */
+/* Returns whether @qp refuses a send because of its state. */
 bool fake_contract_refuses_send(const struct fake_hca *hca, const struct fake_qp *qp)
 {
 	if (qp->state == IB_QPS_ERR && hca->quirks.no_posts_in_err)
@@ -215,7 +215,7 @@ bool fake_contract_refuses_send(const struct fake_hca *hca, const struct fake_qp
 	       qp->ibqp.qp_type == IB_QPT_GSI;
 }
 
-/* Whether a move to another state changes nothing else. */
+/* Returns whether modify_qp only records the new state. */
 bool fake_contract_only_notes(const struct fake_hca *hca, const struct fake_qp *qp)
 {
 	return hca->quirks.qp1_state_is_a_note && qp->ibqp.qp_type == IB_QPT_GSI;
@@ -223,7 +223,7 @@ bool fake_contract_only_notes(const struct fake_hca *hca, const struct fake_qp *
 
 /* ---- QPs that are not as new after RESET ---- */
 
-/* As irdma, which notes RESET and is in error still. */
+/* Like irdma, which only records RESET and stays in error: INIT is refused after that. */
 bool fake_contract_takes_state(const struct fake_hca *hca, struct fake_qp *qp,
 				   enum ib_qp_state next)
 {
@@ -239,8 +239,8 @@ void fake_contract_reset(const struct fake_hca *hca, struct fake_qp *qp)
 }
 
 /*
- * As bnxt_re, which completes all from the place where it was to the place that the
- * hardware names, which has begun anew.  Of those this is one.
+ * Like bnxt_re: after RESET it completes everything from its old place in the ring to
+ * that of the hardware, which has started again.  One such old send is completed here.
  */
 void fake_contract_sent(const struct fake_hca *hca, struct fake_qp *qp,
 			const struct ib_wc *wc)
@@ -256,7 +256,7 @@ void fake_contract_sent(const struct fake_hca *hca, struct fake_qp *qp,
 
 /* ---- events ---- */
 
-/* Both in the context in which the provider would raise it. */
+/* Both raise the event in the context in which the provider would. */
 void fake_contract_port_event(struct fake_hca *hca, struct ib_event *event)
 {
 	unsigned long flags;

@@ -53,8 +53,8 @@ static int fake_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 }
 
 /*
- * Lets go of @cq, after its event if it is armed, or else that of @told if there is
- * one.  As an adapter's interrupt would: interrupts stay off in the handler.
+ * Releases @cq's lock and calls the handler of @told or, if that is NULL and @cq is
+ * armed, of @cq.  As in an adapter's interrupt, interrupts stay off in the handler.
  */
 static void fake_notify(struct fake_cq *cq, struct ib_cq *told, unsigned long flags)
 	__releases(&cq->lock)
@@ -115,7 +115,10 @@ static bool fake_polls_jointly(const struct ib_qp *ibqp)
 	       to_fake_hca(ibqp->device)->quirks.joint_poll;
 }
 
-/* An event for each completion, armed or not, by the CQ that it should be in. */
+/*
+ * With quirks.joint_poll a send's completion enters the receive CQ, and the send CQ's
+ * handler is called, armed or not.
+ */
 void fake_sent(struct ib_qp *ibqp, const struct ib_wc *wc)
 {
 	if (fake_polls_jointly(ibqp))
@@ -151,7 +154,7 @@ void fake_hca_cq_event(struct ib_cq *cq, enum ib_event_type type)
 }
 EXPORT_SYMBOL_GPL(fake_hca_cq_event);
 
-/* The ring stays as it is: it has room. */
+/* The ring is not resized: it has room. */
 int fake_hca_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	int error = to_fake_hca(ibcq->device)->cq.error;

@@ -3,7 +3,7 @@
 #define FAKE_HCA_H
 
 /*
- * A host channel adapter made of memory, for the KUnit suites.  All fake adapters
+ * A host channel adapter in software, for the KUnit suites.  All fake adapters
  * are joined by one fabric: a datagram sent to a GID or LID reaches the port that
  * has it.  A test may refuse verbs, drop, duplicate or hold datagrams, hold or
  * spoil completions, and raise events, and sees how many objects are alive.
@@ -58,23 +58,23 @@ struct fake_hca_params {
 	enum rdma_link_layer link_layer;
 	bool iwarp;
 	u32 ports;			/* 1 when zero */
-	struct net_device *ndev;	/* behind port 1 of a RoCE adapter */
+	struct net_device *ndev;	/* of port 1 of a RoCE adapter */
 	bool sma;			/* has process_mad */
 	bool opa;			/* MADs of 2 KiB */
 	bool is_switch;			/* one port, number 0, of the node itself */
 	bool user;			/* serves processes: user.c */
 };
 
-/* What the last registration was asked for, and what rereg_user_mr is to do. */
+/* The parameters of the last registration, and what rereg_user_mr must do. */
 struct fake_hca_reg {
 	u64 start, length, iova;
 	int access, flags, fd;
 	u32 alignment, advice, num_sge;
 	bool rereg_new;			/* make another region, leave the old one */
-	int error;			/* answer it; 0: go on */
+	int error;			/* the result; 0: go on */
 };
 
-/* What CQs were asked for last; error: what they answer instead. */
+/* The last parameters of CQ verbs; error: the result of resize_cq and modify_cq. */
 struct fake_hca_cq_seen {
 	u32 flags, vector;
 	enum ib_cq_notify_flags notify;
@@ -91,7 +91,7 @@ union fake_hca_send_wr {
 	struct ib_ud_wr ud;
 };
 
-/* What the queues of processes were last asked for, and what they are to answer. */
+/* The last parameters of the verbs on queues of processes, and their results. */
 struct fake_hca_queues {
 	struct ib_qp_init_attr qp;
 	struct ib_qp_attr qp_attr;
@@ -105,21 +105,21 @@ struct fake_hca_queues {
 
 	u32 posts;			/* calls */
 	u32 posted;			/* requests of the last one, with the bad one */
-	u32 bad;			/* the n-th request is; 0: none */
+	u32 bad;			/* the n-th request fails; 0: none does */
 	union fake_hca_send_wr send[FAKE_HCA_POSTED];
 	struct ib_recv_wr recv[FAKE_HCA_POSTED];
 	struct ib_sge sge[FAKE_HCA_POSTED];	/* the first of each */
 
 	u64 flow[64];			/* a struct ib_flow_attr and its specs */
-	int error;			/* of the verbs here, if not 0 */
+	int error;			/* result of the verbs, if not 0 */
 };
 
 /*
- * Of a provider with a table of its own (quirks.gid_places): what add_gid leaves, for
- * all entries of a GID, and the last del_gid frees.
+ * A place in the GID table of a provider that has its own (quirks.gid_places).  All
+ * entries of a GID share it: the first add_gid allocates it, the last del_gid frees it.
  */
 struct fake_gid_place {
-	int at;				/* in gids[] and the others of the port */
+	int at;				/* index in the port's gids[] and others */
 	int entries;
 };
 
@@ -127,14 +127,14 @@ struct fake_hca_port {
 	enum ib_port_state state;
 	u16 lid, sm_lid;
 	u16 pkeys[FAKE_HCA_PKEYS];
-	/* IB: the table; RoCE: by add_gid, at the index of the entry or its place */
+	/* IB: the table; RoCE: set by add_gid, at the entry's index or place */
 	union ib_gid gids[FAKE_HCA_GIDS];
 	bool gid_used[FAKE_HCA_GIDS];
-	enum ib_gid_type gid_type[FAKE_HCA_GIDS];	/* of those by add_gid */
+	enum ib_gid_type gid_type[FAKE_HCA_GIDS];	/* set by add_gid */
 	u16 gid_vlan[FAKE_HCA_GIDS];
 	u8 gid_smac[FAKE_HCA_GIDS][ETH_ALEN];	/* with quirks.gid_has_smac */
 	struct fake_gid_place *place[FAKE_HCA_GIDS];
-	u32 cap_mask;			/* by modify_port */
+	u32 cap_mask;			/* set by modify_port */
 };
 
 struct fake_hca {
@@ -150,7 +150,7 @@ struct fake_hca {
 	struct ib_qp *special[FAKE_HCA_MAX_PORTS + 1][2];
 
 	atomic_t alive[FAKE_OBJECTS];
-	/* The n-th from now of a kind fails; 0: none does. */
+	/* The n-th verb of a kind from now on fails; 0: none does. */
 	atomic_t fail_create[FAKE_OBJECTS];
 	atomic_t fail_destroy[FAKE_OBJECTS];
 	atomic_t fail_modify_qp;
@@ -159,32 +159,32 @@ struct fake_hca {
 	atomic_t fail_post_send;
 	atomic_t fail_post_recv;
 
-	/* A test's say on each datagram; called in process context. */
+	/* The test decides what happens to each datagram; called in process context. */
 	enum fake_hca_verdict (*verdict)(struct fake_hca *hca,
 					 struct fake_hca_packet *packet,
 					 void *arg);
 	void *verdict_arg;
 	/* Called first by the verbs that make and destroy objects of processes. */
 	void (*on_verb)(struct fake_hca *hca, enum fake_hca_object kind, bool create);
-	/* Called first by modify_qp, with the state that is asked for. */
+	/* Called first by modify_qp, with the requested state. */
 	void (*on_modify_qp)(struct fake_hca *hca, struct ib_qp *qp,
 			     enum ib_qp_state next);
 	/* Called first by query_qp, which may sleep. */
 	void (*on_query_qp)(struct fake_hca *hca, struct ib_qp *qp);
-	atomic_t queries;		/* query_qp, but of special QPs */
+	atomic_t queries;		/* calls of query_qp, not of special QPs */
 	/* Called first by a create_ah that may sleep. */
 	void (*on_create_ah)(struct fake_hca *hca);
-	/* Whether post_recv refuses @wr; called in any context. */
+	/* Returns whether post_recv refuses @wr; called in any context. */
 	bool (*refuses_recv)(struct fake_hca *hca, const struct ib_recv_wr *wr);
 	/* Called last by create_qp, and by query_ah. */
 	void (*on_create_qp)(struct fake_hca *hca, struct ib_qp *qp);
 	void (*on_query_ah)(struct fake_hca *hca);
-	/* What the adapter's own agents make of a MAD; with params->sma. */
+	/* Handles a MAD like the adapter's own agents; with params->sma. */
 	int (*process_mad)(struct fake_hca *hca, u32 port, const struct ib_wc *wc,
 			   const struct ib_mad *in, struct ib_mad *out,
 			   size_t *out_len);
-	bool hold_send_completions;	/* lost until released */
-	bool lose_completions;		/* of sends, and of what is flushed, for ever */
+	bool hold_send_completions;	/* held until released */
+	bool lose_completions;		/* none for sends or flushed requests */
 	atomic_t recv_overruns;		/* receives posted beyond a queue's size */
 	enum ib_wc_status send_status;	/* of all sends, when not IB_WC_SUCCESS */
 	atomic_t sent, delivered, dropped;
@@ -194,7 +194,7 @@ struct fake_hca {
 	struct work_struct wire_work;
 	struct workqueue_struct *wq;
 
-	/* iWARP: what a verb does and answers is for the test to say; no say: 0. */
+	/* iWARP: the test does the work of a verb and returns its result; NULL: 0. */
 	int (*iw_verb)(struct fake_hca *hca, enum fake_iw_verb verb,
 		       struct iw_cm_id *cm_id,
 		       const struct iw_cm_conn_param *param, void *arg);
@@ -220,7 +220,7 @@ struct fake_mr {
 	u32 npages, max;
 };
 
-/* For the verbs: whether the test wants this one to fail; what is alive. */
+/* For the verbs: whether the test makes this call fail; how many objects are alive. */
 static inline bool fault(atomic_t *countdown)
 {
 	return atomic_dec_if_positive(countdown) == 0;
@@ -250,55 +250,58 @@ static inline int retire(struct ib_device *ibdev, enum fake_hca_object kind)
 	return 0;
 }
 
-/* Allocates without registering; fake_hca_free() ends it. */
+/* Allocates without registering; fake_hca_free() frees it. */
 struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params);
 int fake_hca_register(struct fake_hca *hca);
 void fake_hca_free(struct fake_hca *hca);
-/* Both in one; NULL on failure. */
+/* Allocates and registers; NULL on failure. */
 struct fake_hca *fake_hca_create(const struct fake_hca_params *params);
 void fake_hca_destroy(struct fake_hca *hca);
-/* Without fake_hca_free(). */
+/* Unregisters, without fake_hca_free(). */
 void fake_hca_unregister(struct fake_hca *hca);
 
 void fake_hca_port_event(struct fake_hca *hca, u32 port, enum ib_event_type type);
 void fake_hca_qp_event(struct ib_qp *qp, enum ib_event_type type);
-/* The PSN that @qp expects, as if packets had arrived. */
+/* Sets the PSN that @qp expects, as if packets had arrived. */
 void fake_hca_qp_psn(struct ib_qp *qp, u32 psn);
-/* Both as an interrupt would, with interrupts off. */
+/* Both call handlers as an interrupt would, with interrupts off. */
 void fake_hca_cq_event(struct ib_cq *cq, enum ib_event_type type);
 void fake_hca_complete(struct ib_cq *cq, const struct ib_wc *wc);
-/* As if the adapter had met an error: to SQE or ERR, and what is posted is flushed. */
+/*
+ * Moves @qp to SQE or ERR as if the adapter had met an error, and flushes what is
+ * posted.
+ */
 void fake_hca_qp_error(struct ib_qp *qp, enum ib_qp_state state);
 /* Waits until the wire is empty and all handlers ran. */
 void fake_hca_flush(struct fake_hca *hca);
 /* Delivers what FAKE_HOLD kept. */
 void fake_hca_release_held(struct fake_hca *hca);
 void fake_hca_release_completions(struct fake_hca *hca);
-/* The oldest that is held on @qp completes, with @status; false if none is. */
+/* Completes the oldest held send of @qp with @status; false if there is none. */
 bool fake_hca_complete_held(struct ib_qp *qp, enum ib_wc_status status);
-/* It never does. */
+/* Discards the oldest held send of @qp without a completion; false if there is none. */
 bool fake_hca_lose_held(struct ib_qp *qp);
 unsigned int fake_hca_posted_recvs(struct ib_qp *qp);
 /* Puts a datagram on the wire as if another node had sent it. */
 int fake_hca_inject(struct fake_hca *hca, u32 dst_qpn,
 		    const struct fake_hca_packet *like, const void *data,
 		    u32 len);
-/* Of the port that has @lid on InfiniBand, or would have. */
+/* The GID of the InfiniBand port that has @lid, or one made of @lid if no port has it. */
 void fake_hca_lid_gid(u16 lid, union ib_gid *gid);
-int fake_hca_objects(struct fake_hca *hca);	/* all alive but GIDs */
+int fake_hca_objects(struct fake_hca *hca);	/* all alive except GIDs */
 
-/* What an iWARP provider reports: @data is a string or NULL; no addresses yet. */
+/* An event as an iWARP provider reports it: @data is a string or NULL; no addresses. */
 struct iw_cm_event fake_iw_event(enum iw_cm_event_type type, int status,
 				 const char *data, void *provider_data);
 
-/* An Ethernet device that swallows what it is given; up. */
+/* Creates an Ethernet netdev, up, that drops what it is given to transmit. */
 struct net_device *fake_netdev_create(const char *name);
-/* One of type InfiniBand with the 20 bytes at @lladdr; up. */
+/* Creates an IPoIB netdev, up, with the 20 bytes at @lladdr as its address. */
 struct net_device *fake_ipoib_create(const u8 *lladdr);
 void fake_netdev_destroy(struct net_device *ndev);
 int fake_netdev_add_ipv4(struct net_device *ndev, __be32 addr, int prefix_len);
 int fake_netdev_del_ipv4(struct net_device *ndev, __be32 addr, int prefix_len);
-/* Up, and gone with @lower; NULL where there is none. */
+/* Creates a VLAN, up, that is destroyed with @lower; NULL on failure. */
 struct net_device *fake_netdev_vlan(struct net_device *lower, u16 id);
 
 extern struct list_head fake_fabric;
@@ -318,13 +321,13 @@ struct ib_mr *fake_hca_new_mr(struct ib_pd *pd, u32 max);
 int fake_hca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		       struct ib_udata *udata);
 
-/* The GID from which packets by @ah or @qp are sent now, or NULL; RoCE. */
+/* RoCE: the GID from which packets by @ah or @qp are now sent, or NULL. */
 const union ib_gid *fake_hca_ah_sgid(struct ib_ah *ah);
 const union ib_gid *fake_hca_qp_sgid(struct ib_qp *qp);
 
 /* gid.c */
 extern const struct ib_device_ops fake_hca_roce_ops;
-/* Where the adapter has @attr's GID, or a negative error. */
+/* The index at which the adapter has @attr's GID, or a negative error. */
 int fake_hca_gid_at(const struct ib_gid_attr *attr);
 void fake_hca_free_places(struct fake_hca *hca);
 

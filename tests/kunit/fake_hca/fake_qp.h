@@ -2,7 +2,7 @@
 #ifndef FAKE_QP_H
 #define FAKE_QP_H
 
-/* A QP of the fake adapter: what is posted to it, and what it keeps back. */
+/* A QP of the fake adapter: what is posted to it, and the completions it holds. */
 #include "fake_hca.h"
 
 struct fake_recv {
@@ -14,25 +14,25 @@ struct fake_recv {
 
 struct fake_qp {
 	struct ib_qp ibqp;
-	struct ib_qp own;	/* what the provider would have made for itself */
+	struct ib_qp own;	/* stands for the provider's own QP */
 	struct ib_qp_attr attr;
 	enum ib_sig_type sq_sig_type;
 	u32 max_recv;
-	int sgid_at;		/* RoCE: in the port's table; -1: no address yet */
+	int sgid_at;		/* RoCE: index in the port's table; -1: none yet */
 	spinlock_t lock;	/* protects state, recvs, nr_recvs, held */
 	enum ib_qp_state state;
-	u32 psn;		/* expected; not what it was given, attr.rq_psn */
-	bool met_error;		/* a test said so */
+	u32 psn;		/* expected; attr.rq_psn is what was set */
+	bool met_error;		/* by fake_hca_qp_error() */
 	struct list_head recvs;
 	unsigned int nr_recvs;
-	struct list_head held;	/* completions kept back */
-	bool deaf;		/* sends are flushed, and the state does not tell */
+	struct list_head held;	/* completions held back */
+	bool deaf;		/* sends are flushed; the state does not show it */
 	bool spent;		/* it has been in ERR or RESET: quirks.reset_is_a_note */
 	struct ib_cqe *last_sent;	/* quirks.reset_keeps_ring */
-	struct ib_cqe *old_sent;	/* what that was at RESET; NULL: told of */
+	struct ib_cqe *old_sent;	/* last_sent at RESET; NULL: completed */
 };
 
-/* A provider to which the QP's state is that of its receives. */
+/* Returns whether the QP's ERR and RESET affect its receives only. */
 static inline bool fake_qp_keeps_sends(const struct fake_qp *qp)
 {
 	return qp->ibqp.qp_type == IB_QPT_GSI &&
@@ -47,10 +47,10 @@ extern const struct ib_device_ops fake_hca_cq_ops;
 struct fake_completion {
 	struct list_head entry;
 	struct ib_wc wc;
-	const u8 *payload;	/* not read by the adapter yet; NULL: it was */
+	const u8 *payload;	/* not yet read by the adapter; NULL: read */
 };
 
-/* contract.c: where the quirks of an adapter come in */
+/* contract.c: the effects of an adapter's quirks */
 void fake_contract_attrs(const struct fake_hca *hca, struct ib_device_attr *attrs);
 u32 fake_contract_pkeys(const struct fake_hca *hca);
 void fake_contract_query_port(const struct fake_hca *hca);
@@ -58,7 +58,7 @@ int fake_contract_process_mad(const struct fake_hca *hca, const struct ib_mad *i
 void fake_contract_ops(struct fake_hca *hca);
 int fake_contract_create_ah(struct ib_ah *ah, const struct rdma_ah_attr *attr);
 void fake_contract_destroy_ah(const struct fake_hca *hca);
-/* What is on the wire to @hca, from wherever. */
+/* Shapes a packet that is about to arrive at @hca. */
 void fake_contract_arrives(const struct fake_hca *hca, struct fake_hca_packet *packet);
 void fake_contract_received(struct fake_hca *hca, struct fake_qp *qp,
 			    struct ib_wc *wc);

@@ -10,7 +10,7 @@
 #include <rdma/ib_cache.h>
 #include "fake_qp.h"
 
-/* Where the port has @attr's GID already, of any type or its own, or -1. */
+/* Returns the index of @attr's GID in the port, of any type or its own; -1: none. */
 static int find_gid(const struct fake_hca_port *port, const struct ib_gid_attr *attr,
 		    u16 vlan_id, bool any_type)
 {
@@ -68,9 +68,9 @@ static void clear_gid(struct fake_hca_port *port, int at)
 	eth_zero_addr(port->gid_smac[at]);
 }
 
-/* ---- a table of its own ---- */
+/* ---- a table of the adapter's own ---- */
 
-/* As bnxt_re, by the port's address, whichever net_device the GID is on. */
+/* Like bnxt_re, takes the address of the port's net_device, whichever the GID is on. */
 static int add_place(struct fake_hca *hca, const struct ib_gid_attr *attr, u16 vlan_id,
 		     void **context)
 {
@@ -118,7 +118,7 @@ static int del_place(struct fake_hca *hca, const struct ib_gid_attr *attr,
 
 	if (WARN_ON(!place || port->place[place->at] != place))
 		return -EINVAL;
-	/* The last entry of the first place: it stays, for nobody. */
+	/* The last entry of the first place: the place stays, unused. */
 	if (hca->quirks.del_gid_fails_with_qp1 && !place->at && place->entries == 1 &&
 	    rdma_link_local_addr((struct in6_addr *)&port->gids[0]) &&
 	    hca->special[attr->port_num][1])
@@ -128,7 +128,7 @@ static int del_place(struct fake_hca *hca, const struct ib_gid_attr *attr,
 	return 0;
 }
 
-/* Those that del_gid left. */
+/* Frees the places that del_gid left. */
 void fake_hca_free_places(struct fake_hca *hca)
 {
 	int p, at;
@@ -182,7 +182,10 @@ static int fake_del_gid(const struct ib_gid_attr *attr, void **context)
 	struct fake_hca *hca = to_fake_hca(attr->device);
 	struct fake_hca_port *port = &hca->port[attr->port_num];
 
-	/* What its rules were found by is gone: the entry stays. */
+	/*
+	 * The net_device by which the provider finds its rules is gone: the entry
+	 * stays.
+	 */
 	if (hca->quirks.del_gid_needs_ndev && !rcu_access_pointer(attr->ndev))
 		return -ENODEV;
 	atomic_dec(&hca->alive[FAKE_GID]);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Completions that the fake adapter keeps back, and what it has posted, for tests. */
+/*
+ * Completions that the fake adapter holds, and the number of posted receives, for
+ * tests.
+ */
 #include "fake_qp.h"
 
 static void fake_release_qp(struct ib_qp *ibqp)
@@ -15,7 +18,7 @@ static void fake_release_qp(struct ib_qp *ibqp)
 	list_splice_init(&qp->held, &held);
 	spin_unlock_irq(&qp->lock);
 	list_for_each_entry_safe(kept, next, &held, entry) {
-		/* Where it was freed, KASAN says so. */
+		/* KASAN reports the payload if it was freed. */
 		if (kept->payload)
 			READ_ONCE(*kept->payload);
 		fake_sent(ibqp, &kept->wc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The fake adapter as an iWARP provider: its iw_* verbs are counted and left to
- * the test, which also reports by cm_id->event_handler, when it likes to.
+ * The fake adapter as an iWARP provider: it counts its iw_* verbs and leaves their work
+ * to the test, which also reports events through cm_id->event_handler.
  */
 #include "fake_hca.h"
 

@@ -169,7 +169,10 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	hca = ib_alloc_device(fake_hca, ibdev);
 	if (!hca)
 		return NULL;
-	/* As hns and bnxt_re, whose queues a QP's destruction flushes, too. */
+	/*
+	 * WQ_MEM_RECLAIM, as hns and bnxt_re have, whose workqueues destroy_qp flushes,
+	 * too.
+	 */
 	hca->wq = alloc_ordered_workqueue("fake_hca", WQ_MEM_RECLAIM);
 	if (!hca->wq) {
 		ib_dealloc_device(&hca->ibdev);
@@ -210,7 +213,7 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	hca->send_status = IB_WC_SUCCESS;
 	ib_set_device_ops(&hca->ibdev, &fake_hca_ops);
 	hca->ibdev.ops.driver_id = hca->quirks.driver;
-	/* What is set first stays. */
+	/* ib_set_device_ops() keeps what is set already. */
 	if (params->user) {
 		ib_set_device_ops(&hca->ibdev, &fake_hca_queue_ops);
 		hca->ibdev.uverbs_cmd_mask = U64_MAX;
@@ -219,7 +222,7 @@ struct fake_hca *fake_hca_alloc(const struct fake_hca_params *params)
 	ib_set_device_ops(&hca->ibdev, &fake_hca_cq_ops);
 	if (params->user) {
 		ib_set_device_ops(&hca->ibdev, &fake_hca_user_ops);
-		/* Those that a driver must ask for, too. */
+		/* Also the commands that a driver must enable itself. */
 		hca->ibdev.uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POLL_CQ) |
 					      BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 	}

@@ -104,7 +104,7 @@ void fake_netdev_destroy(struct net_device *ndev)
 }
 EXPORT_SYMBOL_GPL(fake_netdev_destroy);
 
-/* A request of rtnetlink; takes effect at once. */
+/* Sends a request to rtnetlink, which takes effect before this returns. */
 static int fake_netdev_ask(struct net *net, void *msg, u32 len)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
@@ -198,7 +198,7 @@ struct net_device *fake_netdev_vlan(struct net_device *lower, u16 id)
 		return NULL;
 	if (!fake_netdev_ask(dev_net(lower), skb->data, skb->len))
 		vlan = dev_get_by_name(dev_net(lower), name);
-	/* It stays until its end, or that of @lower. */
+	/* The VLAN exists until it or @lower is destroyed. */
 	dev_put(vlan);
 	kfree_skb(skb);
 	return vlan;

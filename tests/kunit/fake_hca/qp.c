@@ -15,7 +15,7 @@ struct fake_ah {
 	bool grh;
 	bool roce_v1;
 	union ib_gid sgid, dgid;
-	int sgid_at;			/* RoCE: in the port's table; -1: in none */
+	int sgid_at;			/* RoCE: index in the port's table; -1: none */
 	u16 dlid;
 	u8 dmac[ETH_ALEN];
 };
@@ -38,7 +38,7 @@ static int fake_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	return retire(pd->device, FAKE_PD);
 }
 
-/* Where the adapter has the source GID; -1: none, or an IB port's. */
+/* Returns the index of the source GID; -1: there is none, or the port is an IB one. */
 static int fake_sgid_at(struct fake_hca *hca, const struct rdma_ah_attr *attr)
 {
 	if (!(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || !hca->ibdev.ops.add_gid)
@@ -115,7 +115,7 @@ static int fake_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 	if (hca->on_query_ah)
 		hca->on_query_ah(hca);
 	*attr = container_of(ibah, struct fake_ah, ibah)->attr;
-	/* The handle's reference, not the caller's. */
+	/* The reference is the handle's, not the caller's. */
 	attr->grh.sgid_attr = NULL;
 	return 0;
 }
@@ -153,7 +153,7 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->max_recv = init->cap.max_recv_wr;
 	hca->queues.qp = *init;
 	if (udata)
-		init->cap.max_inline_data += 8;	/* more than was asked for */
+		init->cap.max_inline_data += 8;	/* more than requested */
 	if (init->qp_type == IB_QPT_SMI || init->qp_type == IB_QPT_GSI) {
 		qpn = init->qp_type == IB_QPT_GSI;
 		hca->special[init->port_num][qpn] = ibqp;
@@ -193,7 +193,7 @@ static void fake_send_done(struct fake_qp *qp, const struct ib_send_wr *wr,
 	if (hca->lose_completions)
 		return;
 	fake_contract_sent(hca, qp, &wc);
-	/* What is flushed as it is posted tells at once. */
+	/* Sends that are flushed as they are posted complete at once. */
 	if (hca->hold_send_completions && !qp->deaf) {
 		kept = kzalloc(sizeof(*kept), GFP_ATOMIC | __GFP_NOWARN);
 		if (kept) {
@@ -207,7 +207,7 @@ static void fake_send_done(struct fake_qp *qp, const struct ib_send_wr *wr,
 	fake_sent(&qp->ibqp, &wc);
 }
 
-/* Hands sends kept back and, with @recvs_too, all posted receives back as flushed. */
+/* Completes held sends and, with @recvs_too, all posted receives as flushed. */
 static void fake_flush_some(struct fake_qp *qp, bool recvs_too)
 {
 	bool lost = to_fake_hca(qp->ibqp.device)->lose_completions;
@@ -263,7 +263,7 @@ void fake_hca_qp_error(struct ib_qp *ibqp, enum ib_qp_state state)
 }
 EXPORT_SYMBOL_GPL(fake_hca_qp_error);
 
-/* As RESET does, without a completion. */
+/* Discards posted receives without completions, as RESET does. */
 static void fake_discard_recvs(struct fake_qp *qp)
 {
 	struct fake_recv *recv, *next;
@@ -331,7 +331,7 @@ static int fake_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
 	struct fake_hca *hca = to_fake_hca(ibqp->device);
 
-	/* A mutex, or a command. */
+	/* Providers take a mutex or execute a command. */
 	might_sleep();
 	if (ibqp->qp_num > 1)
 		atomic_inc(&hca->queries);
@@ -376,7 +376,7 @@ static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	} else {
 		xa_erase_irq(&hca->qps, ibqp->qp_num);
 	}
-	/* The wire may be looking at the QP. */
+	/* The wire's work may be using the QP. */
 	flush_work(&hca->wire_work);
 	list_for_each_entry_safe(recv, next, &qp->recvs, entry)
 		kfree(recv);
@@ -519,7 +519,7 @@ static int fake_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return 0;
 }
 
-/* The port a datagram is for; fake_fabric_lock held. */
+/* The adapter and @port that a datagram is for; fake_fabric_lock held. */
 static struct fake_hca *fake_route(const struct fake_hca_packet *packet, u32 *port)
 {
 	struct fake_hca *hca;
@@ -626,7 +626,7 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 		memcpy(recv->addr, packet->data, packet->len);
 	}
 	wc.status = wc.byte_len <= recv->length ? IB_WC_SUCCESS : IB_WC_LOC_LEN_ERR;
-	/* Only hfi1 has OPA's MADs, and it tells the length of each. */
+	/* Only hfi1 has OPA's MADs, and it reports the length of each. */
 	if (packet->dst_qpn < 2 && !hca->opa) {
 		if (packet->len >= IB_MGMT_MAD_SIZE)
 			wc.byte_len += hca->quirks.byte_len_extra;
@@ -654,7 +654,7 @@ static void fake_deliver(struct fake_hca *from, struct fake_hca_packet *packet,
 
 	mutex_lock(&fake_fabric_lock);
 	if (packet->src_qpn >= 2 && !packet->grh && !packet->dlid) {
-		to = NULL;	/* connected: the QP number alone tells */
+		to = NULL;	/* connected: the QP number alone decides */
 		list_for_each_entry(to, &fake_fabric, on_fabric)
 			if (xa_load(&to->qps, packet->dst_qpn))
 				break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the fake adapter does with the queues of processes: it notes what it was asked
- * for in hca->queues.
+ * The queues of processes: the fake adapter records the parameters of the verbs in
+ * hca->queues.
  */
 #include "fake_hca.h"
 

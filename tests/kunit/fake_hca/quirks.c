@@ -8,9 +8,9 @@
 static const struct fake_hca_quirks obliging;
 
 /*
- * In the order of Documentation/providers.rst.  efa, mana and usnic have no verbs for
- * the kernel, erdma no QP1: their rows hold what they do where they are used, on an
- * adapter that can do the rest.
+ * In the order of Documentation/providers.rst. efa, mana and usnic have no verbs for
+ * the kernel, erdma no QP1: their rows have the quirks that matter where they are used,
+ * on an adapter that can do the rest.
  */
 static const struct fake_hca_quirks providers[] = {
 	{
@@ -29,7 +29,10 @@ static const struct fake_hca_quirks providers[] = {
 		.process_mad_sleeps = true,
 		.no_local_dma_lkey = true,
 	}, {
-		/* A port whose firmware asks for GRHs: virtual functions may. */
+		/*
+		 * A port whose firmware requires GRHs, as that of virtual functions
+		 * may.
+		 */
 		.provider = "mlx5-grh",
 		.driver = RDMA_DRIVER_MLX5,
 		.reset_keeps_sends = true,
@@ -58,7 +61,7 @@ static const struct fake_hca_quirks providers[] = {
 		.process_mad = FAKE_EINVAL,
 		.process_mad_sleeps = true,
 	}, {
-		/* A virtual function: a tunnel header comes along with each MAD. */
+		/* A virtual function: each received MAD has a tunnel header. */
 		.provider = "mlx4-vf",
 		.driver = RDMA_DRIVER_MLX4,
 		.byte_len_extra = 56,

@@ -6,10 +6,10 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 
 /*
- * What a stock provider does that an obliging adapter does not: a row a provider
- * in quirks.c, read off its driver (Documentation/providers.rst tells where).  An
- * adapter takes those of the provider that the module parameter names, which a
- * test may change before it registers the adapter.  Zero is the obliging adapter.
+ * Behaviour of a stock provider that differs from that of an obliging adapter. quirks.c
+ * has a row for each provider, taken from its driver (see Documentation/providers.rst).
+ * An adapter has the quirks of the provider that the module parameter names; a test may
+ * change them before it registers the adapter.  All zero is the obliging adapter.
  */
 struct fake_hca_quirks {
 	const char *provider;
@@ -17,38 +17,38 @@ struct fake_hca_quirks {
 
 	/* Special QPs */
 	bool recv_from_rtr;		/* QP1 takes receives from RTR on only */
-	bool byte_len_without_grh;	/* of receives on QP1 */
-	bool byte_len_missing;		/* of every other receive on QP1: 0 */
-	bool no_src_qp;			/* of receives on QP1: 0 */
+	bool byte_len_without_grh;	/* byte_len of QP1's receives lacks the GRH */
+	bool byte_len_missing;		/* byte_len is 0 in every other receive on QP1 */
+	bool no_src_qp;			/* src_qp is 0 in receives on QP1 */
 	u8 byte_len_extra;		/* bytes that the provider put behind the MAD */
 	bool joint_poll;		/* both queues of QP1 are polled by its receive CQ */
-	bool reset_keeps_sends;		/* ERR and RESET of QP1 are those of receives alone */
+	bool reset_keeps_sends;		/* ERR and RESET of QP1 affect receives only */
 	bool reset_is_a_note;		/* a QP that has been in ERR or RESET never gets to INIT */
 	bool reset_keeps_ring;		/* completions after RESET start with an old send's */
 	bool grh_required;		/* on an InfiniBand port, too */
 	bool qp1_state_is_a_note;	/* no state of QP1 flushes or forgets anything */
-	bool qp1_reports_rts;		/* query_qp of QP1 says so in any state */
-	bool one_send_a_call;		/* of several work requests QP1 takes the first */
+	bool qp1_reports_rts;		/* query_qp of QP1 reports RTS in any state */
+	bool one_send_a_call;		/* QP1 takes one work request a call */
 
-	/* What a completion says */
-	bool wc_unset_stays;		/* what it does not set is what was there */
-	bool wc_own_qp;			/* of receives on QP1: a QP of the provider's */
-	bool wc_no_net_type;		/* RoCE: nor a flag for it */
-	bool wc_no_smac;		/* RoCE, the same */
-	bool wc_vlan_ffff;		/* RoCE: flagged, and 0xffff if there was none */
+	/* Contents of completions */
+	bool wc_unset_stays;		/* fields that are not set keep their values */
+	bool wc_own_qp;			/* wc->qp of QP1's receives is the provider's */
+	bool wc_no_net_type;		/* RoCE: no network_hdr_type, no flag for it */
+	bool wc_no_smac;		/* RoCE: no smac, no flag for it */
+	bool wc_vlan_ffff;		/* RoCE: vlan_id is always set, 0xffff if none */
 
 	/* CQs */
-	bool comp_under_lock;		/* completion handlers, of the CQ's own lock */
-	bool arm_fires;			/* for what is there; reports nothing missed */
+	bool comp_under_lock;		/* handlers are called under the CQ's lock */
+	bool arm_fires;			/* arming raises missed events, reports none */
 
 	/* GIDs and P_Keys */
 	bool gid_has_smac;		/* add_gid programs the netdev's address */
 	bool del_gid_needs_ndev;
 	bool gids_unique;		/* add_gid refuses a GID that it has already */
-	/* A table of its own: one place, counted, for a GID of a VLAN, of a type or all */
+	/* An own table: one counted place for a GID and VLAN, by type or of all types */
 	enum { FAKE_NO_PLACES, FAKE_PLACE_A_TYPE, FAKE_PLACE_A_GID } gid_places;
 	bool gid_ops_fail_detached;	/* add_gid fails while the netdev is down */
-	bool del_gid_fails_with_qp1;	/* for the first entry, while there is QP1 */
+	bool del_gid_fails_with_qp1;	/* for the first entry, while QP1 exists */
 	bool one_pkey;			/* RoCE */
 
 	/* Address handles */
@@ -58,32 +58,32 @@ struct fake_hca_quirks {
 	bool ah_queries_port;		/* create_ah calls ib_query_port() */
 
 	/* Contexts */
-	bool query_port_rtnl;		/* Ethernet: it takes rtnl */
+	bool query_port_rtnl;		/* Ethernet: query_port takes rtnl */
 	bool port_event_rtnl;		/* RoCE: ports raise events under rtnl */
-	bool events_atomic;		/* all are raised with interrupts off */
+	bool events_atomic;		/* all events are raised with interrupts off */
 
-	/* What a MAD that no test minds gets from process_mad; 0: there is none */
+	/* process_mad's result for MADs that no test handles; 0: no process_mad */
 	enum { FAKE_NO_PROCESS_MAD, FAKE_TAKES_NONE, FAKE_EINVAL } process_mad;
 	bool process_mad_sleeps;
 
-	/* What a verb does not do, and limits */
+	/* Verbs that are not supported, and limits */
 	bool no_resize_cq;
 	bool no_srq;
 	bool no_fast_reg;		/* no alloc_mr, no map_mr_sg */
 	bool no_local_dma_lkey;		/* each PD has a region of its own */
-	bool no_posts_in_err;		/* they are refused, not flushed */
-	bool bad_wr_unset;		/* by a post_send that refuses the state */
-	u32 max_recv_sge, max_sge_rd;	/* 0: as many as else */
+	bool no_posts_in_err;		/* posts in ERR are refused, not flushed */
+	bool bad_wr_unset;		/* if post_send refuses because of the state */
+	u32 max_recv_sge, max_sge_rd;	/* 0: the usual number */
 
-	/* What query_qp says of the expected PSN */
+	/* The rq_psn that query_qp reports: the expected PSN, the one set, or 0 */
 	enum { FAKE_PSN_LIVE, FAKE_PSN_AS_GIVEN, FAKE_PSN_NONE } rq_psn;
 };
 
-/* The row of @provider, or NULL; "" and NULL name the obliging adapter. */
+/* Returns the row of @provider, or NULL; "" and NULL name the obliging adapter. */
 const struct fake_hca_quirks *fake_hca_quirks_of(const char *provider);
-/* The n-th row, from 0, or NULL. */
+/* Returns the n-th row, from 0, or NULL. */
 const struct fake_hca_quirks *fake_hca_quirks_nth(unsigned int n);
-/* The one that the module parameter names; never NULL. */
+/* Returns the row that the module parameter names; never NULL. */
 const struct fake_hca_quirks *fake_hca_quirks_default(void);
 
 #endif

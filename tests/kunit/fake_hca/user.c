@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the fake adapter does for processes alone. */
+/* The verbs that the fake adapter has for processes only. */
 #include <rdma/ib_umem.h>
 #include <rdma/uverbs_ioctl.h>
 #include "fake_hca.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Connections of the active side; their end, in order and by force. */
+/* Connections of the active side; their orderly and their forced end. */
 #include "faults.h"
 #include "iwcm_test.h"
 
@@ -16,7 +16,7 @@ static void the_peer_accepts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, it.ord, 3u);
 	KUNIT_EXPECT_EQ(test, it.ird, 5u);
 	KUNIT_EXPECT_STREQ(test, (char *)it.sent, "hello");
-	/* Not mapped: the provider connects the addresses that were asked for. */
+	/* Without port mapping the provider connects the requested addresses. */
 	KUNIT_EXPECT_EQ(test, port_of(&it.id->m_local_addr), 1000);
 	KUNIT_EXPECT_EQ(test, port_of(&it.id->m_remote_addr), 2000);
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 1);
@@ -38,7 +38,7 @@ static void the_peer_accepts(struct kunit *test)
 	iw_let_go();
 }
 
-/* Refused, and tried again with the same id. */
+/* The peer refuses; then the same id connects again. */
 static void the_peer_refuses(struct kunit *test)
 {
 	it.id = iw_id();
@@ -46,7 +46,10 @@ static void the_peer_refuses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CONNECT_REPLY, -ECONNREFUSED,
 					"no"), 0);
 	KUNIT_ASSERT_TRUE(test, iw_wait("p"));
-	/* Where to: what the provider says of that now means nothing. */
+	/*
+	 * The addresses stay as requested; those that the provider reports with a
+	 * refusal do not count.
+	 */
 	KUNIT_EXPECT_EQ(test, port_of(&it.last.remote_addr), 2000);
 	KUNIT_EXPECT_EQ(test, port_of(&it.id->local_addr), 1000);
 	KUNIT_EXPECT_EQ(test, it.last.status, -ECONNREFUSED);
@@ -88,7 +91,7 @@ static void reply_and_wait(struct iw_cm_id *cm_id)
 {
 	iw_report(cm_id, IW_CM_EVENT_CONNECT_REPLY, 0, "early");
 	iw_quiesce();
-	/* The verb has not answered: who knows whether it will succeed. */
+	/* The verb has not returned: it is not known yet whether it succeeds. */
 	it.seen = atomic_read(&it.nr_events);
 }
 
@@ -119,7 +122,10 @@ static void all_reports_before_the_verb_returns(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, iw_wait("PC"));
 }
 
-/* Nothing of a connect that failed is told, then or with the next. */
+/*
+ * A report during a connect that fails is never delivered, not even with the next
+ * connect.
+ */
 static void a_reply_from_a_verb_that_fails(struct kunit *test)
 {
 	it.during[FAKE_IW_CONNECT] = reply_and_wait;
@@ -146,7 +152,7 @@ static void a_connection_is_closed_in_order(struct kunit *test)
 	iw_be(test, IWCM_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, iw_cm_disconnect(it.id, 0), 0);
 	KUNIT_EXPECT_EQ(test, iw_qp_state(), IB_QPS_SQD);
-	/* Again: it is ending already. */
+	/* Again: the connection is ending already. */
 	KUNIT_EXPECT_EQ(test, iw_cm_disconnect(it.id, 0), 0);
 	KUNIT_EXPECT_EQ(test, iw_qp_state(), IB_QPS_SQD);
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_DISCONNECT, 0, NULL), 0);
@@ -154,7 +160,7 @@ static void a_connection_is_closed_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CLOSE, 0, NULL), 0);
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
 	KUNIT_EXPECT_TRUE(test, iw_wait("C"));
-	/* It has ended: nothing is to be done. */
+	/* The connection has ended: nothing is left to do. */
 	KUNIT_EXPECT_EQ(test, iw_cm_disconnect(it.id, 0), 0);
 	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "C");
@@ -183,7 +189,10 @@ static void an_orderly_end_is_cut_short(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_cm_disconnect(it.id, 1), 0);
 }
 
-/* The peer's end of sending is not the consumer's business, the end is. */
+/*
+ * The consumer gets no event for DISCONNECT, the peer's end of sending, but one for
+ * CLOSE.
+ */
 static void the_peer_closes(struct kunit *test)
 {
 	iw_be(test, IWCM_ESTABLISHED);
@@ -202,7 +211,7 @@ static void unknown_reports(struct kunit *test)
 	iw_be(test, IWCM_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, 0, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CLOSE + 1, 0, "x"), -EINVAL);
-	/* It listens for nothing. */
+	/* The id is not a listener. */
 	KUNIT_EXPECT_EQ(test, iw_report(it.id, IW_CM_EVENT_CONNECT_REQUEST, 0, NULL),
 			-ECONNREFUSED);
 	iw_quiesce();
@@ -244,7 +253,7 @@ static int connect_once(struct kunit *test)
 	unsigned int nth = current->fail_nth;
 	int reported, ret;
 
-	/* The report alone may fail. */
+	/* Only allocations of the report fail. */
 	current->fail_nth = 0;
 	it.id = iw_id();
 	KUNIT_ASSERT_EQ(test, iw_connect_id(it.id), 0);
@@ -254,7 +263,7 @@ static int connect_once(struct kunit *test)
 	current->fail_nth = 0;
 
 	reported = ret;
-	/* Whatever the provider makes of the error, the consumer is not left waiting. */
+	/* Whatever the provider does about the error, the consumer gets an event. */
 	KUNIT_EXPECT_TRUE(test, iw_wait(reported ? "p" : "P"));
 	KUNIT_EXPECT_EQ(test, it.last.status, reported);
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), reported ? 0 : 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A provider that reports in each context that drivers do it in. */
+/* A provider that reports events in each context in which drivers do. */
 #include <linux/interrupt.h>
 #include "iwcm_test.h"
 

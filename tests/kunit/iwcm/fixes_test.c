@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One lifetime, for which the in-tree iWARP CM had to be mended three times: ids
+ * The lifetime of ids, for which the in-tree iWARP CM had to be fixed three times: ids
  * destroyed with work queued, work objects used again, a list of work objects
  * corrupted.  Here an id is its own work object, on no list.
  */
@@ -23,7 +23,10 @@ static const struct {
 	{ IWCM_CLOSING, IW_CM_EVENT_CLOSE, 0 },
 };
 
-/* Each report waits to be told when the id goes: its reference goes, untold. */
+/*
+ * Each report is queued when the id is destroyed: its reference is dropped, and the
+ * report is not delivered.
+ */
 static void destroyed_with_work_queued(struct kunit *test, int i, bool close)
 {
 	int alive = iw_alive();
@@ -63,7 +66,10 @@ static void in_handler(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_within(READ_ONCE(it.in_handler), 1000));
 }
 
-/* Used again while it is queued, while it runs, and when it has run. */
+/*
+ * The work object is used again while it is queued, while it runs, and after it has
+ * run.
+ */
 static void fix_2_work_objects_reused(struct kunit *test)
 {
 	enum iw_context from;
@@ -80,7 +86,7 @@ static void fix_2_work_objects_reused(struct kunit *test)
 				KUNIT_EXPECT_TRUE(test, iw_wait("U"));
 			iw_report_in(test, from, it.id, IW_CM_EVENT_DISCONNECT, 0);
 			iw_report_in(test, from, it.id, IW_CM_EVENT_CLOSE, 0);
-			/* What comes after the end is of no connection. */
+			/* Reports after the end belong to no connection. */
 			iw_report_in(test, from, it.id, IW_CM_EVENT_ESTABLISHED, 0);
 			iw_report_in(test, from, it.id, IW_CM_EVENT_CLOSE, 0);
 			KUNIT_EXPECT_TRUE_MSG(test, iw_wait("UC"), "%d, %s", moment,
@@ -94,7 +100,7 @@ static void fix_2_work_objects_reused(struct kunit *test)
 	}
 }
 
-/* And by the connections that one id makes, one after the other. */
+/* The work object is used again by the successive connections of one id. */
 static void fix_2_work_objects_reused_by_the_next_connection(struct kunit *test)
 {
 	int i;
@@ -124,7 +130,10 @@ static int crowd_handler(struct iw_cm_id *cm_id, struct iw_cm_event *event)
 	return 0;
 }
 
-/* Which of @n goes @i-th: from the front, the back, the middle, or by strides. */
+/*
+ * Returns which of @n is destroyed @i-th: from the front, the back, the middle, or by
+ * strides.
+ */
 static int leaver(int order, int i, int n)
 {
 	switch (order) {
@@ -139,7 +148,10 @@ static int leaver(int order, int i, int n)
 	}
 }
 
-/* All wait to be told, half of them go: the others are told, and none twice. */
+/*
+ * All ids have a report queued when half of them are destroyed: the others get their
+ * event, and none gets it twice.
+ */
 static void crowd_thins(struct kunit *test, int order)
 {
 	struct iw_cm_id *crowd[CROWD];
@@ -183,7 +195,7 @@ static void fix_3_list_corruption(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_alive(), alive);
 }
 
-/* The same of requests, whose works are of one listener, that goes in between. */
+/* The same with requests of one listener, which is destroyed first. */
 static void fix_3_list_corruption_of_a_listener(struct kunit *test)
 {
 	int order, i;

@@ -3,8 +3,8 @@
 #define IBEX_IWCM_TEST_H
 
 /*
- * One fake iWARP adapter with a QP.  The test is the provider: it says what the
- * verbs answer and do, and reports events by iw_report() when it likes to.
+ * One fake iWARP adapter with a QP.  The test is the provider: it sets what the verbs
+ * do and return, and reports events with iw_report().
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -24,11 +24,11 @@ struct iw_test {
 	/* The consumer */
 	struct iw_cm_id *id;		/* the connection's, made by iw_id() or a request */
 	struct iw_cm_id *listener;
-	struct iw_cm_id *requests[IW_MANY];	/* all that came with a request */
+	struct iw_cm_id *requests[IW_MANY];	/* the ids of all requests */
 	int nr_requests;
-	int on_request;			/* the handler's answer to each */
+	int on_request;			/* the handler's result for each */
 	char destroy_on;		/* letter of an event */
-	char fail_on;			/* likewise: the handler answers an error */
+	char fail_on;			/* likewise: the handler returns an error */
 	bool slow;			/* the handler sleeps first */
 	bool in_handler;
 	atomic_t nr_events;
@@ -39,11 +39,11 @@ struct iw_test {
 	/* The provider */
 	void (*during[FAKE_IW_VERBS])(struct iw_cm_id *cm_id);
 	int answer[FAKE_IW_VERBS];
-	struct iw_cm_id *held;		/* that it has a reference on */
+	struct iw_cm_id *held;		/* that the provider has a reference on */
 	u32 qpn, ord, ird;		/* of the last connect or accept */
 	u8 sent[256];			/* private data of the last verb */
 	u16 sent_len;
-	int seen;			/* by what ran during a verb */
+	int seen;			/* set by a callback in during[] */
 };
 
 extern struct iw_test it;
@@ -57,7 +57,7 @@ int iw_accept_id(struct iw_cm_id *cm_id);
 int iw_report(struct iw_cm_id *cm_id, enum iw_cm_event_type type, int status,
 	      const char *data);
 int iw_request(const char *data);
-void iw_let_go(void);		/* the provider's reference */
+void iw_let_go(void);		/* drops the provider's reference */
 bool iw_wait(const char *events);
 void iw_forget(void);
 void iw_quiesce(void);
@@ -65,10 +65,10 @@ int iw_listen_on(int backlog);
 int iw_calls(enum fake_iw_verb verb);
 enum ib_qp_state iw_qp_state(void);
 int iw_qp_refs(void);
-/* Brings @it.id into a state; iw_be() asserts it. */
+/* Brings it.id into @state, and asserts that. */
 void iw_be(struct kunit *test, enum iwcm_state state);
 
-/* References to the iWARP CM's module: its users', and one of each id. */
+/* Returns the references to the iWARP CM's module: its users', and one of each id. */
 int iw_alive(void);
 
 /* context.c */
@@ -76,7 +76,7 @@ enum iw_context { IW_PROCESS, IW_SOFTIRQ, IW_HARDIRQ, IW_CONTEXTS };
 
 extern const char * const iw_context_names[IW_CONTEXTS];
 
-/* A report to come; set by its user: cm_id, type, status, data. */
+/* A report that is made later; the caller sets cm_id, type, status and data. */
 struct iw_reporter {
 	struct timer_list soft;
 	struct hrtimer hard;
@@ -86,14 +86,14 @@ struct iw_reporter {
 	int status;
 	const char *data;
 	int ret;
-	bool in_context;		/* it was the right one */
+	bool in_context;		/* the context was the right one */
 };
 
 void iw_reporter_init(struct iw_reporter *reporter);
 void iw_reporter_start(struct iw_reporter *reporter, enum iw_context from,
 		       unsigned int us);
 void iw_reporter_stop(struct iw_reporter *reporter);
-/* All of it. */
+/* Makes a report from a context, waits for it, and returns its result. */
 int iw_report_in(struct kunit *test, enum iw_context from, struct iw_cm_id *cm_id,
 		 enum iw_cm_event_type type, int status);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Who may free an id, and when. */
+/* The lifetime of ids: who may free an id, and when. */
 #include "iwcm_test.h"
 #include "rescuer.h"
 
@@ -16,7 +16,10 @@ static void an_id_goes_while_its_handler_runs(struct kunit *test)
 	it.id = NULL;
 }
 
-/* The provider has not heard of it yet, or reports what was under way. */
+/*
+ * The provider does not know yet that the id is destroyed, or reports what was in
+ * progress.
+ */
 static void reports_after_an_id_is_gone(struct kunit *test)
 {
 	static const struct {
@@ -52,7 +55,7 @@ static void reports_after_an_id_is_gone(struct kunit *test)
 	}
 }
 
-/* Not even the adapter need be there when the provider lets go. */
+/* Even the adapter may be gone when the provider drops its reference. */
 static void an_id_outlives_its_adapter(struct kunit *test)
 {
 	struct iw_cm_id *held;
@@ -66,7 +69,10 @@ static void an_id_outlives_its_adapter(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, iw_init(test), 0);
 }
 
-/* A provider calls code of the module, which must not go before it lets go. */
+/*
+ * A provider calls code of the module, which must stay until the provider drops its
+ * reference.
+ */
 static void an_id_keeps_the_module(struct kunit *test)
 {
 	int alive = iw_alive();
@@ -81,7 +87,10 @@ static void an_id_keeps_the_module(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_alive(), alive);
 }
 
-/* A provider that loses its connections, and never says so. */
+/*
+ * Destruction does not wait for a provider that loses its connections and never reports
+ * it.
+ */
 static void destruction_does_not_wait_for_the_provider(struct kunit *test)
 {
 	unsigned long start;
@@ -138,7 +147,7 @@ static const struct told told[] = {
 	{ 'C', IWCM_CLOSING, IW_CM_EVENT_CLOSE, 0 },
 };
 
-/* And what would have followed is not told. */
+/* An id that its handler ends gets no further event. */
 static void handlers_that_end_ids(struct kunit *test, bool destroy, bool fail)
 {
 	int i;
@@ -172,7 +181,7 @@ static void handlers_answer_errors(struct kunit *test)
 	handlers_that_end_ids(test, false, true);
 }
 
-/* The answer of a handler that has destroyed its id says nothing. */
+/* The result of a handler that has destroyed its id is ignored. */
 static void handlers_do_both(struct kunit *test)
 {
 	handlers_that_end_ids(test, true, true);
@@ -189,7 +198,9 @@ static void a_handler_destroys_its_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_iwcm(it.listener)->untold), 1u);
 }
 
-/* Storage over RDMA is reconnected to write out what memory is needed for. */
+/*
+ * Storage over RDMA reconnects in order to write out dirty memory when memory is short.
+ */
 static void connections_need_no_new_worker(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, has_rescuer("iw_cm"));

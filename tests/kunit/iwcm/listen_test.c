@@ -64,7 +64,10 @@ static void establish_and_outlast_the_handler(struct iw_cm_id *cm_id)
 	it.seen = atomic_read(&it.nr_events);
 }
 
-/* The work that told of the request is there to tell more, and must not yet. */
+/*
+ * The id's work, which runs the request's handler, could deliver more events, but must
+ * not do so before the accept returns.
+ */
 static void an_accept_beside_the_requests_handler(struct kunit *test)
 {
 	it.during[FAKE_IW_ACCEPT] = establish_and_outlast_the_handler;
@@ -90,7 +93,7 @@ static void the_accept_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
 	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "");
-	/* The provider has done away with the request. */
+	/* The provider has dropped the request. */
 	KUNIT_EXPECT_EQ(test, iw_accept_id(it.id), -EINVAL);
 	KUNIT_EXPECT_EQ(test, iw_cm_reject(it.id, NULL, 0), -EINVAL);
 }
@@ -117,7 +120,7 @@ static void the_peer_goes_while_asked_about(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iw_calls(FAKE_IW_REJECT), 0);
 }
 
-/* It was gone before the consumer was asked at all. */
+/* The peer closes while the request's handler runs: the consumer gets both events. */
 static void a_request_closed_before_it_is_told(struct kunit *test)
 {
 	struct iw_cm_id *cm_id;
@@ -169,7 +172,7 @@ static void the_backlog_is_full(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, iw_listen_on(3), 0);
 	it.on_request = -EBUSY;
-	/* They are not told before this task sleeps. */
+	/* The requests are not delivered before this task sleeps. */
 	KUNIT_EXPECT_EQ(test, iw_request("1"), 0);
 	KUNIT_EXPECT_EQ(test, iw_request("2"), 0);
 	KUNIT_EXPECT_EQ(test, iw_request("3"), 0);
@@ -221,7 +224,7 @@ static void the_provider_cannot_listen(struct kunit *test)
 	it.during[FAKE_IW_LISTEN] = request_now;
 	it.on_request = -EAGAIN;
 	KUNIT_EXPECT_EQ(test, iw_cm_listen(cm_id, 1), -EADDRINUSE);
-	/* It was reported before that, and is done with. */
+	/* The request was reported before the failure, and has been rejected. */
 	KUNIT_EXPECT_EQ(test, it.seen, 0);
 	KUNIT_EXPECT_EQ(test, iw_calls(FAKE_IW_REJECT), 1);
 	it.id = NULL;
@@ -242,7 +245,7 @@ static void reject_slowly(struct iw_cm_id *cm_id)
 	atomic_inc(&rejected);
 }
 
-/* None was told yet: each is refused, once. */
+/* None of the requests is delivered yet: each is rejected, once. */
 static void a_listener_goes_with_requests_waiting(struct kunit *test)
 {
 	int i;
@@ -255,16 +258,22 @@ static void a_listener_goes_with_requests_waiting(struct kunit *test)
 	atomic_set(&rejected, 0);
 	iw_destroy_cm_id(it.listener);
 	it.listener = NULL;
-	/* What the provider reports while it stops is its own to refuse. */
+	/*
+	 * A request that the provider reports while it stops listening is the
+	 * provider's to reject.
+	 */
 	KUNIT_EXPECT_EQ(test, it.seen, -ECONNREFUSED);
 	KUNIT_EXPECT_STREQ(test, it.events, "");
-	/* All by now: the adapter may go with its listener. */
+	/* All are rejected by now: the adapter may be removed after its listener. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&rejected), 30);
 	iw_quiesce();
 	KUNIT_EXPECT_STREQ(test, it.events, "");
 }
 
-/* Some are being told: their handlers have returned when the listener is gone. */
+/*
+ * Some requests are being delivered: their handlers have returned when the listener's
+ * destruction returns.
+ */
 static void a_listener_goes_while_requests_are_told(struct kunit *test)
 {
 	int i, told;
@@ -286,7 +295,7 @@ static void a_listener_goes_while_requests_are_told(struct kunit *test)
 	it.id = NULL;
 }
 
-/* Connections do not need the listener that they came by. */
+/* Connections do not need the listener of their requests. */
 static void a_listener_goes_before_its_connections(struct kunit *test)
 {
 	iw_be(test, IWCM_ACCEPTING);

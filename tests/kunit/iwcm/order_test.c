@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the provider reports and what the consumer calls, in every order, the
- * reports from each context.  What must come of it is said by the few rules of
- * follow(), not by the table of states.
+ * The provider's reports and the consumer's calls in every order, the reports from each
+ * context.  The expected results follow from the few rules of follow(), not from the
+ * table of states.
  */
 #include "iwcm_test.h"
 
@@ -37,7 +37,7 @@ static const struct order orders[] = {
 	  { ACCEPT, REJECT, ESTABLISHED, CLOSE } },
 };
 
-/* How it must be. */
+/* The expected state of an id. */
 struct rules {
 	enum { ASKED, TRYING, UP, OVER } phase;
 	bool gone;
@@ -51,9 +51,10 @@ static void tells(struct rules *rules, char letter)
 }
 
 /*
- * An attempt has one outcome.  An end is told once, of what did not fail before.
- * Who has asked gets an answer, once.  Nothing can be ended that is not up yet,
- * and to end what is over is no error.  After its destruction an id tells nothing.
+ * An attempt has one outcome.  An end is reported once, unless the attempt failed
+ * before.  A request is accepted or rejected once.  A connection that is not up yet
+ * cannot be disconnected; to disconnect one that is over is no error.  An id that is
+ * destroyed has no events.
  */
 static int follow(struct rules *rules, enum step step)
 {
@@ -123,13 +124,16 @@ static int take(struct kunit *test, enum step step, enum iw_context from)
 	}
 }
 
-/* A provider reports on ids it was given; a consumer calls on those it has. */
+/*
+ * Returns whether the step is possible: a provider reports on ids that it was given, a
+ * consumer calls for ids that it has.
+ */
 static bool possible(enum step step)
 {
 	return step <= CLOSE ? !!it.held : !!it.id;
 }
 
-/* The @k-th permutation. */
+/* Writes the @k-th permutation of the steps to @out. */
 static void permute(const struct order *order, unsigned int k, enum step *out)
 {
 	enum step left[MOST_STEPS];
@@ -144,14 +148,17 @@ static void permute(const struct order *order, unsigned int k, enum step *out)
 	}
 }
 
-/* All that waits to be told is; who has no provider yet was told before. */
+/*
+ * Waits until all events are delivered; the event of an id without a provider already
+ * is.
+ */
 static void quiesce(void)
 {
 	if (it.held)
 		flush_work(&to_iwcm(it.held)->work);
 }
 
-/* As if it had just begun, on the same adapter. */
+/* Destroys all ids; the adapter stays. */
 static void clean_up(void)
 {
 	if (it.id)
@@ -191,7 +198,7 @@ static void one_order(struct kunit *test, const struct order *order, unsigned in
 			quiesce();
 	}
 	quiesce();
-	/* Reports that its destruction overtook are not told. */
+	/* Reports that are queued when the id is destroyed are not delivered. */
 	if (at_once || !rules.gone)
 		KUNIT_EXPECT_STREQ_MSG(test, it.events, rules.told, "%s: %s, %s",
 				       order->name, letters, iw_context_names[from]);

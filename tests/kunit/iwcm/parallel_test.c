@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Consumers that block in their handlers, and what others are told meanwhile. */
+/* Consumers that block in their handlers, and the events of others meanwhile. */
 #include "iwcm_test.h"
 #include "wait.h"
 
 #define BLOCKED		100
 
-/* A connection of a consumer of its own. */
+/* A connection that has its own consumer. */
 struct party {
 	struct iw_cm_id *cm_id;
 	bool block;
@@ -48,7 +48,7 @@ static void party_end(struct party *party)
 	iw_destroy_cm_id(party->cm_id);
 }
 
-/* All but the last are in their handlers, and stay there. */
+/* Starts all parties but the last; waits until they block in their handlers. */
 static void parties_block(struct kunit *test)
 {
 	int i;
@@ -97,7 +97,7 @@ static void end_other(struct work_struct *work)
 	complete(&container_of(work, struct ending, work)->done);
 }
 
-/* Destruction waits for its own id's handler, and flushes nothing. */
+/* Destruction waits only for the handler of its own id, and flushes nothing else. */
 static void others_can_be_destroyed_meanwhile(struct kunit *test)
 {
 	struct ending ending;
@@ -116,7 +116,9 @@ static void others_can_be_destroyed_meanwhile(struct kunit *test)
 static struct party asked;
 static atomic_t refused;
 
-/* The first consumer takes its time to decide, the listener asks others. */
+/*
+ * The handler of the first request blocks; the listener's other requests are delivered.
+ */
 static int listener_handler(struct iw_cm_id *cm_id, struct iw_cm_event *event)
 {
 	if (!cmpxchg(&asked.cm_id, NULL, cm_id)) {
@@ -146,7 +148,7 @@ static void requests_of_one_listener_are_told_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&refused) == 20, 1000));
 }
 
-/* Those of one id wait for one another, however many there are. */
+/* Events of one id wait for one another. */
 static void events_of_one_id_are_told_one_by_one(struct kunit *test)
 {
 	it.hca->iw_verb = NULL;
@@ -166,7 +168,7 @@ static size_t size_of(struct iw_cm_id *cm_id)
 	return ksize(to_iwcm(cm_id));
 }
 
-/* Calls @call with every allocation of this task failing. */
+/* Expects that @call succeeds, and allocates nothing in this task. */
 #define needs_no_memory(test, call) do {				\
 	current->fail_nth = 1;						\
 	KUNIT_EXPECT_EQ(test, call, 0);					\
@@ -174,7 +176,7 @@ static size_t size_of(struct iw_cm_id *cm_id)
 	current->fail_nth = 0;						\
 } while (0)
 
-/* Neither the listener nor what comes by it is larger for a larger backlog. */
+/* Neither the listener nor the ids of its requests are larger for a larger backlog. */
 static void memory_does_not_depend_on_the_backlog(struct kunit *test)
 {
 	static const int backlogs[] = { 1, 1024, 1 << 20 };
@@ -204,7 +206,10 @@ static void memory_does_not_depend_on_the_backlog(struct kunit *test)
 	KUNIT_EXPECT_LE(test, request, 1024);
 }
 
-/* No call but iw_create_cm_id() can fail for want of memory, nor can an end. */
+/*
+ * No call except iw_create_cm_id() can fail for lack of memory, nor can the end of a
+ * connection.
+ */
 static void calls_need_no_memory(struct kunit *test)
 {
 	it.id = iw_id();

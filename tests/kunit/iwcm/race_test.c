@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ten thousand connections, half of them asked for by a peer, of several tasks at
+ * Ten thousand connections, half of them requested by a peer, made by several tasks at
  * once.  The provider reports an outcome and an end at some moment, in any context,
- * before its verb returns or after the id was destroyed; the consumer disconnects,
- * and destroys its id in a handler, by the handler's answer or from its task.  The
- * seeds are fixed.
+ * before its verb returns or after the id was destroyed; the consumer disconnects, and
+ * destroys its id in a handler, by the handler's result or from its task.  The seeds
+ * are fixed.
  */
 #include <linux/kthread.h>
 #include <linux/prandom.h>
@@ -17,7 +17,7 @@
 
 enum { OUTCOME, END, REPORTS };
 
-/* One task, its listener and its connection of the moment. */
+/* A task, its listener and its current connection. */
 struct racer {
 	struct kunit *test;
 	struct rnd_state rnd;
@@ -27,10 +27,10 @@ struct racer {
 
 	/* The consumer */
 	struct iw_cm_id *cm_id;
-	atomic_t owned;			/* 1: its consumer has it, to destroy once */
-	atomic_t inside;		/* handlers of it that run */
+	atomic_t owned;			/* 1: the consumer must destroy cm_id */
+	atomic_t inside;		/* handlers of cm_id that run */
 	bool gone;
-	u8 end_in_handler;		/* 1: destroys, 2: answers an error */
+	u8 end_in_handler;		/* 1: destroys, 2: returns an error */
 	int nr_events;
 	char events[8];
 
@@ -39,7 +39,7 @@ struct racer {
 	struct iw_cm_id *held;
 	bool passive, early, refuse;
 	int asked;			/* requests that iw_cm took */
-	atomic_t answered;		/* and that were accepted or rejected */
+	atomic_t answered;		/* requests accepted or rejected */
 };
 
 static struct racer racers[RACE_TASKS];
@@ -98,7 +98,9 @@ static int race_handler(struct iw_cm_id *cm_id, struct iw_cm_event *event)
 	return ret;
 }
 
-/* Of the requests that come at once, the first is the task's, if it has none. */
+/*
+ * The first request becomes the task's connection, if it has none; others are rejected.
+ */
 static int request_handler(struct iw_cm_id *cm_id, struct iw_cm_event *event)
 {
 	struct racer *racer = cm_id->context;
@@ -183,7 +185,10 @@ static bool begin_passive(struct racer *racer)
 	for (i = 0; i < n; i++)
 		racer->asked += !iw_report(racer->listener, IW_CM_EVENT_CONNECT_REQUEST, 0,
 					   "request");
-	/* With requests waiting, now and then; none of them is lost. */
+	/*
+	 * Now and then the listener is destroyed with requests waiting; none of them
+	 * may be lost.
+	 */
 	if (!pick(racer, 8)) {
 		iw_destroy_cm_id(racer->listener);
 		racer->listener = NULL;
@@ -210,7 +215,7 @@ static void destroy(struct racer *racer)
 		KUNIT_EXPECT_EQ(racer->test, atomic_read(&racer->inside), 0);
 		WRITE_ONCE(racer->gone, true);
 	} else {
-		/* Its handler does it. */
+		/* The handler destroys the id. */
 		KUNIT_EXPECT_TRUE(racer->test,
 				  wait_within(!atomic_read(&racer->inside), 1000));
 	}
@@ -259,7 +264,7 @@ static void one_round(struct racer *racer)
 	if (begun && !racer->early)
 		start_reports(racer, 3000);
 	pause(racer);
-	/* The handler may end it at any moment: a call is the owner's alone. */
+	/* Only the owner may call, as the handler may destroy the id at any moment. */
 	if (begun && !racer->end_in_handler && pick(racer, 2))
 		iw_cm_disconnect(racer->cm_id, pick(racer, 2));
 	pause(racer);
@@ -318,16 +323,16 @@ static void connections(struct kunit *test)
 	}
 	for (i = 0; i < RACE_TASKS; i++) {
 		wait_for_completion(&racers[i].done);
-		/* Each request that was taken was answered, and once. */
+		/* Each request that iw_cm took was accepted or rejected, exactly once. */
 		KUNIT_EXPECT_EQ(test, racers[i].asked, atomic_read(&racers[i].answered));
 	}
 	KUNIT_EXPECT_EQ(test, iw_qp_refs(), 0);
-	/* No id is left, the last but for its handler's return. */
+	/* No id is left, once the last handler has returned. */
 	KUNIT_EXPECT_TRUE(test, wait_within(iw_alive() == alive, 1000));
 	kunit_info(test, "up %d, ended %d, failed %d, ended by their handler %d",
 		   atomic_read(&seen.up), atomic_read(&seen.ended),
 		   atomic_read(&seen.failed), atomic_read(&seen.by_handler));
-	/* It was a race. */
+	/* Each outcome was frequent enough. */
 	KUNIT_EXPECT_GT(test, atomic_read(&seen.up), RACE_TASKS * RACE_ROUNDS / 10);
 	KUNIT_EXPECT_GT(test, atomic_read(&seen.ended), RACE_TASKS * RACE_ROUNDS / 10);
 	KUNIT_EXPECT_GT(test, atomic_read(&seen.failed), RACE_TASKS * RACE_ROUNDS / 40);

@@ -132,11 +132,11 @@ int iw_init(struct kunit *test)
 	return PTR_ERR_OR_ZERO(it.qp);
 }
 
-/* What a case left alive goes in an order that consumers use. */
+/* Destroys what a case left alive, in an order that consumers use. */
 void iw_exit(struct kunit *test)
 {
 	if (IS_ERR_OR_NULL(it.qp))
-		return;		/* iw_init() failed: the suite has */
+		return;		/* iw_init() failed, and so has the suite */
 	if (it.id)
 		iw_destroy_cm_id(it.id);
 	if (it.listener)
@@ -236,7 +236,7 @@ bool iw_wait(const char *events)
 	return !strcmp(it.events, events);
 }
 
-/* Long enough for whatever is queued to run. */
+/* Waits for long enough for all queued work to run. */
 void iw_quiesce(void)
 {
 	msleep(300);
@@ -247,7 +247,7 @@ int iw_calls(enum fake_iw_verb verb)
 	return atomic_read(&it.hca->iw_calls[verb]);
 }
 
-/* Each has a reference to the module. */
+/* Returns the module's reference count; each id has a reference. */
 int iw_alive(void)
 {
 	struct file *file = filp_open("/sys/module/iw_cm/refcnt", O_RDONLY, 0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The state table of iWARP ids, each state with each event, and on live ids. */
+/*
+ * The state table of iWARP ids: each state with each event, in the table and on live
+ * ids.
+ */
 #include "iwcm_test.h"
 
 /*
@@ -20,7 +23,7 @@ static const char *const expected_next[IWCM_STATES] = {
 	[IWCM_CLOSING]		= ".....CI ....CC.I I",
 };
 
-/* What the consumer is told: rePly, Established (U), Close. */
+/* The event that the consumer gets: rePly, Established (U), Close. */
 static const char *const expected_tell[IWCM_STATES] = {
 	[IWCM_IDLE]		= "....... ........ .",
 	[IWCM_LISTEN]		= "....... ........ .",
@@ -32,8 +35,8 @@ static const char *const expected_tell[IWCM_STATES] = {
 };
 
 /*
- * The QP is kept (.), kept and closed in order (s) or reset (r), let go (q), or let
- * go after a reset (!).
+ * The reference to the QP is kept (.), kept and the QP closed in order (s) or reset
+ * (r), dropped (q), or dropped after a reset (!).
  */
 static const char *const expected_qp[IWCM_STATES] = {
 	[IWCM_IDLE]		= "....... ........ .",
@@ -108,7 +111,10 @@ static void every_state_and_event(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, iwcm_step_of(0, IWCM_EVENTS));
 }
 
-/* No transition into a state without a QP keeps one. */
+/*
+ * A transition drops the reference to the QP exactly if it leads from a state with a QP
+ * to one without.
+ */
 static void no_step_forgets_a_qp(struct kunit *test)
 {
 	static const u8 with_qp = BIT(IWCM_ACCEPTING) | BIT(IWCM_CONN_SENT) |
@@ -157,7 +163,7 @@ static void one_provider_event(struct kunit *test, enum iwcm_state state,
 	KUNIT_EXPECT_EQ_MSG(test, state_letters[to_iwcm(it.id)->state],
 			    next == '.' ? state_letters[state] : next, "%c, event %d",
 			    state_letters[state], pe->event);
-	/* At once, not with the consumer's handler. */
+	/* The reference is dropped at once, not with the consumer's handler. */
 	KUNIT_EXPECT_EQ_MSG(test, iw_qp_refs(),
 			    cell(expected_qp, state, pe->event) == '.' ? refs : refs - 1,
 			    "%c, event %d", state_letters[state], pe->event);
@@ -180,7 +186,7 @@ static void every_report_in_every_state(struct kunit *test)
 	}
 }
 
-/* Requests are a listener's; others leave them to the provider. */
+/* Only a listener takes requests; other ids leave them to the provider. */
 static void a_request_in_every_state(struct kunit *test)
 {
 	enum iwcm_state s;
@@ -265,7 +271,10 @@ static void every_call_in_every_state(struct kunit *test)
 	}
 }
 
-/* Destroyed in each state: the peer is told as it must be, nothing is left. */
+/*
+ * An id is destroyed in each state: a request is rejected, listening stops, a
+ * connection is reset, and no reference is left.
+ */
 static void every_state_can_be_left(struct kunit *test)
 {
 	int s, rejects, unlistens;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Two adapters with an agent each, and what they tell each other. */
+/* Two adapters with an agent each, and the MADs that they exchange. */
 #include "mad_test.h"
 
 static void note(struct mad_side *side, char c)
@@ -12,7 +12,7 @@ void mad_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
 	struct mad_side *side = agent->context;
 
-	/* A response that the server made owns its address handle. */
+	/* A response made by the server has an address handle of its own. */
 	if (wc->send_buf->context[0]) {
 		rdma_destroy_ah(wc->send_buf->ah, RDMA_DESTROY_AH_SLEEPABLE);
 		ib_free_send_mad(wc->send_buf);
@@ -313,7 +313,7 @@ u64 mad_counter(struct ib_mad_agent *agent, enum ibmad_counter counter)
 	return sum;
 }
 
-/* Rounding by the timer wheel: an eighth at most, and some jiffies. */
+/* The timer wheel may add up to an eighth, and some jiffies. */
 void mad_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 		   unsigned int ms)
 {
@@ -325,7 +325,7 @@ void mad_expect_ms(struct kunit *test, unsigned long since, unsigned long until,
 
 void mad_fire_late(struct ibmad_send *send)
 {
-	refcount_inc(&send->refs);	/* the timer's, which it puts */
+	refcount_inc(&send->refs);	/* the timer's reference, put by it */
 	local_bh_disable();
 	send->timer.function(&send->timer);
 	local_bh_enable();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What librdmacm does: commands, one write() each. */
+/* The commands that librdmacm sends, one write() each. */
 #include <linux/anon_inodes.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
@@ -71,7 +71,7 @@ int chan_write(struct chan *chan, u32 cmd, const void *body, size_t in, size_t o
 	} *msg;
 	ssize_t ret;
 
-	/* Not to be an allocation that a test makes fail. */
+	/* This must not be an allocation that a test makes fail. */
 	msg = kzalloc(sizeof(*msg), GFP_KERNEL | __GFP_NOFAIL);
 	msg->hdr.cmd = cmd;
 	msg->hdr.in = in;
@@ -144,7 +144,7 @@ int chan_listen(struct chan *chan, u32 id, u32 backlog)
 
 static void fill_param(struct chan *chan, struct rdma_ucm_conn_param *param)
 {
-	/* 24 bits count. */
+	/* Only the lower 24 bits count. */
 	param->qp_num = chan->qp_num ?: 0x7f000123 + chan->nr_qps++;
 	param->responder_resources = 2;
 	param->initiator_depth = 3;
@@ -196,7 +196,7 @@ int chan_disconnect(struct chan *chan, u32 id)
 	return chan_do(chan, DISCONNECT, cmd, 0);
 }
 
-/* The value lies behind the response. */
+/* The value is at the place of the response, which this command does not have. */
 int chan_option(struct chan *chan, u32 id, u32 level, u32 name, const void *value,
 		u32 len)
 {
@@ -280,7 +280,7 @@ bool chan_expect(struct kunit *test, struct chan *chan, enum rdma_cm_event_type 
 	return event->event == type;
 }
 
-/* Whatever is on its way has time to come. */
+/* Gives events in progress time to arrive, and returns whether there is none. */
 bool chan_is_empty(struct chan *chan)
 {
 	struct rdma_ucm_event_resp event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Events: their order, who gets them, and what becomes of those that nobody reads. */
+/* Events: their order, which reader gets them, and what becomes of unread ones. */
 #include <linux/sched/signal.h>
 #include <linux/poll.h>
 #include "ucm_test.h"
@@ -9,7 +9,7 @@ static bool readable(struct chan *chan)
 	return ucm_fops.poll(chan->filp, NULL) == (EPOLLIN | EPOLLRDNORM);
 }
 
-/* Resolves one id after the other, whose events stay unread. */
+/* Resolves one id after the other and leaves their events unread. */
 static void pend_events(struct kunit *test, struct chan *chan, u32 *ids, int nr)
 {
 	struct ucm_hosts *host = test->priv;
@@ -47,7 +47,7 @@ static void all_ids_of_a_file_in_one_order(struct kunit *test)
 	pend_events(test, &host->client, ids, 4);
 	KUNIT_EXPECT_TRUE(test, readable(&host->client));
 	KUNIT_EXPECT_FALSE(test, readable(&host->server));
-	/* The second events come behind all the first. */
+	/* The second events follow all the first ones. */
 	for (i = 3; i >= 0; i--) {
 		KUNIT_ASSERT_EQ(test, chan_route(&host->client, ids[i]), 0);
 		msleep(300);
@@ -70,7 +70,10 @@ static void an_id_is_destroyed_with_its_events(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->client, ids[2], &reported), -ENOENT);
 }
 
-/* What the process could not take is the next it gets, and counts once. */
+/*
+ * An event that cannot be written to the process's memory is the next that it reads,
+ * and counts once.
+ */
 static void an_event_that_cannot_be_told(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -100,13 +103,15 @@ static void a_request_that_cannot_be_told(struct kunit *test)
 	host->server.bad_resp = true;
 	KUNIT_EXPECT_EQ(test, chan_read(&host->server, &event), -EFAULT);
 	host->server.bad_resp = false;
-	/* Its id is not the process's yet. */
+	/* The request's id does not belong to the process yet. */
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->server, host->id + 1, NULL), -ENOENT);
 	KUNIT_ASSERT_TRUE(test, chan_expect(test, &host->server,
 					    RDMA_CM_EVENT_CONNECT_REQUEST, &event));
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->server, host->listener, &reported), 0);
 	KUNIT_EXPECT_EQ(test, reported, 1);
-	/* Who was told owns it, whatever became of the listener. */
+	/*
+	 * The process that has read the request owns its id, even without the listener.
+	 */
 	KUNIT_EXPECT_EQ(test, chan_accept(&host->server, event.id, 'S'), 0);
 	KUNIT_EXPECT_TRUE(test, chan_expect(test, &host->client,
 					    RDMA_CM_EVENT_CONNECT_RESPONSE, NULL));
@@ -128,7 +133,7 @@ static void requests_beyond_the_backlog(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, chan_expect(test, &host->client, RDMA_CM_EVENT_REJECTED,
 					    &event));
 	KUNIT_EXPECT_EQ(test, event.uid, 102);
-	/* Who is read makes room. */
+	/* A request that is read makes room in the backlog. */
 	KUNIT_ASSERT_TRUE(test, chan_expect(test, &host->server,
 					    RDMA_CM_EVENT_CONNECT_REQUEST, NULL));
 	ids[2] = resolve_one(test, RDMA_PS_TCP, 103);
@@ -140,7 +145,7 @@ static void requests_beyond_the_backlog(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, chan_is_empty(&host->server));
 }
 
-/* A listener that could not listen keeps what it had. */
+/* A second listen fails, and the backlog stays. */
 static void a_second_listen(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -215,7 +220,7 @@ static void readers_wait(struct kunit *test)
 	pend_events(test, &host->client, ids, 2);
 	for (i = 0; i < 2; i++)
 		KUNIT_EXPECT_EQ(test, race_join(test, &r[i]), 0);
-	/* Each got one. */
+	/* Each reader got one event. */
 	KUNIT_EXPECT_EQ(test, r[0].event.uid + r[1].event.uid, 201);
 	host->client.filp->f_flags |= O_NONBLOCK;
 }
@@ -233,7 +238,10 @@ static void a_waiting_reader_is_interrupted(struct kunit *test)
 	host->client.filp->f_flags |= O_NONBLOCK;
 }
 
-/* Events of one id are told from its handler while others read and destroy. */
+/*
+ * Events of an id are queued by its handler while one task reads and another destroys
+ * the id.
+ */
 static void destroys_race_with_reads(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -261,7 +269,7 @@ static void destroys_race_with_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_read(&host->client, &event), -EAGAIN);
 }
 
-/* ---- the device goes ---- */
+/* ---- the device is removed ---- */
 
 static void a_device_goes_under_its_ids(struct kunit *test)
 {
@@ -284,7 +292,7 @@ static void a_device_goes_under_its_ids(struct kunit *test)
 	ib_free_cq(side->cq);
 	ib_dealloc_pd(side->pd);
 	side->cq = NULL;
-	/* Nobody reads meanwhile: it does not wait for the process. */
+	/* No event is read meanwhile: removal does not wait for the process. */
 	fake_hca_destroy(side->hca);
 	side->hca = NULL;
 
@@ -306,7 +314,7 @@ static void a_device_goes_under_its_ids(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->server, unread, NULL), 0);
 }
 
-/* A link address that changes often is told of as often as the process looks. */
+/* However often a link address changes, there is only one unread event of it. */
 static void address_changes_do_not_pile_up(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Each allocation of each path fails once; what was there before is there after. */
+/* Each allocation of each code path fails once; afterwards everything is as before. */
 #include <net/ipv6.h>
 #include "ucm_test.h"
 
@@ -31,7 +31,10 @@ static int create_once(struct kunit *test)
 
 static void an_id(struct kunit *test)
 {
-	/* Ours and rdma_cm's; the number's place is there already. */
+	/*
+	 * The ids of rdma_ucm and of rdma_cm; the place of the number is allocated
+	 * already.
+	 */
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, create_once), 2);
 }
 
@@ -104,13 +107,14 @@ static int path_once(struct kunit *test)
 
 static void a_path(struct kunit *test)
 {
-	/* The event, the record. */
+	/* The event and the path record. */
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, path_once), 2);
 }
 
 /*
- * A request for which there is no memory is refused, and its id is rdma_cm's to end.
- * Told by hand: from a worker, allocations of all that a request does would fail.
+ * A request for which there is no memory is refused, and rdma_cm destroys its id.  The
+ * test calls the handler itself: in a worker, the other allocations of a request would
+ * fail, too.
  */
 static int request_once(struct kunit *test)
 {
@@ -150,7 +154,7 @@ static void a_request(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, request_once), 2);
 }
 
-/* What comes from a worker: an event is told, whatever fails meanwhile. */
+/* Events that a worker reports are queued, whatever allocation fails meanwhile. */
 static void resolve_once(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The process, its channels, and how far its connections are. */
+/* The process, its channels, and its connections up to each stage. */
 #include "ucm_test.h"
 
 static int hosts_start(struct kunit *test, int (*init)(struct kunit *, struct cma_pair *))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What no good program sends, and what other programs of the ABI do. */
+/*
+ * Input that no correct program sends, and the lengths that older and newer programs
+ * use.
+ */
 #include <linux/cred.h>
 #include "ucm_test.h"
 
@@ -8,9 +11,9 @@
 struct form {
 	const char *name;
 	u16 size;		/* of the struct */
-	u16 optional;		/* how much of its end older programs lack */
-	u16 resp;		/* the least of the response; 0: there is none */
-	u16 id_at;		/* where in it the id is; 0xffff: there is none */
+	u16 optional;		/* bytes at its end that older programs lack */
+	u16 resp;		/* minimum of the response; 0: there is none */
+	u16 id_at;		/* offset of the id; 0xffff: there is none */
 };
 
 #define FORM(type, resp, id) { #type, sizeof(struct rdma_ucm_##type), 0, resp, id }
@@ -66,7 +69,7 @@ static void what_is_no_command(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, chan_raw(&host->client, &hdr, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, chan_raw(&host->client, &hdr, sizeof(hdr) - 1), -EINVAL);
-	/* More is announced than there is. */
+	/* The header announces more than there is. */
 	KUNIT_EXPECT_EQ(test, chan_raw(&host->client, &hdr, sizeof(hdr)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, chan_write(&host->client, NR_COMMANDS, body, 64, 64),
 			-EINVAL);
@@ -125,7 +128,7 @@ static void each_response_too_short(struct kunit *test)
 	}
 }
 
-/* Makes each command one that fails for its id alone. */
+/* Fills in each command so that it fails because of its id only. */
 static void fill_rest(u8 *body, u32 cmd)
 {
 	struct sockaddr_storage addr;
@@ -204,7 +207,7 @@ static void each_command_for_another_files_id(struct kunit *test)
 	expect_for_id(test, &host->server, id, -ENOENT);
 }
 
-/* What needs a device says so; nothing else happens to the id. */
+/* Commands in the wrong state fail and do not change the id. */
 static void commands_in_the_wrong_state(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -231,7 +234,7 @@ static void commands_in_the_wrong_state(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_accept(chan, id, 'X'), -EINVAL);
 	connect.id = id;
 	KUNIT_EXPECT_EQ(test, chan_do(chan, CONNECT, connect, 0), -EINVAL);
-	/* The name it was accepted under in vain is not its. */
+	/* The uid of the failed accept has not become the id's. */
 	KUNIT_EXPECT_EQ(test, chan_resolve(chan, id, NULL,
 					   cma_sin(&addr, host->pair.server.ip4, 1)), 0);
 	KUNIT_EXPECT_TRUE(test, chan_expect(test, chan, RDMA_CM_EVENT_ADDR_RESOLVED, NULL));
@@ -281,7 +284,7 @@ static void port_spaces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_create(&host->client, RDMA_PS_IPOIB, 'C', &id), 0);
 }
 
-/* An id that the process cannot know of is not there. */
+/* If the response cannot be written, there is no id. */
 static void an_id_that_cannot_be_told(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -294,7 +297,7 @@ static void an_id_that_cannot_be_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->client, id + 1, NULL), -ENOENT);
 	KUNIT_ASSERT_EQ(test, chan_create(&host->client, RDMA_PS_TCP, 'C', &next), 0);
 	KUNIT_EXPECT_EQ(test, next, id + 1);
-	/* Its end is one all the same. */
+	/* A destruction takes effect even if its response cannot be written. */
 	host->client.bad_resp = true;
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->client, id, NULL), -EFAULT);
 	host->client.bad_resp = false;
@@ -328,7 +331,7 @@ static void lengths_of_other_programs(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, chan_write(&host->client, RDMA_USER_CM_CMD_CONNECT, &connect,
 					 sizeof(connect), 0), 0);
 	msleep(1000);
-	/* Only as far as there is room. */
+	/* The response is written only as far as there is room. */
 	KUNIT_ASSERT_EQ(test, clear_user((void __user *)chan_resp_at(&host->server),
 					 sizeof(event)), 0ul);
 	KUNIT_ASSERT_EQ(test, chan_do(&host->server, GET_EVENT, get, UCM_EVENT_MIN), 0);

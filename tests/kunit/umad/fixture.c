@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Where the two processes sit: devices, files, memory, and what they write. */
+/* The two processes: their devices, files, memory, and the MADs that they write. */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/kthread.h>
@@ -23,7 +23,7 @@ unsigned long fixture_mmap(struct kunit *test, struct file *file, unsigned long 
 
 	addr = kunit_vm_mmap(test, file, 0, size, prot,
 			     file ? MAP_SHARED : MAP_ANONYMOUS | MAP_PRIVATE, 0);
-	/* KUnit takes a reference on the mm it makes, which nobody would put. */
+	/* KUnit takes a reference on the mm that it creates, and does not drop it. */
 	if (!had_mm && current->mm)
 		mmdrop(current->mm);
 	KUNIT_ASSERT_NE(test, addr, 0ul);
@@ -63,7 +63,10 @@ static const struct file_operations fixture_page_fops = {
 	.mmap = fixture_page_mmap,
 };
 
-/* Valid until the case ends: the process goes later than it, but touches no more. */
+/*
+ * Valid until the case ends: the process exists for longer, but does not access it any
+ * more.
+ */
 void fixture_page_map(struct kunit *test, struct fixture_page *page, unsigned long prot)
 {
 	struct file *file;
@@ -340,7 +343,7 @@ int fixture_init(struct kunit *test)
 		return ret;
 	ends.ida = fixture_register(&ends.a, TEST_CLASS, 0, 0, 0);
 	ends.idb = fixture_register(&ends.b, TEST_CLASS, IB_MGMT_METHOD_GET, 0, 0);
-	/* The SA client's, of the SM, come by themselves. */
+	/* ib_sa creates its address handle to the SM by itself: wait for it. */
 	msleep(100);
 	ends.a.other_ahs = atomic_read(&ends.a.hca->alive[FAKE_AH]);
 	ends.b.other_ahs = atomic_read(&ends.b.hca->alive[FAKE_AH]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* issm devices: the IsSM bit, and who may have it. */
+/* issm devices: the IsSM bit, and which ports have it. */
 #include "umad_test.h"
 
-#define PORTS	1100		/* more than Linux once had room for */
+#define PORTS	1100		/* more than Linux once supported */
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -87,7 +87,7 @@ static int count_modify(struct ib_device *ibdev, u32 port_num, int mask,
 	return 0;
 }
 
-/* The bit is cleared, too: a device may go from one namespace to another. */
+/* Removal also clears the bit, as the device may be moved to another namespace. */
 static void removal_takes_it_from_all(struct kunit *test)
 {
 	struct fixture_waiter waiter = { .fn = open_issm, .name = name };
@@ -140,7 +140,7 @@ static void only_a_subnet_has_one(struct kunit *test)
 	fake_hca_destroy(roce);
 }
 
-/* A switch has one port for MADs: 0. */
+/* A switch has one port for MADs, port 0. */
 static void a_switch_has_one_at_port_0(struct kunit *test)
 {
 	static const struct fake_hca_params params = {
@@ -160,7 +160,7 @@ static void a_switch_has_one_at_port_0(struct kunit *test)
 	fake_hca_destroy(sw);
 }
 
-/* As adapters that are split into thousands of scalable functions have. */
+/* Adapters that are split into thousands of scalable functions have as many ports. */
 static void there_are_numbers_for_thousands_of_ports(struct kunit *test)
 {
 	int *numbers = kunit_kcalloc(test, PORTS, sizeof(*numbers), GFP_KERNEL);

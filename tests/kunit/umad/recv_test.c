@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* read() and poll(): transfers in pieces, bad buffers, and the bound of what waits. */
+/* read() and poll(): transfers in pieces, bad buffers, and the limit of unread MADs. */
 #include <linux/poll.h>
 #include <linux/uaccess.h>
 #include "umad_test.h"
@@ -34,13 +34,16 @@ static void transfer(struct kunit *test, int ida, int idb, size_t len)
 	KUNIT_ASSERT_EQ(test, fixture_write(&ends.a, size), 64 + size);
 	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.b));
 	if (len > DATA) {
-		/* Too long: the header tells, and the first segment is there. */
+		/*
+		 * The buffer is too short: the header has the length, and the first
+		 * segment follows.
+		 */
 		KUNIT_EXPECT_EQ(test, fixture_read(&ends.b, IB_MGMT_MAD_SIZE), -ENOSPC);
 		KUNIT_EXPECT_EQ(test, fixture_mad->hdr.length, 64 + size);
 		KUNIT_EXPECT_EQ(test, fixture_mad->mad.mgmt_class, TEST_RMPP_CLASS);
 		KUNIT_EXPECT_TRUE(test, data_is_right(0, DATA));
 		KUNIT_EXPECT_EQ(test, fixture_read(&ends.b, size - 1), -ENOSPC);
-		/* Not even that fits. */
+		/* Not even the first segment fits. */
 		KUNIT_EXPECT_EQ(test, fixture_read(&ends.b, IB_MGMT_MAD_SIZE - 1), -EINVAL);
 	}
 	KUNIT_EXPECT_EQ(test, fixture_read(&ends.b, size), 64 + size);
@@ -64,16 +67,16 @@ static void transfers_are_read_whole(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, idb, 1);
 	for (i = 0; i < ARRAY_SIZE(lens); i++)
 		transfer(test, ida, idb, lens[i]);
-	/* No response comes: that is what the sender reads. */
+	/* No response arrives: the sender reads a timeout. */
 	KUNIT_EXPECT_TRUE(test, fixture_wait(&ends.a));
 	KUNIT_EXPECT_EQ(test, fixture_read(&ends.a, IB_MGMT_MAD_SIZE), 64 + 24);
 	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.status, ETIMEDOUT);
-	/* Headers that are cut off are none. */
+	/* A header that is cut off is refused. */
 	fixture_transfer(ida, &ends.b, IB_MGMT_METHOD_GET, 1, 0);
 	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_VENDOR_HDR - 1), -EINVAL);
 }
 
-/* Who does RMPP itself has its MADs sent and received as they are. */
+/* MADs of a process that does RMPP itself are sent and received unchanged. */
 static void a_process_may_do_rmpp_itself(struct kunit *test)
 {
 	int ida, idb, i;
@@ -82,7 +85,7 @@ static void a_process_may_do_rmpp_itself(struct kunit *test)
 	idb = fixture_register(&ends.b, TEST_RMPP_CLASS, IB_MGMT_METHOD_GET, 1,
 			       IB_USER_MAD_USER_RMPP);
 	for (i = 1; i <= 3; i++) {
-		/* Segments have one TID, and are not alike for that. */
+		/* Segments have the same TID, but are no duplicates. */
 		fixture_transfer(ida, &ends.b, IB_MGMT_METHOD_GET, 7, 10);
 		fixture_mad->rmpp.rmpp_hdr.seg_num = cpu_to_be32(i);
 		KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 320);
@@ -93,12 +96,12 @@ static void a_process_may_do_rmpp_itself(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fixture_mad->rmpp.rmpp_hdr.rmpp_rtime_flags,
 				IB_MGMT_RMPP_FLAG_ACTIVE | 5 << 3);
 	}
-	/* Too long for one. */
+	/* This is too long for one MAD. */
 	fixture_transfer(ida, &ends.b, IB_MGMT_METHOD_GET, 7, DATA + 1);
 	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE + 1), -EINVAL);
 }
 
-/* ACK, STOP and ABORT are no transfers, whoever does RMPP. */
+/* ACK, STOP and ABORT are not transfers, whether the kernel or the program does RMPP. */
 static void control_mads_are_sent_as_they_are(struct kunit *test)
 {
 	int ida, idb;
@@ -170,7 +173,7 @@ static void a_transfer_that_cannot_be_read_stays(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, data_is_right(0, 1000));
 }
 
-/* Regression 20: a process that does not read. */
+/* Regression 20: the unread MADs of a process that does not read are limited. */
 static void what_nobody_reads_is_bounded(struct kunit *test)
 {
 	unsigned long bound = umad_recv_bytes;
@@ -191,7 +194,7 @@ static void what_nobody_reads_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_within(unread(&ends.b) == 3, 1000));
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&ends.b.port->dropped), 15l);
 
-	/* Timeouts are held to it too. */
+	/* The limit is for timeouts, too. */
 	umad_recv_bytes = sizeof(struct umad_packet);
 	for (i = 1; i <= 3; i++) {
 		fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_SEND, i, 10);
@@ -203,7 +206,7 @@ static void what_nobody_reads_is_bounded(struct kunit *test)
 	umad_recv_bytes = bound;
 }
 
-/* Longer than the bound, but nothing else waits. */
+/* A MAD longer than the limit is kept if no other is unread. */
 static void one_mad_is_always_kept(struct kunit *test)
 {
 	unsigned long bound = umad_recv_bytes;
@@ -265,7 +268,7 @@ static void readers_wait_for_mads(struct kunit *test)
 	fixture_close(&slow);
 }
 
-/* Who sent it, to where, and how: what a response needs. */
+/* The header has the fields of the received GRH, which a response needs. */
 static void a_grh_is_told(struct kunit *test)
 {
 	struct umad_mad *mad = fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET, 1, 0);
@@ -282,14 +285,17 @@ static void a_grh_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.gid_index, 0);
 	KUNIT_EXPECT_EQ(test, memcmp(fixture_mad->hdr.gid, ends.a.hca->port[1].gids[0].raw, 16),
 			0);
-	/* A response to it gets there. */
+	/* A response with this header arrives. */
 	fixture_mad->mad.method = IB_MGMT_METHOD_GET_RESP;
 	KUNIT_EXPECT_EQ(test, fixture_write(&ends.b, IB_MGMT_MAD_SIZE), 320);
 	fixture_quiesce();
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(ends.b.hca), fake_hca_objects(ends.a.hca));
 }
 
-/* A MAD that has been received, to be received once more; or NULL. */
+/*
+ * Takes a received MAD out of the queue, to be received once more; NULL if there is
+ * none.
+ */
 static struct ib_mad_recv_wc *take_received(struct umad_end *end)
 {
 	struct umad_packet *packet;
@@ -319,7 +325,7 @@ static void what_cannot_be_kept_is_counted(struct kunit *test)
 	current->fail_nth = 0;
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&ends.b.port->dropped), 1l);
 
-	/* Sent to a GID that the port has not, or has no more. */
+	/* A MAD was sent to a GID that the port does not have, or no longer has. */
 	send_to_b(test, 2);
 	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.b));
 	recv = take_received(&ends.b);
@@ -330,7 +336,7 @@ static void what_cannot_be_kept_is_counted(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.b));
 }
 
-/* Omni-Path's LIDs do not fit the header. */
+/* Omni-Path's LIDs do not fit the header, which then has the permissive LID. */
 static void a_long_lid_is_permissive(struct kunit *test)
 {
 	struct ib_mad_agent *mad = rcu_access_pointer(ends.b.file->agents[ends.idb])->mad;

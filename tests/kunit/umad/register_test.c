@@ -9,7 +9,7 @@ static void both_abis_register(struct kunit *test)
 			1);
 	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, IB_MGMT_METHOD_SET, 0),
 			2);
-	/* Each took its own method, and only that. */
+	/* Each agent has its own method, and only that. */
 	KUNIT_EXPECT_EQ(test, fixture_register(&ends.a, TEST_CLASS, IB_MGMT_METHOD_SET, 0, 0),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, IB_MGMT_METHOD_GET, 0),
@@ -44,7 +44,7 @@ static void the_first_use_settles_the_header(struct kunit *test)
 {
 	size_t old = sizeof(struct ib_user_mad_hdr_old);
 
-	/* The ends's files began with the second ABI. */
+	/* The files of both ends were first used with the second ABI. */
 	KUNIT_EXPECT_EQ(test, umad_hdr_size(ends.a.file), old + 8);
 	KUNIT_EXPECT_EQ(test, enable_pkey(&ends.a), -EINVAL);
 
@@ -64,7 +64,7 @@ static void the_first_use_settles_the_header(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, umad_hdr_size(ends.a.file), old + 8);
 }
 
-/* A registration that is refused is no use. */
+/* A registration that is refused does not count as a use. */
 static void a_refused_registration_settles_nothing(struct kunit *test)
 {
 	fixture_close(&ends.a);
@@ -97,7 +97,7 @@ static void bad_registrations_are_refused(struct kunit *test)
 							&req, sizeof(req)), -EINVAL,
 				    "case %d", i);
 	}
-	/* The last was told which flags there are. */
+	/* The last request returned the flags that there are. */
 	KUNIT_EXPECT_EQ(test, req.flags, IB_USER_MAD_REG_FLAGS_CAP);
 	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, 0x8a, 1, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, 1, 1), -EINVAL);
@@ -143,7 +143,7 @@ static void bad_memory_registers_nothing(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cmds); i++)
 		KUNIT_EXPECT_EQ(test, filp->f_op->unlocked_ioctl(filp, cmds[i], 8),
 				-EFAULT);
-	/* It can be read, but the id not be written. */
+	/* The request can be read, but the id cannot be written. */
 	fixture_page_map(test, &page, PROT_READ);
 	memcpy(page.data, &req, sizeof(req));
 	memcpy(page.data + 100, &old, sizeof(old));
@@ -240,7 +240,10 @@ static void a_port_without_mads_has_no_device(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, umad_find_port(&ends.a.hca->ibdev, 2));
 }
 
-/* How many allocations bring a device up; @nth of them fails.  Answers NULL or it. */
+/*
+ * Creates a device with the @nth allocation failing; @used is how many were made.
+ * Returns NULL on failure.
+ */
 static struct fake_hca *create_failing(int nth, int *used)
 {
 	static const struct fake_hca_params params = {
@@ -255,7 +258,7 @@ static struct fake_hca *create_failing(int nth, int *used)
 	return one;
 }
 
-/* This client is the last: a sample of the last allocations. */
+/* This client is added last: a sample of the last allocations fails. */
 static void a_device_survives_failed_allocations(struct kunit *test)
 {
 	struct fake_hca *one;

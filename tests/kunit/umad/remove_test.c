@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The device goes while files are open. */
+/* The device is removed while files are open. */
 #include <linux/poll.h>
 #include "umad_test.h"
 
-/* b's adapter; its port's memory and the file stay. */
+/*
+ * Removes b's adapter; its port's memory and the file stay.  Returns the time it took,
+ * in ms.
+ */
 static unsigned int remove_b(void)
 {
 	unsigned long start = jiffies;
@@ -85,7 +88,7 @@ static void what_was_not_read_is_freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ends.b.file->packet_bytes, 0ul);
 }
 
-/* The provider loses completions: what the MAD layer then does takes 5 s. */
+/* The provider loses completions: the MAD layer takes 5 s to get over that. */
 static void lost_completions_do_not_hold_it_up(struct kunit *test)
 {
 	ends.b.hca->hold_send_completions = true;
@@ -99,7 +102,10 @@ static void remove_b_from_memory(void *arg)
 	remove_b();
 }
 
-/* The process's memory takes its time; the removal does not wait for it. */
+/*
+ * The device is removed while a read accesses the process's memory: the removal does
+ * not wait for the read.
+ */
 static void a_read_at_work_does_not_hold_it_up(struct kunit *test)
 {
 	struct fixture_page page = { .fn = remove_b_from_memory };
@@ -109,7 +115,7 @@ static void a_read_at_work_does_not_hold_it_up(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 320);
 	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.b));
 	fixture_page_map(test, &page, PROT_READ | PROT_WRITE);
-	/* Its MAD was taken before, and is read to its end. */
+	/* The MAD left the queue before the removal, and is read to its end. */
 	KUNIT_EXPECT_EQ(test, filp->f_op->read(filp, (void __user *)
 					       (page.addr + PAGE_SIZE - 100), 320,
 					       &filp->f_pos), 320);
@@ -118,7 +124,7 @@ static void a_read_at_work_does_not_hold_it_up(struct kunit *test)
 	fixture_page_free(&page);
 }
 
-/* What could not be read cannot be put back any more. */
+/* A MAD that could not be read is freed, as it cannot be queued again. */
 static void a_read_that_fails_after_it_leaks_nothing(struct kunit *test)
 {
 	struct fixture_page page = { .fn = remove_b_from_memory, .broken = true };

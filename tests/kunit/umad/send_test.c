@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* write(): what arrives, what comes back, what is refused, what is left behind. */
+/*
+ * write(): the MADs that arrive, the responses and errors that are read, the writes
+ * that are refused, and what is left of them.
+ */
 #include "faults.h"
 #include "umad_test.h"
 
-#define SILENT	IB_MGMT_METHOD_SEND	/* nobody answers it */
+#define SILENT	IB_MGMT_METHOD_SEND	/* no process answers it */
 
-/* b's process answers what it has read. */
+/* b's process responds to the MAD that it has read. */
 static ssize_t answer(void)
 {
 	fixture_mad->mad.method |= IB_MGMT_METHOD_RESP;
@@ -31,7 +34,7 @@ static void exchange(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, be16_to_cpu(fixture_mad->hdr.lid), ends.a.hca->port[1].lid);
 	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.grh_present, 0);
 	KUNIT_EXPECT_EQ(test, fixture_mad->mad.method, IB_MGMT_METHOD_GET);
-	/* The upper half of the TID is the kernel's. */
+	/* The kernel has set the upper half of the TID. */
 	tid = be64_to_cpu(fixture_mad->mad.tid);
 	KUNIT_EXPECT_EQ(test, lower_32_bits(tid), 0x55667788u);
 	KUNIT_EXPECT_NE(test, upper_32_bits(tid), 0x11223344u);
@@ -44,7 +47,7 @@ static void exchange(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_mad->mad.method, IB_MGMT_METHOD_GET_RESP);
 	KUNIT_EXPECT_EQ(test, be64_to_cpu(fixture_mad->mad.tid), tid);
 
-	/* Nothing else, and nothing is left of the sends. */
+	/* No other MAD arrives, and nothing is left of the sends. */
 	msleep(3000);
 	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.a));
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
@@ -81,7 +84,7 @@ static void a_timeout_is_read(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.a));
 	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - start), 600u);
 	KUNIT_EXPECT_LE(test, jiffies_to_msecs(jiffies - start), 900u);
-	/* Its own header, with the status. */
+	/* The process reads its own header, with the status. */
 	KUNIT_EXPECT_EQ(test, fixture_read(&ends.a, 23), -EINVAL);
 	KUNIT_ASSERT_EQ(test, fixture_read(&ends.a, IB_MGMT_MAD_SIZE), 64 + 24);
 	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.id, ends.ida);
@@ -95,7 +98,7 @@ static void a_timeout_is_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 }
 
-/* What is cancelled is not told: the process did it itself. */
+/* Cancelled sends are not reported, as the process cancelled them itself. */
 static void unregistering_cancels(struct kunit *test)
 {
 	int i;
@@ -109,7 +112,7 @@ static void unregistering_cancels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.a, ends.ida), 0);
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.a));
-	/* So does closing. */
+	/* Closing the file cancels sends, too. */
 	ends.ida = fixture_register(&ends.a, TEST_CLASS, 0, 0, 0);
 	fixture_request(ends.ida, &ends.b, SILENT, 1, 60000);
 	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 64 + 256);
@@ -152,7 +155,10 @@ static void bad_writes_are_refused(struct kunit *test)
 		mad->hdr.grh_present = bad->grh_present;
 		mad->hdr.gid_index = bad->gid_index;
 		ret = fixture_write(&ends.a, bad->len);
-		/* Which error an address that is none gets is for the AH to say. */
+		/*
+		 * The creation of the address handle determines the error for a bad
+		 * address.
+		 */
 		KUNIT_EXPECT_TRUE_MSG(test, ret == bad->error ||
 				      (bad->grh_present && ret < 0),
 				      "case %d: %zd", i, ret);
@@ -160,7 +166,7 @@ static void bad_writes_are_refused(struct kunit *test)
 	fixture_quiesce();
 	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.b));
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
-	/* The shortest there is, filled up with zeroes. */
+	/* The shortest MAD that is accepted is filled up with zeroes. */
 	fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET, 1, 0);
 	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, 36), 64 + 36);
 	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.b));
@@ -218,11 +224,11 @@ static void replace_a(void *arg)
 	unregister_a(test);
 	KUNIT_EXPECT_EQ(test, umad_agent_register(ends.a.file, &reg, &id, &serial), 0);
 	KUNIT_EXPECT_EQ(test, id, ends.ida);
-	/* Not the one that an impatient process means. */
+	/* The serial of the old agent does not unregister the new one. */
 	KUNIT_EXPECT_EQ(test, umad_agent_unregister(ends.a.file, id, serial - 1), -EINVAL);
 }
 
-/* Memory that takes its time (userfaultfd) holds up nobody. */
+/* An agent may be unregistered while a write waits for memory (userfaultfd). */
 static void an_agent_may_go_while_its_mad_is_copied(struct kunit *test)
 {
 	static void (*const fns[])(void *) = { unregister_a, replace_a };
@@ -251,7 +257,7 @@ static ssize_t again(struct umad_end *to, u8 mgmt_class, u8 method, u64 tid)
 	return fixture_write(&ends.a, IB_MGMT_MAD_SIZE);
 }
 
-/* What responses or ACKs could be mistaken for each other's. */
+/* Sends whose responses or ACKs could be mistaken for each other's are refused. */
 static void sends_alike_are_refused(struct kunit *test)
 {
 	const u8 resp = IB_MGMT_METHOD_GET_RESP;
@@ -263,7 +269,10 @@ static void sends_alike_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, again(&ends.a, TEST_CLASS, SILENT, 9), -EINVAL);
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS + 1, SILENT, 9), 320);
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 10), 320);
-	/* The TID of a response is the requester's, so requesters differ. */
+	/*
+	 * A response has its requester's TID, so responses to different requesters may
+	 * share one.
+	 */
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, resp, 9), 320);
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, resp, 9), -EINVAL);
 	KUNIT_EXPECT_EQ(test, again(&ends.a, TEST_CLASS, resp, 9), 320);
@@ -274,7 +283,9 @@ static void sends_alike_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
 }
 
-/* Responses to one TID: peers are told apart by their GIDs if they have GRHs. */
+/*
+ * Responses with the same TID: peers are distinguished by their GIDs if they have GRHs.
+ */
 static void responses_differ_by_gid(struct kunit *test)
 {
 	struct umad_mad *mad;
@@ -309,11 +320,11 @@ static void what_the_provider_refuses_is_undone(struct kunit *test)
 	atomic_set(&ends.a.hca->fail_post_send, 1);
 	KUNIT_EXPECT_LT(test, again(&ends.b, TEST_CLASS, SILENT, 9), 0);
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
-	/* Neither is outstanding. */
+	/* Neither send is outstanding. */
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 9), 320);
 }
 
-/* A send that fails otherwise than by a timeout is not told. */
+/* A send that fails otherwise than by a timeout is not reported. */
 static void a_failed_send_is_freed(struct kunit *test)
 {
 	ends.a.hca->send_status = IB_WC_REM_OP_ERR;
@@ -326,7 +337,7 @@ static void a_failed_send_is_freed(struct kunit *test)
 
 static size_t fault_len;
 
-/* An agent of its own, so that one call leaves nothing for the next. */
+/* Uses an agent of its own, so that one call leaves nothing for the next. */
 static int write_once(struct kunit *test)
 {
 	int nth = current->fail_nth;
@@ -393,7 +404,7 @@ static void a_directed_route_reaches_the_node_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_mad->smp.data[0], 0xd0);
 	KUNIT_EXPECT_EQ(test, lower_32_bits(be64_to_cpu(fixture_mad->mad.tid)), 0x77u);
 
-	/* A route that leads nowhere. */
+	/* A route of too many hops is refused. */
 	mad = fixture_request(id, &sm, IB_MGMT_METHOD_GET, 0x78, 1000);
 	mad->hdr.lid = IB_LID_PERMISSIVE;
 	mad->smp.mgmt_class = IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;

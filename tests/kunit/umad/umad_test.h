@@ -3,8 +3,8 @@
 #define IBEX_UMAD_TEST_H
 
 /*
- * Two processes, each at a fake adapter's umad device, which it has opened by its
- * device node.  The case's thread plays both; it has user memory of TEST_MEM bytes.
+ * Two processes, each of which has opened a fake adapter's umad device by its device
+ * node.  The case's thread plays both; it has user memory of TEST_MEM bytes.
  */
 #include <kunit/test.h>
 #include <linux/fs.h>
@@ -23,7 +23,7 @@ struct umad_end {
 	struct umad_port *port;
 	struct file *filp;
 	struct ib_umad_file *file;
-	int other_ahs;			/* address handles that are not sends' */
+	int other_ahs;			/* address handles that are not of sends */
 };
 
 struct umad_pair {
@@ -47,23 +47,23 @@ int fixture_init(struct kunit *test);
 void fixture_exit(struct kunit *test);
 extern struct umad_pair ends;
 extern unsigned long fixture_mem;
-extern struct umad_mad *fixture_mad;	/* what the last read got; to write from */
+extern struct umad_mad *fixture_mad;	/* is read into, and written from */
 
 int fixture_end_init(struct umad_end *end, const struct fake_hca_params *params);
 void fixture_end_exit(struct umad_end *end);
 struct file *fixture_open_node(const char *name, int flags);
 int fixture_open(struct umad_end *end, int flags);
 void fixture_close(struct umad_end *end);
-/* Closes as a process that ends does: nothing is left to be done later. */
+/* Closes a file as a process that ends does: no work is deferred. */
 void fixture_close_file(struct file *filp);
-/* More user memory; asserts that it worked. */
+/* Maps more user memory; asserts that it worked. */
 unsigned long fixture_mmap(struct kunit *test, struct file *file, unsigned long size,
 			   unsigned long prot);
 
 /*
- * Two pages of user memory: the first is filled by the case, not by the process, and
- * may be read-only to the latter; @fn is called when the second is touched for the
- * first time.  Without @fn there is no second.
+ * Two pages of user memory.  The case fills the first; it may be read-only to the
+ * process.  @fn is called when the second is touched for the first time; without @fn
+ * there is no second page.
  */
 struct fixture_page {
 	unsigned long addr;		/* in the process */
@@ -71,14 +71,14 @@ struct fixture_page {
 	struct page *page[2];
 	void (*fn)(void *arg);
 	void *arg;
-	bool broken;			/* ... and there is none after that */
+	bool broken;			/* no second page, even after @fn */
 	bool touched;
 };
 
 void fixture_page_map(struct kunit *test, struct fixture_page *page, unsigned long prot);
 void fixture_page_free(struct fixture_page *page);
 
-/* @arg goes to user memory and back. */
+/* @arg is copied to user memory and back. */
 long fixture_ioctl(struct umad_end *end, unsigned int cmd, void *arg, size_t size);
 int fixture_register(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp, u32 flags);
 int fixture_register_old(struct umad_end *end, u8 mgmt_class, u8 method, u8 rmpp);
@@ -87,21 +87,24 @@ int fixture_unregister(struct umad_end *end, u32 id);
 /* Fills fixture_mad with a request for @to; 256 bytes. */
 struct umad_mad *fixture_request(int id, struct umad_end *to, u8 method, u64 tid,
 				 u32 timeout_ms);
-/* An RMPP transfer of @len bytes of data; answers its length from the MAD's start. */
+/*
+ * Fills fixture_mad with an RMPP transfer of @len bytes of data; returns its length
+ * from the MAD's start.
+ */
 size_t fixture_transfer(int id, struct umad_end *to, u8 method, u64 tid, size_t len);
 /* Writes fixture_mad, @len bytes of its MAD. */
 ssize_t fixture_write(struct umad_end *end, size_t len);
 /* Reads @len bytes of MAD into fixture_mad. */
 ssize_t fixture_read(struct umad_end *end, size_t len);
 bool fixture_readable(struct umad_end *end);
-/* A minute of virtual time. */
+/* Waits for up to a minute of virtual time until the file is readable. */
 bool fixture_wait(struct umad_end *end);
 void fixture_quiesce(void);
 unsigned int fixture_agents(struct umad_end *end);
-/* Each outstanding send has an address handle. */
+/* Returns the number of outstanding sends: each has an address handle. */
 int fixture_sends(struct umad_end *end);
 
-/* A process of its own that is about to wait. */
+/* A thread that calls @fn, which waits. */
 struct fixture_waiter {
 	long (*fn)(struct fixture_waiter *waiter);
 	struct kunit *test;
@@ -113,7 +116,7 @@ struct fixture_waiter {
 };
 
 void fixture_waiter_start(struct kunit *test, struct fixture_waiter *waiter);
-/* Whether it is over within a minute; it has gone then. */
+/* Returns whether @fn has returned within a minute; then the thread has ended. */
 bool fixture_waiter_join(struct fixture_waiter *waiter);
 
 #endif

@@ -6,7 +6,7 @@
 #include "user/call/methods.h"
 #include "fixture.h"
 
-/* Drivers get nothing but the object, so the test at work is kept here. */
+/* Drivers get only the object, so the fixture of the current test is kept here. */
 static struct fixture *now;
 
 static char letter_of(const struct ib_uobject *uobj)
@@ -206,6 +206,6 @@ int fixture_lookup(struct fixture *t, const struct uverbs_api_object *type, int 
 void fixture_close_fd(int fd)
 {
 	close_fd(fd);
-	/* A kernel thread's last fput() is done by a work item. */
+	/* The last fput() of a kernel thread is deferred to a work item. */
 	flush_delayed_fput();
 }

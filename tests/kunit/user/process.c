@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The user process that a case is. */
+/* The user process that a test case stands for. */
 #include <linux/cred.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -14,7 +14,7 @@ unsigned long user_mmap(struct kunit *test, struct file *file, unsigned int npag
 	unsigned long addr;
 
 	addr = kunit_vm_mmap(test, file, 0, npages * PAGE_SIZE, prot, flags, 0);
-	/* KUnit takes a reference on the mm it makes, which nobody would put. */
+	/* KUnit takes a reference on the mm that it creates, and never drops it. */
 	if (!had_mm && current->mm)
 		mmdrop(current->mm);
 	KUNIT_ASSERT_NE(test, addr, 0ul);

@@ -66,7 +66,7 @@ static void both_sides_agree(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_ESTABLISHED);
 	msleep(2000);
-	/* Each message once, and no timer left. */
+	/* Each message was sent once, and no timer is left to send it again. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_REQ]), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_REP]), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_RTU]), 1);
@@ -191,7 +191,7 @@ static void an_mra_gains_time(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, (char *)pair.client.private_data, "later");
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_MRA_REQ_RCVD);
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_MRA_REQ_SENT);
-	msleep(900);	/* 1074 were asked for */
+	msleep(900);	/* the MRA requested 1074 ms */
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_REQ]), 1);
 	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "MP"));
@@ -211,7 +211,7 @@ static void an_mra_of_the_reply(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QMU"));
 }
 
-/* Sent only when the REQ comes again. */
+/* With IB_CM_MRA_FLAG_DELAY the MRA is sent only when the REQ is received again. */
 static void a_delayed_mra(struct kunit *test)
 {
 	pair.server.on_req = CM_WAIT;
@@ -232,7 +232,10 @@ static void as_xrc(struct cm_pair *pair, struct ib_cm_req_param *req)
 	req->qp_type = IB_QPT_XRC_INI;
 }
 
-/* Its target QP goes on without whoever accepted; not so without an RTU. */
+/*
+ * An XRC target QP stays connected when the id that accepted it is destroyed, but not
+ * if the RTU has not arrived yet.
+ */
 static void an_xrc_target_outlives_its_id(struct kunit *test)
 {
 	pair.tune_req = as_xrc;
@@ -315,7 +318,7 @@ static void without_an_rtu(struct kunit *test, int context)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QE"));
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.server.id, IB_EVENT_COMM_EST), -EISCONN);
-	/* The RTU comes late and says nothing new. */
+	/* The RTU arrives late and causes no event. */
 	pair.client.hold = 0;
 	fake_hca_release_held(pair.client.hca);
 	msleep(3000);
@@ -385,7 +388,7 @@ static void calls_in_the_wrong_state(struct kunit *test)
 	expect_refusals(test, pair.server.listener, "");
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_EXPECT_EQ(test, cm_request(&pair), -EINVAL);
-	/* No data can have come: nobody has been replied to. */
+	/* No data can have arrived: no REP has been sent. */
 	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.client.id, IB_EVENT_COMM_EST), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.server.listener, IB_EVENT_COMM_EST), -EINVAL);
 	expect_refusals(test, pair.client.id, "J");
@@ -458,7 +461,7 @@ static void listeners(struct kunit *test)
 	KUNIT_EXPECT_NE(test, be64_to_cpu(three->service_id),
 			be64_to_cpu(IB_CM_ASSIGN_SERVICE_ID));
 	ib_destroy_cm_id(one);
-	/* Shared, so there still. */
+	/* The listener is shared: the second reference keeps it. */
 	KUNIT_EXPECT_EQ(test, two->state, IB_CM_LISTEN);
 	ib_destroy_cm_id(two);
 	ib_destroy_cm_id(three);

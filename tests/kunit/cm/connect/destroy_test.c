@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Ids destroyed in each state and by their handlers; devices that go away. */
+/* Ids destroyed in each state and by their handlers; devices that are removed. */
 #include "cm/cm_test.h"
 #include "faults.h"
 #include "wait.h"
@@ -35,7 +35,10 @@ static void start_over(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_pair_init(test, &pair), 0);
 }
 
-/* Whoever goes, the other side ends, and nothing is left of either. */
+/*
+ * Whichever id is destroyed first, the other side's connection ends, and no address
+ * handle of either side is left.
+ */
 static void destroy_at_each_stage(struct kunit *test, bool server_first)
 {
 	struct cm_side *first, *second;
@@ -143,7 +146,10 @@ static void handlers_that_end_ids(struct kunit *test, bool destroy, bool fail)
 			side->fail_on = cases[i].event;
 		if (destroy)
 			side->destroy_on = cases[i].event;
-		/* Else the answer that the handler gives is all that happens. */
+		/*
+		 * The handler sends no REP, so that its result is the only response to
+		 * the REQ.
+		 */
 		if (cases[i].event == 'Q')
 			pair.server.on_req = CM_WAIT;
 		KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
@@ -173,7 +179,7 @@ static void handlers_do_both(struct kunit *test)
 	handlers_that_end_ids(test, true, true);
 }
 
-/* What it had waiting is dropped, not told. */
+/* Messages that wait for an id's handler are dropped when the id is destroyed. */
 static void an_id_goes_with_messages_waiting(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -196,7 +202,10 @@ static void an_id_goes_with_messages_waiting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
 }
 
-/* Its work is queued and has not begun: the REP is still outstanding. */
+/*
+ * An id is destroyed while its work is queued and has not begun: the REP is still
+ * outstanding.
+ */
 static void an_id_goes_with_its_work_queued(struct kunit *test)
 {
 	int sent;
@@ -249,7 +258,7 @@ static void completions_are_lost(struct kunit *test)
 	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 10000u);
 }
 
-/* A listener goes while requests arrive: each is told or refused. */
+/* A listener is destroyed while REQs arrive: each REQ is reported or rejected. */
 static void a_listener_goes(struct kunit *test)
 {
 	int i;
@@ -272,7 +281,7 @@ static void a_listener_goes(struct kunit *test)
 		msleep(500);
 		cm_forget(&pair.client);
 		cm_forget(&pair.server);
-		/* In timewait still, maybe: another QP. */
+		/* The QP may still be in timewait: use another. */
 		pair.client.qpn++;
 	}
 }
@@ -307,7 +316,7 @@ static int connect_once(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
 		ret = ib_send_cm_dreq(pair.client.id, "x", 2);
 	}
-	/* What ends it may not fail. */
+	/* No allocation fails while the connection is ended. */
 	nth = current->fail_nth;
 	current->fail_nth = 0;
 	cm_drop_id(&pair.client);
@@ -342,7 +351,7 @@ static void listening_survives_each_failed_allocation(struct kunit *test)
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, listen_once), 2u);
 }
 
-/* ---- DREQs whose ids have gone ---- */
+/* ---- DREQs of ids that have been destroyed ---- */
 
 static struct ibcm_port *port;
 
@@ -362,7 +371,10 @@ static int dreqs(void)
 	return atomic_read(&pair.client.wire[IBCM_DREQ]);
 }
 
-/* The client has gone: its DREQ was sent @sent times, and the server knows. */
+/*
+ * The client's id is destroyed: its DREQ was sent @sent times, and the server received
+ * it.
+ */
 static void expect_released(struct kunit *test, int sent)
 {
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "DT"));
@@ -402,7 +414,10 @@ static bool is_taken(u32 slot)
 	return taken;
 }
 
-/* Longer than its timewait: its communication id is not used again meanwhile. */
+/*
+ * The DREQ is resent for longer than the timewait: the communication ID of the
+ * destroyed id is not used again meanwhile.
+ */
 static void the_drep_is_lost(struct kunit *test)
 {
 	u32 slot;
@@ -427,7 +442,10 @@ static void nobody_answers(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 }
 
-/* It waits for its handler for so long that the DREP comes meanwhile. */
+/*
+ * The destruction waits for the id's handler for so long that the DREP arrives
+ * meanwhile.
+ */
 static void the_drep_comes_before_it_has_gone(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -457,7 +475,7 @@ static void the_device_goes_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 100u);
 }
 
-/* What is beyond is sent once. */
+/* Beyond the port's limit of such DREQs, a DREQ is sent only once. */
 static void a_port_has_so_many(struct kunit *test)
 {
 	int max;

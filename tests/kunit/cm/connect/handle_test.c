@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Address handles.  An adapter of these suites has CM_MAX_AH of them, one a port of
- * which is subnet administration's.
+ * Address handles. An adapter of these suites has CM_MAX_AH of them, of which subnet
+ * administration (ib_sa) uses one for each port.
  */
 #include "cm/cm_test.h"
 #include "wait.h"
@@ -51,7 +51,7 @@ static struct ib_cm_req_param request(struct sa_path_rec *path, int n)
 	};
 }
 
-/* Goes on with whatever it is told; the server's ids are kept in order. */
+/* Answers REQs and REPs so that connections proceed; keeps the server's ids in order. */
 static int many_handler(struct ib_cm_id *id, const struct ib_cm_event *event)
 {
 	struct ib_cm_rep_param rep = {};
@@ -104,7 +104,10 @@ static bool all_told(atomic_t *counter, int n)
 	return atomic_read(counter) == n;
 }
 
-/* Those to one peer share one; those that have nothing to say have none. */
+/*
+ * Connections to one peer share an address handle; those that have no message to send
+ * have none.
+ */
 static void connections_outnumber_handles(struct kunit *test)
 {
 	struct ib_cm_req_param req;
@@ -131,7 +134,7 @@ static void connections_outnumber_handles(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.client), 0);
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
-	/* One is made again for what there is to say at the end. */
+	/* A handle is created again for the DREQs. */
 	for (i = 0; i < MANY; i++)
 		KUNIT_EXPECT_EQ(test, ib_send_cm_dreq(ids[0][i], NULL, 0), 0);
 	KUNIT_EXPECT_LE(test, cm_ahs(&pair.client), 1);
@@ -139,7 +142,10 @@ static void connections_outnumber_handles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.client), 0);
 }
 
-/* Each peer needs one of its own for the answer: those that linger make room. */
+/*
+ * The response to each peer needs an address handle: handles that linger unused make
+ * room.
+ */
 static void peers_outnumber_handles(struct kunit *test)
 {
 	struct fake_hca_packet like;
@@ -164,7 +170,10 @@ static void peers_outnumber_handles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
 }
 
-/* To as many peers as there are handles: the next is told, and may try again. */
+/*
+ * With requests to as many peers as there are handles, the next request gets -EAGAIN,
+ * and may be tried again.
+ */
 static void requests_outnumber_handles(struct kunit *test)
 {
 	int i, ret = 0, out = CM_MAX_AH - pair.client.idle_ahs;
@@ -197,7 +206,10 @@ static void take_long_to_end(struct fake_hca *hca, enum fake_hca_object kind, bo
 	msleep(500);
 }
 
-/* It is neither idle, nor the adapter's again. */
+/*
+ * A request waits for a handle that is being destroyed, which is neither idle nor
+ * available in the adapter.
+ */
 static void a_handle_on_its_way_back_is_waited_for(struct kunit *test)
 {
 	int i, out = CM_MAX_AH - pair.client.idle_ahs;
@@ -210,7 +222,10 @@ static void a_handle_on_its_way_back_is_waited_for(struct kunit *test)
 	pair.client.hca->on_verb = take_long_to_end;
 	for (i = 0; i <= out; i++) {
 		req = request(&path, i);
-		/* The others wait for their answers for longer than this takes. */
+		/*
+		 * The other requests wait for their responses for longer than this test
+		 * takes.
+		 */
 		if (i)
 			req.remote_cm_response_timeout = 20;
 		sa_path_set_dlid(&path, 0x100 + i);
@@ -224,7 +239,7 @@ static void a_handle_on_its_way_back_is_waited_for(struct kunit *test)
 	pair.client.hca->on_verb = NULL;
 }
 
-/* Some providers sleep in create_ah and destroy_ah, and can do no other. */
+/* Some providers can only create and destroy address handles where they may sleep. */
 static void handles_are_made_where_one_may_sleep(struct kunit *test)
 {
 	pair.client.hca->quirks.ah_only_sleeping = true;
@@ -233,18 +248,24 @@ static void handles_are_made_where_one_may_sleep(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "DT"));
-	/* Nor does the last reference go elsewhere, from a timer's handler. */
+	/*
+	 * The last reference is not dropped where sleeping is forbidden, as in a
+	 * timer's handler.
+	 */
 	cm_drop_id(&pair.client);
 	cm_drop_id(&pair.server);
 	msleep(500);
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.client), 0);
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), 0);
-	/* Subnet administration has one a port, which goes likewise. */
+	/* ib_sa's handle, one for each port, is destroyed likewise. */
 	ib_unregister_device(&pair.client.hca->ibdev);
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(pair.client.hca), 0);
 }
 
-/* A connection's label spreads its data; its messages go by the peer's path. */
+/*
+ * A connection's flow label spreads its data; its CM messages use the address handle of
+ * the peer, whatever the label.
+ */
 static void labels_share_a_handle(struct kunit *test)
 {
 	struct ib_cm_req_param req;
@@ -265,7 +286,7 @@ static void labels_share_a_handle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.client), 1);
 }
 
-/* It goes while a handle lingers, and while one is in use. */
+/* An adapter is removed while one handle lingers unused and others are in use. */
 static void an_adapter_goes_with_its_handles(struct kunit *test)
 {
 	struct ib_cm_req_param req;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Messages lost, repeated and late; retries and timewait in time. */
+/* Messages lost, repeated and late; the times of retries and of timewait. */
 #include "cm/cm_test.h"
 
 static struct cm_pair pair;
@@ -67,7 +67,7 @@ static void no_rep_arrives(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 	pair.server.drop[IBCM_REP] = -1;
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
-	/* The client gives up first, and says so. */
+	/* The client gives up first, and sends a REJ. */
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "q"));
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QJ"));
 	KUNIT_EXPECT_EQ(test, pair.server.last.param.rej_rcvd.reason, IB_CM_REJ_TIMEOUT);
@@ -95,7 +95,10 @@ static void no_rtu_arrives(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Qp"));
 	cm_expect_ms(test, start, pair.server.when, (TEST_RETRIES + 1) * SERVER_TRY_MS);
-	/* The client may have sent to the server's QP: it rests before it is used. */
+	/*
+	 * The client may have sent to the server's QP: the QP must not be reused before
+	 * timewait ends.
+	 */
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_TIMEWAIT);
 	start = pair.server.when;
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QpT"));
@@ -105,7 +108,10 @@ static void no_rtu_arrives(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PJT"));
 }
 
-/* As if RTUs had come within a millisecond: the REP's first retry is early. */
+/*
+ * Sets the port's estimate as if RTUs had arrived within a millisecond, so that the
+ * first retry of a REP is early.
+ */
 static struct ibcm_port *be_quick(void)
 {
 	struct ibcm_port *port = &to_ibcm(pair.server.listener)->dev->ports[0];
@@ -121,8 +127,8 @@ static void patient(struct cm_pair *pair, struct ib_cm_req_param *req)
 }
 
 /*
- * A delayed MRA has the peer wait for its sake: a REP that comes again before the
- * time that was told has passed is not answered with it.
+ * A delayed MRA is sent to keep the peer waiting.  It is not sent for a REP that is
+ * repeated before the response timeout of the client's REQ has passed.
  */
 static void early_reps_get_no_mra(struct kunit *test)
 {
@@ -138,7 +144,10 @@ static void early_reps_get_no_mra(struct kunit *test)
 	KUNIT_EXPECT_GE(test, sent(&pair.server, IBCM_REP), 4);
 	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_MRA), 0);
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_REP_SENT);
-	/* One that comes late is: the peer might give up. */
+	/*
+	 * A REP that is repeated later is answered with the MRA: the peer might give
+	 * up.
+	 */
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QM"));
 	KUNIT_ASSERT_EQ(test, ib_send_cm_rtu(pair.client.id, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QMU"));
@@ -154,7 +163,7 @@ static void server_is_mraed(struct kunit *test, u8 service_timeout)
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QM"));
 }
 
-/* The MRA asked for 69 seconds, which the REP does not keep silent for. */
+/* The MRA requests 69 seconds, but the REP is still repeated in that time. */
 static void the_rtu_after_an_mra_is_lost(struct kunit *test)
 {
 	unsigned long start;
@@ -169,7 +178,7 @@ static void the_rtu_after_an_mra_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_RTU), 2);
 }
 
-/* Its time is beside the tries; then those go on, and end. */
+/* The MRA's time is added to that of the tries; the tries then go on, and end. */
 static void no_rtu_arrives_after_an_mra(struct kunit *test)
 {
 	unsigned long start = jiffies;
@@ -187,7 +196,7 @@ static void no_rtu_arrives_after_an_mra(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PJ"));
 }
 
-/* The estimate follows RTUs that take longer than the first wait, in a while. */
+/* The estimate gradually follows RTUs that take longer than the first wait. */
 static void rtus_become_slow(struct kunit *test)
 {
 	struct ibcm_port *port;
@@ -205,7 +214,10 @@ static void rtus_become_slow(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ib_send_cm_rtu(pair.client.id, NULL, 0), 0);
 		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
 		KUNIT_EXPECT_GT_MSG(test, port->rtu_usecs, usecs, "round %d", i);
-		/* One alone does not tell much: it may answer a REP sent again. */
+		/*
+		 * One RTU changes the estimate little: it may be a response to a
+		 * repeated REP.
+		 */
 		KUNIT_EXPECT_LE_MSG(test, port->rtu_usecs, 4 * usecs, "round %d", i);
 		cm_drop_id(&pair.client);
 		msleep(2 * TIMEWAIT_MS);
@@ -252,11 +264,11 @@ static void a_drep_is_lost_before_timewait_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_IDLE);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
 	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_DREQ), 3);
-	/* It is told of nothing again. */
+	/* The server gets no further event. */
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "DT");
 }
 
-/* The server is gone: a DREQ to nobody is answered all the same. */
+/* The server's id is destroyed: a DREQ that matches no id is answered all the same. */
 static void a_dreq_to_nobody(struct kunit *test)
 {
 	cm_connect(test, &pair);
@@ -281,7 +293,7 @@ static void everything_comes_twice(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "DT"));
 }
 
-/* Held for longer than all retries, then delivered to whoever is left. */
+/* The REQs are held until after the last retry, then delivered to the listener. */
 static void everything_comes_too_late(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
@@ -290,7 +302,7 @@ static void everything_comes_too_late(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "q"));
 	pair.client.hold = 0;
 	fake_hca_release_held(pair.client.hca);
-	/* The server answers the first; the client knows nothing of it. */
+	/* The server answers the first REQ; the client, which gave up, gets no event. */
 	msleep(5000);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "q");
 	KUNIT_EXPECT_EQ(test, pair.server.events[0], 'Q');
@@ -308,7 +320,7 @@ static void a_dreq_overtakes_the_rtu(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QEDT"));
 }
 
-/* The client lost the connection and begins anew with the same QP. */
+/* The client has lost the connection and connects again with the same QP. */
 static void a_stale_connection(struct kunit *test)
 {
 	struct ib_cm_id *old;
@@ -321,7 +333,7 @@ static void a_stale_connection(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "J"));
 	KUNIT_EXPECT_EQ(test, pair.client.last.param.rej_rcvd.reason, IB_CM_REJ_STALE_CONN);
-	/* The server's side of the old one ends. */
+	/* The old connection ends on the server's side. */
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "RT") ||
 			  !strcmp(pair.server.events, "dT"));
 	KUNIT_EXPECT_PTR_EQ(test, old, pair.server.id);
@@ -337,11 +349,11 @@ static void a_stale_connection(struct kunit *test)
 static void sends_fail(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
-	/* Refused at once: the id is idle and may be used again. */
+	/* The post fails: the id is idle and may be used again. */
 	atomic_set(&pair.client.hca->fail_post_send, 1);
 	KUNIT_EXPECT_LT(test, cm_request(&pair), 0);
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
-	/* Completed with an error. */
+	/* The send completes with an error. */
 	pair.client.hca->send_status = IB_WC_LOC_QP_OP_ERR;
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "q"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Paths: routed ones, alternate ones, migration to them; LAP and APR; what a QP is
- * to be modified with, by its type.
+ * Paths: routed and alternate paths, migration; LAP and APR; the attributes that a QP
+ * is modified with, by its type.
  */
 #include "cm/cm_test.h"
 
@@ -19,7 +19,7 @@ static void path_test_exit(struct kunit *test)
 
 static struct sa_path_rec alternate, inbound, outbound;
 
-/* From port 2 to port 2. */
+/* Adds an alternate path from port 2 to port 2. */
 static void with_alternate(struct cm_pair *pair, struct ib_cm_req_param *req)
 {
 	cm_path(pair, &alternate);
@@ -48,7 +48,7 @@ static void both_sides_know_the_alternate_path(struct kunit *test)
 
 	connect_with_alternate(test);
 	KUNIT_EXPECT_EQ(test, IBA_GET(CM_REQ_ALTERNATE_SUBNET_LOCAL, req), 1);
-	/* As the server uses it. */
+	/* The event has the path as the server uses it, from server to client. */
 	cm_gid(&pair.server, 2, &gid);
 	KUNIT_EXPECT_MEMEQ(test, &seen->sgid, &gid, sizeof(gid));
 	cm_gid(&pair.client, 2, &gid);
@@ -77,7 +77,7 @@ static void expect_alternate(struct kunit *test, struct cm_side *side,
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr.alt_ah_attr),
 			(u32)peer->hca->port[2].lid);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_sl(&attr.alt_ah_attr), 5);
-	/* Twice the path's lifetime and the adapter's delay: 15 and 13. */
+	/* From twice the packet lifetime (13) and the adapter's ACK delay (15). */
 	KUNIT_EXPECT_EQ(test, attr.alt_timeout, 15);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr.ah_attr),
 			(u32)peer->hca->port[1].lid);
@@ -149,7 +149,7 @@ static void another_devices_gid(struct cm_pair *pair, struct ib_cm_req_param *re
 	req->ppath_sgid_attr = rdma_get_gid_attr(&pair->server.hca->ibdev, 1, 0);
 }
 
-/* Refused at once, nothing is sent, the id may be used again. */
+/* Such requests fail at once, nothing is sent, and the id may be used again. */
 static void requests_that_cannot_be_made(struct kunit *test)
 {
 	static const struct {
@@ -169,7 +169,7 @@ static void requests_that_cannot_be_made(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, cm_request(&pair), bad[i].ret, "case %d", i);
 		KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
 	}
-	/* Found again, and put twice: once what the last case took. */
+	/* Drop two references: the one taken here and the one that the last case took. */
 	attr = rdma_get_gid_attr(&pair.server.hca->ibdev, 1, 0);
 	rdma_put_gid_attr(attr);
 	rdma_put_gid_attr(attr);
@@ -195,7 +195,7 @@ static void migration(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.alt_port_num, 1);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr.alt_ah_attr),
 			(u32)pair.server.hca->port[1].lid);
-	/* Messages go the way that data goes. */
+	/* CM messages use the same path as data. */
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
 	KUNIT_EXPECT_EQ(test, pair.client.wire_port, 2u);
@@ -211,11 +211,14 @@ static void migration_without_an_alternate_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.wire_port, 1u);
 }
 
-/* No handle for the new path: messages go the old way, the connection stays. */
+/*
+ * If no address handle can be created for the new path, CM messages use the old path,
+ * and the connection stays.
+ */
 static void migration_without_a_handle(struct kunit *test)
 {
 	connect_with_alternate(test);
-	/* No idle one is left that could be given up for another. */
+	/* Wait until no idle handle is left that could be destroyed to make room. */
 	msleep(500);
 	atomic_set(&pair.client.hca->fail_create[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.client.id, IB_EVENT_PATH_MIG), 0);
@@ -259,13 +262,13 @@ static void an_alternate_path_is_offered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen->sl, 3);
 	KUNIT_EXPECT_EQ(test, seen->mtu, IB_MTU_1024);
 	KUNIT_EXPECT_EQ(test, seen->packet_life_time, 16);
-	/* Consumers have no way to take it. */
+	/* Consumers have no means to accept the path. */
 	KUNIT_ASSERT_EQ(test, atomic_read(&pair.server.wire[IBCM_APR]), 1);
 	KUNIT_EXPECT_EQ(test, IBA_GET(CM_APR_AR_STATUS, apr), IB_CM_APR_UNSUPPORTED);
 	KUNIT_EXPECT_EQ(test, IBA_GET(CM_APR_REMOTE_COMM_ID, apr),
 			be32_to_cpu(pair.client.id->local_id));
 	KUNIT_EXPECT_EQ(test, be64_to_cpu(apr->hdr.tid), 0x1122334455667788ULL);
-	/* And again. */
+	/* A second LAP is handled alike. */
 	send_lap();
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "LL");
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_APR]), 2);
@@ -283,7 +286,7 @@ static void an_mra_of_a_lap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, IBA_GET(CM_MRA_MESSAGE_MRAED, mra), 2);
 	KUNIT_EXPECT_EQ(test, IBA_GET(CM_MRA_SERVICE_TIMEOUT, mra), 18);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_APR]), 1);
-	/* It asks for nothing that the client had sent. */
+	/* The client has sent no LAP, so the MRA has no effect on it. */
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_ESTABLISHED);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
 	KUNIT_EXPECT_EQ(test, ib_send_cm_mra(pair.server.id, 18, NULL, 0), -EINVAL);
@@ -300,7 +303,9 @@ static void a_lap_that_ends_the_connection(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "DT"));
 }
 
-/* Another may be loaded after migration, none while one is being decided on. */
+/*
+ * Another alternate path may be loaded after migration, but not while a LAP is pending.
+ */
 static void a_lap_after_migration(struct kunit *test)
 {
 	connect_with_alternate(test);
@@ -321,7 +326,10 @@ static void routed(struct cm_pair *pair, struct ib_cm_req_param *req)
 	req->primary_path->traffic_class = 0x33;
 }
 
-/* LIDs mean nothing beyond the router: the server takes those of the message. */
+/*
+ * LIDs have no meaning beyond a router: the server takes the LIDs of the received
+ * packet.
+ */
 static void a_path_through_a_router(struct kunit *test)
 {
 	struct cm_req_msg *req = (void *)pair.client.mad[IBCM_REQ];
@@ -358,7 +366,7 @@ static void one_way_paths(struct cm_pair *pair, struct ib_cm_req_param *req)
 	req->primary_path_outbound = &outbound;
 }
 
-/* Messages go by the path that is reversible, data by those that are not. */
+/* CM messages use the reversible path, data the paths of one direction. */
 static void paths_that_differ_by_direction(struct kunit *test)
 {
 	struct cm_req_msg *req = (void *)pair.client.mad[IBCM_REQ];
@@ -383,7 +391,7 @@ static void extended_lids(struct cm_pair *pair, struct ib_cm_req_param *req)
 	sa_path_set_dlid(path, 0x23456);
 }
 
-/* OPA's LIDs of 32 bits do not fit the fields: they go as GIDs. */
+/* OPA's LIDs of 32 bits do not fit the REQ's LID fields: they are sent in the GIDs. */
 static void lids_of_32_bits(struct kunit *test)
 {
 	struct cm_req_msg *req;
@@ -451,7 +459,9 @@ static void each_type_of_qp(struct kunit *test)
 				types[i].passive);
 		KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
 		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
-		/* Also of an XRC target, named where RD has its EE context. */
+		/*
+		 * Also for an XRC target, whose QPN is in the field of RD's EE context.
+		 */
 		KUNIT_EXPECT_EQ(test, pair.client.last.param.rep_rcvd.remote_qpn,
 				pair.server.qpn);
 		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
@@ -482,7 +492,7 @@ static u32 access_flags(struct cm_side *side)
 	return ib_cm_init_qp_attr(side->id, &attr, &mask) ? 0 : attr.qp_access_flags;
 }
 
-/* What the peer may do on the QP is what resources were granted for. */
+/* The QP's access flags allow the peer only what resources were granted for. */
 static void access_by_resources(struct kunit *test)
 {
 	const u64 flush = IB_DEVICE_FLUSH_GLOBAL | IB_DEVICE_FLUSH_PERSISTENT;
@@ -503,7 +513,7 @@ static void access_by_resources(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, access_flags(&pair.server), (u32)IB_ACCESS_REMOTE_WRITE);
 }
 
-/* Attributes are told where they are known. */
+/* QP attributes are returned only in states in which they are known. */
 static void attributes_by_state(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Established by the expected PSN of a QP that nobody else tells of: no RTU comes,
- * the adapter raises nothing, and no completion is seen.
+ * Connections established by the expected PSN of the server's QP alone: no RTU arrives,
+ * the adapter raises no event, and no completion is seen.
  */
 #include <linux/kthread.h>
 #include <ibex/cm.h>
@@ -9,11 +9,11 @@
 #include "cm/cm_test.h"
 #include "wait.h"
 
-#define FIRST_WAIT_MS	40	/* of the REP: nothing is known of the port */
+#define FIRST_WAIT_MS	40	/* of the REP: the port has no estimate yet */
 
 static struct cm_pair pair;
 
-/* The server's, whose owner polls its CQ itself. */
+/* The server's objects; the QP's owner polls the CQ itself. */
 static struct {
 	struct ib_pd *pd;
 	struct ib_cq *cq;
@@ -23,7 +23,7 @@ static struct {
 	bool user, named;
 } own;
 
-/* The first query of the QP waits in the adapter. */
+/* The first query of the QP waits in the adapter until the test opens the gate. */
 static struct {
 	atomic_t asked;
 	struct completion entered, open;
@@ -60,7 +60,7 @@ static int psn_test_init(struct kunit *test)
 	own.start = 0x654321;
 	if (ret)
 		return ret;
-	/* One whose answers count at once. */
+	/* A provider whose rq_psn is trusted without a proof. */
 	pair.server.hca->ibdev.ops.driver_id = RDMA_DRIVER_RXE;
 	pair.server.hca->quirks.rq_psn = FAKE_PSN_LIVE;
 	ib_set_device_ops(&pair.server.hca->ibdev, &xrc_ops);
@@ -163,7 +163,7 @@ static int to_rtr(void)
 	return ret ?: ib_modify_qp(own.qp, &attr, mask);
 }
 
-/* The server has a request, and a QP of the peer's @type for it. */
+/* The server receives a REQ for a QP of @type and creates its own QP for it. */
 static void ready(struct kunit *test, enum ib_qp_type type)
 {
 	wanted = type;
@@ -193,7 +193,7 @@ static void reply(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
 }
 
-/* It has accepted; the RTU is lost. */
+/* The server has sent its REP; the RTU is lost. */
 static void accept_without_rtu(struct kunit *test)
 {
 	pair.client.drop[IBCM_RTU] = -1;
@@ -220,13 +220,13 @@ static void by_the_first_look(struct kunit *test, enum ib_qp_type type)
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_ESTABLISHED);
 	msleep(1000);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");
-	/* It is looked at before the REP goes again. */
+	/* The QP is queried before the REP is sent again. */
 	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_REP), 1);
 	KUNIT_EXPECT_EQ(test, queries(), 1);
 	KUNIT_EXPECT_EQ(test, stat(IBCM_STAT_EST_BY_PSN), 1);
 	KUNIT_EXPECT_EQ(test, stat(IBCM_STAT_PSN_PROBES), 1);
 	KUNIT_EXPECT_EQ(test, stat(IBCM_STAT_REP_RESENT), 0);
-	/* This tells nothing of RTUs. */
+	/* This does not change the estimate of when RTUs arrive. */
 	KUNIT_EXPECT_EQ(test, port()->rtu_usecs, 0);
 }
 
@@ -256,7 +256,7 @@ static void an_unreliable_connection(struct kunit *test)
 static void an_xrc_target(struct kunit *test)
 {
 	by_the_first_look(test, IB_QPT_XRC_INI);
-	/* It stays, as with an RTU. */
+	/* The XRC target QP stays connected, as after an RTU. */
 	cm_drop_id(&pair.server);
 	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_DREQ), 0);
@@ -284,7 +284,7 @@ static void no_data_come(struct kunit *test)
 	until_the_rep_is_given_up(test, TEST_RETRIES + 1);
 }
 
-/* A requester that sends again what it sent on an earlier connection. */
+/* The requester sends again what it sent on an earlier connection. */
 static void a_psn_behind_the_start(struct kunit *test)
 {
 	accept_without_rtu(test);
@@ -336,7 +336,9 @@ static void the_rtu_comes_after_that(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, port()->rtu_usecs, 0);
 }
 
-/* The last try's time is over, and the attempt with it: but for the data. */
+/*
+ * The time of the last try is over and the connection would fail, but data has arrived.
+ */
 static void data_before_the_rep_is_given_up(struct kunit *test)
 {
 	accept_without_rtu(test);
@@ -359,7 +361,7 @@ static void data_while_an_mra_lasts(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QME"));
 }
 
-/* ---- the consumer ends it before it was told ---- */
+/* ---- the consumer ends the connection before it gets the event ---- */
 
 static void destroyed_with_data(struct kunit *test)
 {
@@ -394,7 +396,7 @@ static void disconnected_with_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent(&pair.server, IBCM_DREQ), 1);
 }
 
-/* As after an RTU: it can be released only. */
+/* As after an RTU, the connection can only be released, with a DREQ. */
 static void rejected_with_data(struct kunit *test)
 {
 	accept_without_rtu(test);
@@ -425,7 +427,7 @@ static void watched_no_more(struct kunit *test)
 	until_the_rep_is_given_up(test, 0);
 }
 
-/* ---- while the adapter is being asked ---- */
+/* ---- while the adapter is being queried ---- */
 
 static void wait_in_query(struct fake_hca *hca, struct ib_qp *qp)
 {
@@ -446,7 +448,7 @@ static void asked(struct kunit *test)
 	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&gate.entered, 60 * HZ), 0);
 }
 
-/* The agent of the port, whose work gives REPs back, has RTUs to deliver. */
+/* The port's MAD agent, whose work completes REPs, must also deliver RTUs. */
 static void a_slow_adapter_holds_up_nobody(struct kunit *test)
 {
 	ready(test, IB_QPT_RC);
@@ -471,7 +473,7 @@ static void an_mra_comes_meanwhile(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_send_cm_mra(pair.client.id, 18, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QM"));
 	complete(&gate.open);
-	/* Its time is kept, and the REP goes on. */
+	/* The MRA takes effect, and the REP is still repeated. */
 	KUNIT_EXPECT_TRUE(test, wait_within(sent(&pair.server, IBCM_REP) > 1, 1000));
 	KUNIT_ASSERT_EQ(test, ib_send_cm_rtu(pair.client.id, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QMU"));
@@ -482,7 +484,7 @@ static void its_id_goes_meanwhile(struct kunit *test)
 	pair.client.drop[IBCM_RTU] = -1;
 	ready(test, IB_QPT_RC);
 	asked(test);
-	/* Which asks itself; the first is still there. */
+	/* The destruction queries the QP itself; the first query is still running. */
 	cm_drop_id(&pair.server);
 	KUNIT_EXPECT_EQ(test, atomic_read(&gate.asked), 2);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PD"));
@@ -494,7 +496,7 @@ static void its_id_goes_meanwhile(struct kunit *test)
 
 static struct completion gone;
 
-/* @leave takes what is asked about away: not before the provider has answered. */
+/* @leave removes the object that is queried: not before the provider has answered. */
 static void leave_meanwhile(struct kunit *test, int (*leave)(void *arg))
 {
 	pair.client.drop[IBCM_RTU] = -1;
@@ -518,7 +520,7 @@ static int destroy_qp(void *arg)
 static void its_queue_goes_meanwhile(struct kunit *test)
 {
 	leave_meanwhile(test, destroy_qp);
-	/* Its owner asks before it destroys, and was answered. */
+	/* The QP's destruction queries it first, and found that data had arrived. */
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QE"));
 	cm_drop_id(&pair.server);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PD"));

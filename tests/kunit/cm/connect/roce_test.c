@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* RoCE: every message has a network header, paths have MAC addresses, GIDs go. */
+/*
+ * RoCE: every message has a network header, paths have MAC addresses, GIDs are removed.
+ */
 #include <linux/rtnetlink.h>
 #include <net/ipv6.h>
 #include "cm/cm_test.h"
@@ -54,7 +56,7 @@ static void near(struct cm_pair *pair, struct ib_cm_req_param *req)
 	req->primary_path->hop_limit = 3;
 }
 
-/* How far the client's packets may go says nothing of the server's. */
+/* The hop limit of the client's packets does not apply to the server's. */
 static void each_side_has_its_own_hop_limit(struct kunit *test)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR };
@@ -93,7 +95,7 @@ static void a_service_is_resolved_over_ethernet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.last.param.sidr_rep_rcvd.qkey, 0x11223344u);
 }
 
-/* By its sender's GID a request that comes again is known. */
+/* A repeated SIDR_REQ is recognized by its sender's GID. */
 static void resolutions_are_told_apart_by_gid(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -106,7 +108,10 @@ static void resolutions_are_told_apart_by_gid(struct kunit *test)
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
 	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "S");
-	/* The same request id from another: refused by a handler that has one. */
+	/*
+	 * The same request ID from another sender is a new request; the test's handler
+	 * refuses it.
+	 */
 	cm_inject(&pair.server, &pair.server, mad, sizeof(mad));
 	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "SS");
@@ -125,7 +130,7 @@ static void a_lap_over_ethernet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_APR]), 1);
 }
 
-/* Without one there is nobody to answer. */
+/* A message without a network header is dropped: there is no GID to respond to. */
 static void messages_without_a_network_header(struct kunit *test)
 {
 	static const enum ibcm_kind kinds[] = {
@@ -145,7 +150,7 @@ static void messages_without_a_network_header(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 	KUNIT_EXPECT_NULL(test, pair.server.id);
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.server), ahs);
-	/* They left no names behind that a good one would meet. */
+	/* They left no communication IDs behind that a valid REQ would collide with. */
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
 }
@@ -164,11 +169,11 @@ static void a_source_that_is_not_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
 }
 
-/* ---- REQs whose primary path is not the way that they came ---- */
+/* ---- REQs whose primary path is not the one that they arrived by ---- */
 
 #define OTHER_IP	0x0a4d0403
 
-/* Whether a port of the adapter knows the address. */
+/* Returns whether the port has the GID of the IPv4 address. */
 static bool has_gid(struct cm_side *side, u32 port_num, u32 addr)
 {
 	const struct fake_hca_port *port = &side->hca->port[port_num];
@@ -189,7 +194,7 @@ static void add_other_ip(struct kunit *test, struct net_device *ndev, u32 port_n
 					    5000));
 }
 
-/* A REQ to SERVER_IP that names OTHER_IP in its path. */
+/* Sends a REQ to SERVER_IP whose primary path ends at OTHER_IP. */
 static void request_other_ip(struct kunit *test)
 {
 	struct cm_req_msg *req;
@@ -208,7 +213,7 @@ static void request_other_ip(struct kunit *test)
 	fake_hca_release_held(pair.client.hca);
 }
 
-/* The answer says what GID would do: the one that the REQ came to. */
+/* The REJ has the GID that would be accepted: the one that the REQ was sent to. */
 static void expect_invalid_gid(struct kunit *test)
 {
 	struct cm_rej_msg *rej = (void *)pair.server.mad[IBCM_REJ];
@@ -238,7 +243,7 @@ static void a_path_to_another_address_of_the_netdev(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr->gid_type, IB_GID_TYPE_ROCE_UDP_ENCAP);
 }
 
-/* The sender does not choose the network in which it is served. */
+/* A sender cannot choose the network in which it is served. */
 static void a_path_into_another_vlan(struct kunit *test)
 {
 	struct net_device *vlan = fake_netdev_vlan(pair.server.ndev, 7);
@@ -281,7 +286,10 @@ static void a_path_to_be_resolved(struct kunit *test)
 	memcpy(IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, req), &ip, sizeof(ip));
 	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
 	cm_quiesce(&pair);
-	/* It is heard, or comes again. */
+	/*
+	 * The REQ is reported, or dropped and sent again by its sender; it is not
+	 * rejected.
+	 */
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_REJ]), 0);
 }
 
@@ -302,7 +310,7 @@ static void no_memory_is_no_reason(struct kunit *test)
 	KUNIT_EXPECT_GE(test, atomic_read(&pair.server.nr_events), 1);
 }
 
-/* A REQ to SERVER_IP whose alternate path ends at OTHER_IP, from its subnet. */
+/* Sends a REQ to SERVER_IP whose alternate path ends at OTHER_IP, from its subnet. */
 static void request_with_alternate(struct kunit *test)
 {
 	struct cm_req_msg *req;
@@ -332,7 +340,7 @@ static void an_alternate_path_by_another_netdev(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, pair.server.last.param.req_rcvd.alternate_path);
 }
 
-/* Nor the network namespace. */
+/* A sender cannot choose the network namespace either. */
 static void an_alternate_path_into_another_namespace(struct kunit *test)
 {
 	struct net_device *vlan = fake_netdev_vlan(pair.server.ndev, 7);
@@ -356,11 +364,12 @@ static void an_alternate_path_into_another_namespace(struct kunit *test)
 	test_net_end(pid, net);
 }
 
-/* ---- what goes while a connection uses it ---- */
+/* ---- what is removed while a connection uses it ---- */
 
 /*
- * The address goes while a connection uses it: its table entry stays with it, but
- * no answer comes to it any more.  The connection ends all the same.
+ * The address is removed while a connection uses it: the connection keeps the GID table
+ * entry, but no response arrives at the address any more.  The connection ends all the
+ * same.
  */
 static void the_address_goes(struct kunit *test)
 {
@@ -372,12 +381,12 @@ static void the_address_goes(struct kunit *test)
 			0);
 	KUNIT_EXPECT_TRUE(test, wait_within(!has_gid(&pair.client, 1, CLIENT_IP), 5000));
 	KUNIT_EXPECT_EQ(test, ib_cm_init_qp_attr(pair.client.id, &attr, &mask), 0);
-	/* Refused, if an address handle is made for it only now. */
+	/* This fails if the address handle is created only now. */
 	ret = ib_send_cm_dreq(pair.client.id, NULL, 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, ret ? "T" : "dT"));
 }
 
-/* So it does when the handle to send a DREQ by has gone, too. */
+/* The connection also ends when the address handle for the DREQ has been destroyed. */
 static void the_address_and_its_handle_go(struct kunit *test)
 {
 	cm_connect(test, &pair);
@@ -390,7 +399,7 @@ static void the_address_and_its_handle_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
 }
 
-/* Ids that outlive their adapter keep nothing of its GID table. */
+/* Ids that outlive their adapter hold no references to its GID table. */
 static void the_adapter_goes(struct kunit *test, enum cm_stage stage, bool server)
 {
 	struct cm_side *side = server ? &pair.server : &pair.client;

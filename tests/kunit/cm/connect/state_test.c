@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The state table, each state with each event; times. */
+/* The state table: each state with each event.  Conversions of times. */
 #include "cm/cm_test.h"
 
 /*
- * IBA volume 1, 12.9.7 and 12.9.8.  A letter is the state that follows: Idle,
- * Listen, q/Q REQ sent/received, m/M MRA of a REQ sent/received, p/P REP
- * sent/received, n/N MRA of a REP sent/received, Established, d/D DREQ
- * sent/received, Timewait, s/S SIDR REQ sent/received; a dot: not expected.
+ * IBA volume 1, 12.9.7 and 12.9.8.  A letter is the state that follows: Idle, Listen,
+ * q/Q REQ sent/received, m/M MRA of a REQ sent/received, p/P REP sent/received, n/N MRA
+ * of a REP sent/received, Established, d/D DREQ sent/received, Timewait, s/S SIDR REQ
+ * sent/received.  A dot: the event is not expected in the state.
  */
 static const char state_letters[IBCM_STATES] = {
 	[IB_CM_IDLE] = 'I', [IB_CM_LISTEN] = 'L', [IB_CM_REQ_SENT] = 'q',
@@ -18,10 +18,11 @@ static const char state_letters[IBCM_STATES] = {
 };
 
 static const char *const expected_next[IBCM_STATES] = {
-	/* messages: REQ, MRA of a REQ, of a REP, REJ, stale REJ, REP, RTU, DREQ,
-	 * DREP, SIDR REQ, SIDR REP; calls: REQ, MRA, REJ, REP, RTU, DREQ, DREP,
-	 * SIDR REQ, SIDR REP, listen, destroy, leave; data came, no answer, stale,
-	 * timer, nothing was sent: back
+	/*
+	 * Messages: REQ, MRA of a REQ, of a REP, REJ, stale REJ, REP, RTU, DREQ, DREP,
+	 * SIDR REQ, SIDR REP; calls: REQ, MRA, REJ, REP, RTU, DREQ, DREP, SIDR REQ,
+	 * SIDR REP, listen, destroy, leave; then: data arrived, no response, stale,
+	 * timer, the message of the last step could not be posted.
 	 */
 	[IB_CM_IDLE]		= "Q......I.S. q......s.LI. ....I",
 	[IB_CM_LISTEN]		= "........... ..........I. ....L",
@@ -41,7 +42,7 @@ static const char *const expected_next[IBCM_STATES] = {
 	[IB_CM_SIDR_REQ_RCVD]	= "........... ........I.I. .....",
 };
 
-/* What the consumer is told, in the letters of cm_letter(). */
+/* The event that the consumer gets, in the letters of cm_letter(). */
 static const char *const expected_told[IBCM_STATES] = {
 	[IB_CM_IDLE]		= "Q........S. ............ .....",
 	[IB_CM_LISTEN]		= "........... ............ .....",
@@ -62,8 +63,9 @@ static const char *const expected_told[IBCM_STATES] = {
 };
 
 /*
- * What the peer is sent without the consumer: MRA, reP, rtU, DREQ, dRep, a REJ of
- * a stale connection, after a timeout, in the consumer's place; SIDR_REP (i).
+ * The message that is sent to the peer without a call of the consumer: an MRA of a REQ
+ * (M) or REP (N), reP, rtU, DREQ, dRep, a REJ of a stale connection (s), after a
+ * timeout (t) or in the consumer's place (c); SIDR_REP (i).
  */
 static const char reply_letters[] = {
 	[IBCM_REPLY_NONE] = '.', [IBCM_REPLY_MRA_REQ] = 'M', [IBCM_REPLY_MRA_REP] = 'N',
@@ -133,7 +135,7 @@ static bool awaits_an_answer(int state)
 	return strchr("qMpNds", state_letters[state]);
 }
 
-/* A request is stopped when its answer is due no more, and never twice. */
+/* A request is cancelled when its response is awaited no more, and never twice. */
 static void requests_end_with_their_states(struct kunit *test)
 {
 	const struct ibcm_step *step;
@@ -142,14 +144,17 @@ static void requests_end_with_their_states(struct kunit *test)
 	for (s = 0; s < IBCM_STATES; s++) {
 		for (e = 0; e < IBCM_EVENTS; e++) {
 			step = ibcm_step_of(s, e);
-			/* A failed request is over; COMM_EST leaves it to the work. */
+			/*
+			 * A failed request has ended; IBCM_COMM_EST leaves it to the
+			 * work.
+			 */
 			if (!step || e == IBCM_SEND_FAILED || e == IBCM_COMM_EST)
 				continue;
 			if (awaits_an_answer(s) && !awaits_an_answer(step->next))
 				KUNIT_EXPECT_TRUE_MSG(test, step->flags & IBCM_F_CANCEL,
 						      "state %c, event %d",
 						      state_letters[s], e);
-			/* Destruction may come before that work. */
+			/* The id may be destroyed before that work has run. */
 			if (!awaits_an_answer(s) && e != IBCM_DO_DESTROY &&
 			    e != IBCM_DO_LEAVE)
 				KUNIT_EXPECT_FALSE_MSG(test,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Messages that a test makes itself, or changes on their way. */
+/* Messages that a test makes itself, or changes in transit. */
 #include <net/ipv6.h>
 #include "cm/cm_test.h"
 
@@ -47,7 +47,7 @@ void cm_inject(struct cm_side *from, struct cm_side *to, const void *mad, u32 le
 	fake_hca_inject(to->hca, 1, &like, mad, len);
 }
 
-/* What @to knows its peer's id by, or else that id itself. */
+/* Returns the communication ID by which @to knows its peer, or else the peer's own. */
 static u32 cm_from_id(struct cm_side *from, struct cm_side *to)
 {
 	if (to->id && to->id->remote_id)
@@ -86,7 +86,7 @@ static void cm_fill_req(struct cm_side *from, struct cm_side *to, u32 from_id, v
 	cm_gid(to, 1, IBA_GET_MEM_PTR(CM_REQ_PRIMARY_REMOTE_PORT_GID, req));
 }
 
-/* SIDR_REQ and SIDR_REP name the id that asked. */
+/* SIDR_REQ and SIDR_REP carry the request ID of the requester. */
 static void cm_fill_sidr(enum ibcm_kind kind, u32 from_id, u32 to_id, void *mad)
 {
 	struct cm_sidr_req_msg *req = mad;
@@ -132,7 +132,7 @@ void cm_mad(struct cm_side *from, struct cm_side *to, enum ibcm_kind kind, void 
 	any->hdr.method = IB_MGMT_METHOD_SEND;
 	any->hdr.attr_id = cpu_to_be16(be16_to_cpu(CM_REQ_ATTR_ID) + kind);
 	any->hdr.tid = cpu_to_be64(0x1122334455667788ULL);
-	/* Most begin alike. */
+	/* Most messages begin with the two communication IDs. */
 	IBA_SET(CM_RTU_LOCAL_COMM_ID, any, from_id);
 	IBA_SET(CM_RTU_REMOTE_COMM_ID, any, to_id);
 	switch (kind) {

@@ -21,7 +21,7 @@ static long stat(struct cm_side *side, enum ibcm_stat which)
 	return atomic_long_read(&dev->ports[0].stats[which]);
 }
 
-/* Every kind, of all zeroes, all ones and a pattern; and of the wrong length. */
+/* Messages of every kind, filled with zeroes, ones and patterns, and of wrong lengths. */
 static void malformed_messages(struct kunit *test)
 {
 	struct ib_mad_hdr *hdr;
@@ -47,14 +47,17 @@ static void malformed_messages(struct kunit *test)
 		}
 	}
 	msleep(3000);
-	/* The connection does not notice. */
+	/* The connection is not affected. */
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_ESTABLISHED);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
 }
 
-/* Each byte of a good message spoiled: nothing but that connection may suffer. */
+/*
+ * Each byte of a good message is inverted in turn: only that connection may be
+ * affected.
+ */
 static void one_byte_of_each_message(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -172,7 +175,7 @@ static void expect_refusal(struct kunit *test, const struct bad_req *bad, int i)
 	KUNIT_EXPECT_EQ_MSG(test, rej->reason, bad->reason, "case %d", i);
 	KUNIT_EXPECT_EQ_MSG(test, rej->ari_length, bad->ari_len, "case %d", i);
 	KUNIT_EXPECT_EQ(test, IBA_GET(CM_REJ_MESSAGE_REJECTED, mad), 0);
-	/* What would do instead. */
+	/* The REJ has the value that would be accepted. */
 	cm_gid(&pair.server, 1, &gid);
 	if (bad->ari_len == 16)
 		KUNIT_EXPECT_MEMEQ(test, IBA_GET_MEM_PTR(CM_REJ_ARI, mad), &gid, 16);
@@ -182,7 +185,10 @@ static void expect_refusal(struct kunit *test, const struct bad_req *bad, int i)
 	KUNIT_EXPECT_NULL_MSG(test, pair.server.id, "case %d", i);
 }
 
-/* Refused with the reason; its names are free for the same REQ made good. */
+/*
+ * A bad REQ is rejected with the reason; its communication ID is free for the same REQ
+ * with the field corrected.
+ */
 static void reqs_with_a_bad_field(struct kunit *test)
 {
 	u8 good[IB_MGMT_MAD_SIZE];
@@ -214,7 +220,10 @@ static void reqs_with_a_bad_field(struct kunit *test)
 	}
 }
 
-/* The client has gone without a word: the server need not wait for an RTU. */
+/*
+ * The client's id is destroyed and its REJ lost: the REP is rejected, so that the
+ * server need not wait for an RTU.
+ */
 static void a_rep_to_nobody(struct kunit *test)
 {
 	pair.server.hold = BIT(IBCM_REP);
@@ -229,7 +238,10 @@ static void a_rep_to_nobody(struct kunit *test)
 			IB_CM_REJ_INVALID_COMM_ID);
 }
 
-/* Refused to its sender; the server's id is not moved by one it did not name. */
+/*
+ * A REP with another id's communication ID is rejected; the REJ does not affect the
+ * server's id, whose communication ID it does not have.
+ */
 static void a_rep_to_another(struct kunit *test)
 {
 	struct cm_rep_msg *rep;
@@ -249,7 +261,7 @@ static void a_rep_to_another(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
 }
 
-/* Once the peer has named its id, another's REP is not its. */
+/* Once the client knows the server's communication ID, a REP with another is ignored. */
 static void a_rep_from_another(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -268,7 +280,7 @@ static void a_rep_from_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_RTU]), rtus + 1);
 }
 
-/* Sets aside the two ids of the connection there is, for a second one. */
+/* Sets aside the two ids of the present connection, to make a second one. */
 static void set_aside(struct ib_cm_id *old[2])
 {
 	old[0] = pair.client.id;
@@ -280,7 +292,7 @@ static void set_aside(struct ib_cm_id *old[2])
 	pair.client.qpn++;
 }
 
-/* The server answers with a QP that the client knows as another connection's. */
+/* The server's REP has a QPN that the client knows from another connection. */
 static void a_rep_with_a_qp_in_use(struct kunit *test)
 {
 	struct ib_cm_id *old[2];
@@ -293,7 +305,7 @@ static void a_rep_with_a_qp_in_use(struct kunit *test)
 			IB_CM_REJ_STALE_CONN);
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_IDLE);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QJT"));
-	/* The one that was lost is released. */
+	/* The old connection is released. */
 	KUNIT_EXPECT_EQ(test, old[0]->state, IB_CM_DREQ_SENT);
 	KUNIT_EXPECT_EQ(test, old[1]->state, IB_CM_DREQ_RCVD);
 	ib_destroy_cm_id(old[0]);
@@ -326,7 +338,7 @@ static void a_rep_with_an_id_in_use(struct kunit *test)
 	ib_destroy_cm_id(old[1]);
 }
 
-/* The client begins anew with its QP before it ever sent an RTU. */
+/* The client connects again with the same QP before it ever sent an RTU. */
 static void a_stale_connection_without_an_rtu(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
@@ -344,7 +356,10 @@ static void a_stale_connection_without_an_rtu(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QpT"));
 }
 
-/* The id is in timewait and its consumer has left: the peer is told all the same. */
+/*
+ * The server's id is in timewait and its consumer has destroyed it: the REQ is still
+ * rejected as stale.
+ */
 static void a_req_of_a_connection_in_timewait(struct kunit *test)
 {
 	struct cm_rej_msg *rej = (void *)pair.server.mad[IBCM_REJ];
@@ -360,7 +375,7 @@ static void a_req_of_a_connection_in_timewait(struct kunit *test)
 	cm_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_REJ]), 1);
 	KUNIT_EXPECT_EQ(test, IBA_GET(CM_REJ_REASON, rej), IB_CM_REJ_STALE_CONN);
-	/* Afterwards its names are free again. */
+	/* After timewait its communication IDs are free again. */
 	msleep(2 * TIMEWAIT_MS);
 	pair.server.on_req = CM_WAIT;
 	cm_forget(&pair.server);
@@ -384,7 +399,10 @@ static void send_rej(u32 local, u32 remote, u16 reason, const void *ari, u8 ari_
 	cm_quiesce(&pair);
 }
 
-/* A client that gave up knows the server's id by its own id and GUID alone. */
+/*
+ * A client that gave up does not know the server's communication ID: its REJ identifies
+ * the server's id by the client's communication ID and GUID.
+ */
 static void rejections_by_guid(struct kunit *test)
 {
 	__be64 guid, wrong;
@@ -408,7 +426,7 @@ static void rejections_by_guid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_IDLE);
 }
 
-/* The consumer never sees more than the field can hold. */
+/* Lengths reported to the consumer never exceed the size of the field. */
 static void lengths_that_are_not(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -448,7 +466,7 @@ static void an_ari_that_is_too_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.server.last.param.rej_rcvd.reason, 9);
 }
 
-/* More messages than one id may have waiting, while its handler sleeps. */
+/* More messages arrive for one id than may wait while its handler sleeps. */
 static void a_flood_for_one_id(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -483,7 +501,7 @@ static void sleep_once(struct fake_hca *hca)
 	msleep(5000);
 }
 
-/* More messages to nobody than a port answers at a time. */
+/* More messages that match no id arrive than a port answers at a time. */
 static void a_flood_for_nobody(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];

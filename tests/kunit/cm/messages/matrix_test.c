@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Each message in each state of a live id: the id goes where the table says, its
- * consumer is told what the table says, the peer is answered what the table says.
+ * Each message in each state of a live id: the id moves to the state of the table, its
+ * consumer gets the event of the table, the peer is sent the reply of the table.
  */
 #include "cm/cm_test.h"
 
@@ -39,7 +39,7 @@ static const struct message messages[] = {
 	{ IBCM_REJ, IBCM_RX_REJ_STALE, IB_CM_REJ_STALE_CONN },
 };
 
-/* Where the id under test is, and how it gets there. */
+/* The state of the id under test, and how to get there. */
 struct place {
 	enum ib_cm_state state;
 	bool server;
@@ -95,7 +95,7 @@ static int go_without_a_connection(enum ib_cm_state state)
 	}
 }
 
-/* At @place, with handlers that do nothing more. */
+/* Brings the id under test to @place; then sets the handlers to do nothing more. */
 static struct cm_side *go(struct kunit *test, const struct place *place)
 {
 	struct cm_side *side;
@@ -117,13 +117,13 @@ static struct cm_side *go(struct kunit *test, const struct place *place)
 	return side;
 }
 
-/* What would make a new id is not for the one under test. */
+/* Returns whether the message makes a new id instead of reaching the one under test. */
 static bool for_another_id(const struct place *place, const struct message *m)
 {
 	return m->kind == IBCM_REQ && place->stage == CM_STAGES;
 }
 
-/* The kind of the table's reply; -1: none. */
+/* Returns the kind of the table's reply; -1: none. */
 static int reply_kind(const struct ibcm_step *step)
 {
 	switch (step ? step->reply : IBCM_REPLY_NONE) {
@@ -151,7 +151,7 @@ static int reply_kind(const struct ibcm_step *step)
 
 static int answers(const struct cm_side *side)
 {
-	/* Requests are sent again by timers meanwhile. */
+	/* Not REQs, REPs and DREQs: timers send them again meanwhile. */
 	return atomic_read(&side->wire[IBCM_MRA]) + atomic_read(&side->wire[IBCM_RTU]) +
 	       atomic_read(&side->wire[IBCM_DREP]) + atomic_read(&side->wire[IBCM_REJ]);
 }
@@ -174,7 +174,7 @@ static void expect_step(struct kunit *test, struct cm_side *side,
 			       place->state, m->kind, m->field);
 }
 
-/* Whether the id is where it was, as if nothing had come. */
+/* Returns whether the message left the id as it was. */
 static bool deliver(struct kunit *test, struct cm_side *side,
 		    const struct place *place, const struct message *m)
 {
@@ -184,7 +184,7 @@ static bool deliver(struct kunit *test, struct cm_side *side,
 	int before, replies = 0, kind;
 	u8 mad[IB_MGMT_MAD_SIZE];
 
-	/* A REP is for the side that sent a REQ. */
+	/* A REP is expected only by the side that sent the REQ. */
 	if (m->kind == IBCM_REP && !to_ibcm(side->id)->active)
 		step = NULL;
 	cm_mad(peer, side, m->kind, mad);
@@ -227,7 +227,10 @@ static void every_message_in_every_state(struct kunit *test)
 		for (m = 0; m < ARRAY_SIZE(messages); m++) {
 			if (for_another_id(place, &messages[m]))
 				continue;
-			/* It moves by itself: after a timeout, or soon, in timewait. */
+			/*
+			 * The id changes state by itself after a timeout, soon in
+			 * timewait: start over.
+			 */
 			if (side->id->state != place->state || side->events[0] ||
 			    place->state == IB_CM_TIMEWAIT) {
 				start_over(test);
@@ -242,7 +245,7 @@ static void every_message_in_every_state(struct kunit *test)
 	}
 }
 
-/* Each place but those without a peer: a LAP is for established connections. */
+/* A LAP is expected in the established state only. */
 static void a_lap_in_every_state(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -270,7 +273,7 @@ static void a_lap_in_every_state(struct kunit *test)
 	}
 }
 
-/* A message of the same connection, but not from the peer that it names. */
+/* Messages to the connection, but with a wrong local or remote communication ID. */
 static void messages_with_the_wrong_ids(struct kunit *test)
 {
 	static const enum ibcm_kind kinds[] = {

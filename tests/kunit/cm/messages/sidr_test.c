@@ -108,7 +108,7 @@ static void requests_that_cannot_be_made(struct kunit *test)
 	KUNIT_EXPECT_LT(test, ib_send_cm_sidr_req(id, &req), 0);
 	KUNIT_EXPECT_EQ(test, id->state, IB_CM_IDLE);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_SIDR_REQ]), 0);
-	/* The handle of the one that was not sent is the id's until it has another. */
+	/* The id keeps the address handle of the unsent request until it gets another. */
 	KUNIT_EXPECT_LE(test, cm_ahs(&pair.client), 1);
 
 	pair.client.hold = BIT(IBCM_SIDR_REQ);
@@ -141,7 +141,7 @@ static void replies_that_cannot_be_made(struct kunit *test)
 	atomic_set(&pair.server.hca->fail_post_send, 1);
 	rep.info_length = 0;
 	KUNIT_EXPECT_LT(test, ib_send_cm_sidr_rep(id, &rep), 0);
-	/* As if it had not been tried. */
+	/* The id is as if the reply had not been tried. */
 	KUNIT_EXPECT_EQ(test, id->state, IB_CM_SIDR_REQ_RCVD);
 	KUNIT_EXPECT_EQ(test, cm_sidr_reply(&pair.server), 0);
 	KUNIT_EXPECT_EQ(test, cm_sidr_reply(&pair.server), -EINVAL);
@@ -149,7 +149,7 @@ static void replies_that_cannot_be_made(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_SIDR_REP]), 1);
 }
 
-/* Through a router all have its LID: their GIDs tell them apart. */
+/* Requesters behind a router share its LID: their GIDs distinguish them. */
 static void askers_behind_a_router(struct kunit *test)
 {
 	struct fake_hca_packet like = { .src_qpn = 1, .slid = 7, .grh = true };
@@ -169,7 +169,7 @@ static void askers_behind_a_router(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "SS");
 }
 
-/* No handle, no answer: the request may come again and is new then. */
+/* Without an address handle there is no reply: the repeated request is a new one. */
 static void no_way_back(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
@@ -188,7 +188,10 @@ static void sleep_in_create_ah(struct fake_hca *hca)
 	msleep(200);
 }
 
-/* The listener goes before the request is told: it is refused, or new next time. */
+/*
+ * The listener is destroyed before the request is reported: the request is refused, or
+ * is a new one when it is sent again.
+ */
 static void the_listener_goes(struct kunit *test, int (*ask)(struct cm_pair *pair))
 {
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);

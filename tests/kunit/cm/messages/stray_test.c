@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Messages whose sender is not found at once, or has no handle at once, which nobody
- * owns: they hold up neither each other nor what somebody owns.
+ * Messages that no id owns, whose sender's path or address handle must first be
+ * resolved: they delay neither each other nor messages that belong to an id.
  */
 #include <net/ipv6.h>
 #include "cm/cm_test.h"
@@ -16,7 +16,7 @@ static int stray_test_init(struct kunit *test)
 	return cm_pair_init(test, &pair);
 }
 
-/* The first so many that want a handle wait for it. */
+/* The first @slow creations of an address handle wait for @slow_ms. */
 static atomic_t slow, waiting;
 static unsigned int slow_ms;
 
@@ -50,7 +50,7 @@ static int sent(enum ibcm_kind kind)
 	return atomic_read(&pair.server.wire[kind]);
 }
 
-/* From another node, the @n-th, to a port. */
+/* Injects the MAD at a port, as if from the @n-th other node. */
 static void inject_at(u32 port, int n, const void *mad)
 {
 	struct fake_hca_packet like;
@@ -69,7 +69,10 @@ static void inject_from(int n, const void *mad)
 	inject_at(1, n, mad);
 }
 
-/* Requests of as many nodes to port 1; those that it serves at once wait. */
+/*
+ * Injects REQs of CROWD nodes at port 1; those that it serves at once wait for a
+ * handle.
+ */
 static void crowd(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -107,14 +110,14 @@ static void nobody_waits_for_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent(IBCM_DREP), 2);
 }
 
-/* More requests than a queue has workers for. */
+/* More requests wait than a workqueue has workers for. */
 static void connections_do_not_wait_for_requests(struct kunit *test)
 {
 	cm_connect(test, &pair);
 	msleep(500);
 	be_slow(CROWD, 4000);
 	crowd(test);
-	/* What is left of the slow ones is for those that have no worker yet. */
+	/* The REQs that have no worker yet use up the remaining slow handles. */
 	pair.server.on_dreq = CM_WAIT;
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
 	msleep(100);
@@ -122,7 +125,10 @@ static void connections_do_not_wait_for_requests(struct kunit *test)
 	atomic_set(&slow, 0);
 }
 
-/* A copy, and a rejection, come while the first looks for its way back. */
+/*
+ * A copy of a REQ and a REJ arrive while the first REQ's address handle is being
+ * created: they are handled after it.
+ */
 static void what_comes_meanwhile_comes_after(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -172,7 +178,10 @@ static void ports_do_not_wait_for_one_another(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");
 }
 
-/* As many of one port wait for the consumer as may. */
+/*
+ * Port 1 has as many requests waiting for the consumer as may wait; port 2 is not
+ * affected.
+ */
 static void ports_do_not_share_what_may_wait(struct kunit *test)
 {
 	struct ibcm_listener *listener;
@@ -191,7 +200,7 @@ static void ports_do_not_share_what_may_wait(struct kunit *test)
 	atomic_sub(IBCM_MAX_UNDELIVERED, &listener->undelivered[0]);
 }
 
-/* How long the end of the server's listener takes, in ms. */
+/* Returns how long the destruction of the server's listener takes, in ms. */
 static unsigned int end_listener(void)
 {
 	unsigned long start = jiffies;
@@ -209,7 +218,10 @@ static void expect_no_listener(struct kunit *test, int answers)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 }
 
-/* Those that look for their way back when it ends: not those that wait to. */
+/*
+ * The listener's destruction waits for the REQs that are being resolved, not for those
+ * that are queued.
+ */
 static void a_listener_does_not_wait_for_a_queue(struct kunit *test)
 {
 	pair.server.hca->quirks.max_ah = 0;
@@ -220,7 +232,10 @@ static void a_listener_does_not_wait_for_a_queue(struct kunit *test)
 	expect_no_listener(test, CROWD);
 }
 
-/* A way back that takes half a second, then a path to nobody, a whole one. */
+/*
+ * The REQ's address handle takes half a second; then its path, to a peer that does not
+ * exist, would take a whole second.
+ */
 static void a_listener_waits_for_one_step(struct kunit *test)
 {
 	u8 mad[IB_MGMT_MAD_SIZE];
@@ -234,7 +249,7 @@ static void a_listener_waits_for_one_step(struct kunit *test)
 	cm_drop_id(&pair.client);
 	cm_drop_id(&pair.server);
 	KUNIT_EXPECT_TRUE(test, wait_within(!cm_ahs(&pair.server), 5000));
-	/* Who is known by now stays so. */
+	/* Addresses that are resolved by now stay so. */
 	pair.server.ndev->flags &= ~IFF_NOARP;
 	cm_forget(&pair.server);
 	cm_mad(&pair.client, &pair.server, IBCM_REQ, mad);

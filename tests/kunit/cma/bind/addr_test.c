@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Address resolution: of peers that answer, do not, move, or are this host. */
+/* Address resolution of peers that answer, do not, move, or are this host. */
 #include <net/addrconf.h>
 #include "cma/cma_test.h"
 
@@ -31,7 +31,7 @@ static int resolve4(__be32 ip, unsigned long timeout_ms)
 				 timeout_ms);
 }
 
-#define NOBODY	htonl(0x0a01004d)	/* on the link, but not there */
+#define NOBODY	htonl(0x0a01004d)	/* on the link, but no host has it */
 
 static void nobody_answers(struct kunit *test)
 {
@@ -57,7 +57,7 @@ static void no_route(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cma_wait(client, "A"));
 }
 
-/* The next attempt starts in the callback that tells of the last one's failure. */
+/* Starts the next attempt in the handler that gets the error of the last one. */
 static int again_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	int n = atomic_read(&client->nr_events);
@@ -67,7 +67,7 @@ static int again_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return cma_handler(id, event);
 }
 
-/* Defect 6: one request is over before the next of the same id begins. */
+/* Defect 6: a resolution has ended before the next of the same id begins. */
 static void a_request_is_over_before_the_next(struct kunit *test)
 {
 	client->id->event_handler = again_handler;
@@ -76,7 +76,7 @@ static void a_request_is_over_before_the_next(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, client->call, 0);
 	msleep(3000);
 	KUNIT_EXPECT_STREQ(test, client->events, "aaaaA");
-	/* Destruction cancels the one that is under way, and finds no other. */
+	/* Destruction cancels the resolution in progress, and no other is left. */
 	cma_drop_id(client);
 	cma_forget(client);
 	client->id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
@@ -103,7 +103,7 @@ static void the_family_of_a_bound_id_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_at(client->id), RDMA_CM_ADDR_BOUND);
 	KUNIT_EXPECT_MEMEQ(test, &client->id->route.addr.src_addr, &src,
 			   sizeof(struct sockaddr_in));
-	/* With both in one call, too. */
+	/* So it is when source and destination are in one call. */
 	other = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
 	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(other, cma_sin(&src, client->ip4, 0),
 						cma_sin6(&dst, &pair.server.ip6, 1),
@@ -113,7 +113,7 @@ static void the_family_of_a_bound_id_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(other, NULL, (void *)&dst, TEST_TIMEOUT),
 			-EAFNOSUPPORT);
 	rdma_destroy_id(other);
-	/* The port is still found under the old family when it is given back. */
+	/* The port is still found under the old family when it is released. */
 	cma_drop_id(client);
 	other = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
 	KUNIT_EXPECT_EQ(test, rdma_bind_addr(other, cma_sin(&src, 0, 7000)), 0);
@@ -131,7 +131,7 @@ static void a_source_that_is_not_ours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_at(client->id), RDMA_CM_IDLE);
 }
 
-/* The neighbour answers when somebody waits for it already. */
+/* The neighbour answers while the resolution waits for it. */
 static void an_answer_that_comes_later(struct kunit *test)
 {
 	__be32 late = NOBODY;
@@ -152,7 +152,7 @@ static void linklocal_addresses(struct kunit *test)
 	struct sockaddr_storage dst;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&dst;
 
-	msleep(3000);	/* until they are known to be nobody else's */
+	msleep(3000);	/* until duplicate address detection is done */
 	addrconf_addr_eui48(ll.s6_addr + 8, client->ndev->dev_addr);
 	addrconf_addr_eui48(peer.s6_addr + 8, pair.server.ndev->dev_addr);
 	cma_net_neigh(client->ndev, AF_INET6, &peer, pair.server.ndev->dev_addr,
@@ -182,7 +182,7 @@ static void linklocal_addresses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in6->sin6_scope_id, pair.server.ndev->ifindex);
 }
 
-/* Connecting to the wildcard is connecting to oneself. */
+/* Connecting to the wildcard address connects to this host. */
 static void this_host(struct kunit *test)
 {
 	struct sockaddr_storage src, dst;
@@ -225,7 +225,7 @@ static void connected_to_itself(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, self);
 	*self = *client;
 	self->id = NULL;
-	/* Answers go where the wire says that they go. */
+	/* Responses are sent to the MAC address of the neighbour entry. */
 	cma_net_neigh(client->ndev, AF_INET, &client->ip4, client->ndev->dev_addr,
 		      NUD_PERMANENT);
 	KUNIT_ASSERT_EQ(test, cma_listen_at(self, RDMA_PS_TCP,
@@ -248,7 +248,7 @@ static void connected_to_itself(struct kunit *test)
 	cma_drop_id(self);
 }
 
-/* What answered to an address last is looked at first, and found wanting. */
+/* The device that had an address last is tried first, and no longer has it. */
 static void an_address_changes_its_device(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -275,7 +275,7 @@ static void an_address_changes_its_device(struct kunit *test)
 	}
 }
 
-/* The netdev keeps the address when the GID is gone: the hint leads nowhere. */
+/* The netdev keeps the address when the GID is removed: the hint is out of date. */
 static void a_hint_that_is_out_of_date(struct kunit *test)
 {
 	struct sockaddr_storage addr;

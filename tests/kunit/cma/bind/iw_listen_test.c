@@ -22,7 +22,7 @@ static int calls(struct cma_side *side, enum fake_iw_verb verb)
 	return atomic_read(&side->hca->iw_calls[verb]);
 }
 
-/* A peer knocks at @side's provider; its listener's consumer is the client. */
+/* A connect request arrives at @side's provider; the listener belongs to the client. */
 static void knock(struct cma_side *side, const struct sockaddr *local,
 		  const struct sockaddr *remote)
 {
@@ -31,7 +31,7 @@ static void knock(struct cma_side *side, const struct sockaddr *local,
 			"knock", local, remote);
 }
 
-/* The request that was told of is refused, and forgotten. */
+/* Rejects the request that was reported, and forgets it. */
 static void forget_request(void)
 {
 	cma_drop_id(&pair.client);
@@ -77,7 +77,10 @@ static void on_one_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, calls(&pair.server, FAKE_IW_REJECT), 1);
 }
 
-/* Each device's provider listens on any address, and its requests are its own. */
+/*
+ * Each device's provider listens on the wildcard address; each request belongs to the
+ * device that it arrived at.
+ */
 static void on_every_device(struct kunit *test)
 {
 	struct sockaddr_storage any, addr, peer;
@@ -99,7 +102,10 @@ static void on_every_device(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, calls(sides[i], FAKE_IW_UNLISTEN), 1);
 }
 
-/* The port may be a TCP socket's there: the listener is nowhere, or everywhere. */
+/*
+ * One device cannot listen, as when a TCP socket has the port there: rdma_listen()
+ * fails and no device listens.
+ */
 static void one_device_cannot(struct kunit *test)
 {
 	struct sockaddr_storage any;
@@ -157,7 +163,7 @@ static struct sockaddr *mapped(struct sockaddr_storage *at, __be32 ip, u16 port)
 	return cma_sin6(at, &in6, port);
 }
 
-/* A provider whose listener is an IPv6 socket tells of IPv4 peers so. */
+/* A provider whose listener is an IPv6 socket reports IPv4 peers as mapped addresses. */
 static void for_both_families(struct kunit *test)
 {
 	struct sockaddr_storage addr, peer, local4, peer4;
@@ -199,7 +205,7 @@ static u16 port_of(struct rdma_cm_id *id)
 	return ntohs(((struct sockaddr_in *)&id->route.addr.src_addr)->sin_port);
 }
 
-/* A port is chosen before the provider is asked, and one listener's only. */
+/* The port is chosen before the provider is called, and has only one listener. */
 static void ports(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -220,7 +226,7 @@ static void ports(struct kunit *test)
 	rdma_destroy_id(id);
 }
 
-/* A request for nobody's address, or to a listener whose consumer refuses. */
+/* A request for an address that no netdev has is rejected. */
 static void requests_that_come_to_nothing(struct kunit *test)
 {
 	struct sockaddr_storage any, addr, peer;
@@ -232,7 +238,7 @@ static void requests_that_come_to_nothing(struct kunit *test)
 	msleep(200);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
 	KUNIT_EXPECT_EQ(test, calls(&pair.server, FAKE_IW_REJECT), 1);
-	/* The next one gets through. */
+	/* The next request is reported. */
 	knock(&pair.server, cma_sin(&addr, pair.server.ip4, TEST_PORT),
 	      (struct sockaddr *)&peer);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "Q"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Listeners: on one device and on all, on those that come and go. */
+/* Listeners on one device, on all, and on devices that are added and removed. */
 #include <linux/kthread.h>
 #include "cma/cma_test.h"
 #include "faults.h"
@@ -11,7 +11,7 @@ static int listen_test_init(struct kunit *test)
 	return cma_pair_init(test, &pair);
 }
 
-/* @from asks @to, of which a listener is somewhere; whether it was connected. */
+/* Requests a connection from @from to @to; returns whether it was established. */
 static bool reaches(struct kunit *test, struct cma_side *from, struct cma_side *to,
 		    bool ipv6)
 {
@@ -33,10 +33,10 @@ static bool reaches(struct kunit *test, struct cma_side *from, struct cma_side *
 	return ok;
 }
 
-/* A listener whose connections nobody keeps. */
+/* A listener that accepts requests; an id is destroyed when its connection ends. */
 struct open_door {
 	struct rdma_cm_id *id;
-	struct ib_device *seen;		/* where the last request came to */
+	struct ib_device *seen;		/* device of the last request */
 	atomic_t requests;
 	int result;			/* of the handler for requests */
 	unsigned int slow_ms;
@@ -199,7 +199,7 @@ static void a_device_comes_later(struct kunit *test)
 	door_shut(&door);
 }
 
-/* A wildcard listener outlives any device, and is not told. */
+/* A wildcard listener outlives any device, and gets no event. */
 static void a_device_goes(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -225,7 +225,7 @@ static void the_listeners_device_goes(struct kunit *test)
 	pair.server.listener = NULL;
 }
 
-/* The port space says nothing of the kind of addresses. */
+/* RDMA_PS_IB does not determine the address family. */
 static void in_the_port_space_of_infiniband(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -243,7 +243,7 @@ static void in_the_port_space_of_infiniband(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.private_data, "ib");
 }
 
-/* Whoever listens for datagrams is not there for connections. */
+/* A listener for UC does not get requests of RC. */
 static void of_the_wrong_type(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -258,7 +258,7 @@ static void of_the_wrong_type(struct kunit *test)
 
 #define CALLERS 8
 
-/* Side by side: no request waits for another's handler. */
+/* Requests are handled in parallel: none waits for another's handler. */
 static void requests_are_handled_in_parallel(struct kunit *test)
 {
 	struct cma_side *caller;
@@ -289,7 +289,7 @@ static void requests_are_handled_in_parallel(struct kunit *test)
 	door_shut(&door);
 }
 
-/* The consumer may free what the handler uses when destruction is over. */
+/* Destruction waits for running handlers, so that the consumer may free what they use. */
 static void destruction_waits_for_requests(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -318,7 +318,7 @@ static int listen_everywhere(struct kunit *test)
 	return ret;
 }
 
-/* Defects 8 and 9: on one device it works, on the next it does not. */
+/* Defects 8 and 9: listening works on one device and fails on the next. */
 static void a_listen_that_fails_half_way_leaves_nothing(struct kunit *test)
 {
 	struct sockaddr_storage addr;

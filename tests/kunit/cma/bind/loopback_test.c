@@ -5,12 +5,12 @@
 
 static struct cma_pair pair;
 static struct cma_side *const client = &pair.client;
-static struct cma_side self;		/* the client's other end, of the same host */
+static struct cma_side self;		/* the client's peer, on the same host */
 static struct cma_prov prov;
 
 static const __be32 lo4 = htonl(INADDR_LOOPBACK);
 
-/* Answers go where the wire says: to itself. */
+/* Responses are sent to the client's own MAC address. */
 static int loopback_init(struct kunit *test)
 {
 	int ret = cma_pair_init(test, &pair);
@@ -69,7 +69,7 @@ static void set_port_state(struct cma_side *side, enum ib_port_state state)
 	msleep(100);
 }
 
-/* What probes for a usable device binds to a loopback address. */
+/* Programs that probe for a usable device bind to a loopback address. */
 static void bound(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -84,7 +84,7 @@ static void bound(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rdma_listen(id, 1), 0);
 		rdma_destroy_id(id);
 	}
-	/* Of the whole of 127.0.0.0/8. */
+	/* Any address of 127.0.0.0/8 can be bound. */
 	id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
 	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, cma_sin(&addr, htonl(0x7f010203), 0)), 0);
 	KUNIT_EXPECT_NOT_NULL(test, id->device);
@@ -121,7 +121,7 @@ static void to_a_port_that_is_up(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cma_wait(client, "A"));
 }
 
-/* How the client says where it calls from. */
+/* How the client chooses its source address. */
 enum from { FROM_NOWHERE, FROM_LOOPBACK, FROM_ANY, FROM_SOURCE, FROMS };
 
 static void call_self(struct kunit *test, enum from from, const struct sockaddr *at,
@@ -190,7 +190,10 @@ static void connected(struct kunit *test)
 				  lo(&dst, six, TEST_PORT));
 			KUNIT_EXPECT_TRUE(test, is_lo(&dst));
 		}
-		/* Who listens on any address is called by this one, too. */
+		/*
+		 * A listener on the wildcard address is reached by the loopback
+		 * address, too.
+		 */
 		if (six)
 			cma_sin6(&any, &in6addr_any, TEST_PORT);
 		else
@@ -199,7 +202,7 @@ static void connected(struct kunit *test)
 	}
 }
 
-/* The wildcard as a destination is the device's own address. */
+/* The wildcard as a destination means the device's own address. */
 static void called_by_the_wildcard(struct kunit *test)
 {
 	struct sockaddr_storage at, dst;
@@ -232,7 +235,7 @@ static void asked_for_a_service(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cma_wait(&self, "Q"));
 }
 
-/* An adapter that has lo itself has that GID, and is the one. */
+/* An adapter on lo has the loopback address as a GID, and is chosen. */
 static void one_that_has_the_address(struct kunit *test)
 {
 	struct fake_hca_params params = {
@@ -322,7 +325,7 @@ static struct kunit_suite cma_loopback_ib_suite = {
 
 kunit_test_suite(cma_loopback_ib_suite);
 
-/* What becomes of such a call the provider says. */
+/* The provider decides what becomes of a connection to a loopback address. */
 static void over_iwarp(struct kunit *test)
 {
 	struct sockaddr_storage addr, dst;

@@ -195,7 +195,7 @@ static void a_qp_that_cannot_be_made(struct kunit *test)
 				0);
 		atomic_set(&pair.client.hca->fail_create[FAKE_QP], 1);
 		KUNIT_EXPECT_EQ(test, cma_make_qp(&pair.client), -ENOMEM);
-		/* INIT; for datagrams RTR and RTS too. */
+		/* The QP cannot be modified to INIT; for datagrams to RTR or RTS, too. */
 		for (nth = 1; nth <= (ud ? 3 : 1); nth++) {
 			atomic_set(&pair.client.hca->fail_modify_qp, nth);
 			KUNIT_EXPECT_EQ_MSG(test, cma_make_qp(&pair.client), -EIO,
@@ -318,7 +318,7 @@ static void the_default_gid_type(struct kunit *test)
 	remove_dir(test);
 }
 
-/* Behind a gateway only RoCE v2 gets, whatever the default. */
+/* Packets to a gateway are RoCE v2, whatever the default GID type. */
 static void routed_packets_are_roce_v2(struct kunit *test)
 {
 	__be32 net = htonl(0x0a090000), far = htonl(0x0a090001);

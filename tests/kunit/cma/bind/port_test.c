@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Ports and who may share them. */
+/* Ports, and which ids may share them. */
 #include <linux/cred.h>
 #include <net/addrconf.h>
 #include <net/net_namespace.h>
@@ -54,7 +54,7 @@ static void where_addr(enum where where, u16 port, struct sockaddr_storage *addr
 	}
 }
 
-/* An id that uses an address and port, or an error. */
+/* Returns a new id bound to the address and port, or an error pointer. */
 static struct rdma_cm_id *use(enum where where, u16 port, enum rdma_ucm_port_space ps,
 			      int how)
 {
@@ -100,7 +100,7 @@ static const struct two {
 	{ ONE6, 0, TWO6, 0, true },
 	{ ONE6, 0, ONE6, 0, false },
 	{ ONE4, 0, ONE6, 0, true },
-	/* An IPv6 wildcard takes IPv4 along, unless told otherwise. */
+	/* An IPv6 wildcard includes IPv4, unless afonly is set. */
 	{ ANY6, 0, ANY4, 0, false },
 	{ ANY4, 0, ANY6, 0, false },
 	{ ANY6, 0, ONE4, 0, false },
@@ -113,7 +113,7 @@ static const struct two {
 	{ ANY6, ONLY6, ONE6, 0, false },
 	{ ANY_IB, 0, ANY4, 0, true },
 	{ ANY_IB, 0, ANY_IB, 0, false },
-	/* Sharing takes two. */
+	/* Two ids share a port only if both have set reuseaddr. */
 	{ ANY4, SHARE, ANY4, SHARE, true },
 	{ ANY4, SHARE, ONE4, SHARE, true },
 	{ ONE4, SHARE, ANY4, SHARE, true },
@@ -123,7 +123,7 @@ static const struct two {
 	{ ONE4, SHARE, ONE4, 0, false },
 	{ ANY6, SHARE, ANY4, SHARE, true },
 	{ ANY6, SHARE, ANY4, 0, false },
-	/* A listener shares with nobody. */
+	/* A listener does not share its port. */
 	{ ANY4, SHARE | LISTENS, ANY4, SHARE, false },
 	{ ANY4, SHARE, ANY4, SHARE | LISTENS, false },
 	{ ONE4, SHARE | LISTENS, ONE4, SHARE | LISTENS, false },
@@ -146,7 +146,7 @@ static void who_fits_with_whom(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, PTR_ERR_OR_ZERO(b), want, "%d", i);
 		if (!IS_ERR(b))
 			rdma_destroy_id(b);
-		/* Who was refused, or is gone, is in nobody's way. */
+		/* An id that was refused or destroyed does not occupy the port. */
 		rdma_destroy_id(a);
 		a = use(twos[i].b, 5000, RDMA_PS_TCP, twos[i].how_b & ~SHARE);
 		KUNIT_EXPECT_FALSE_MSG(test, IS_ERR(a), "%d again: %ld", i, PTR_ERR(a));
@@ -174,7 +174,7 @@ static void port_spaces_are_apart(struct kunit *test)
 			-EPROTONOSUPPORT);
 }
 
-/* An AF_IB address says the port space in its service id. */
+/* The service ID of an AF_IB address determines the port space. */
 static void the_service_id_says_the_port_space(struct kunit *test)
 {
 	struct rdma_cm_id *ib, *tcp;
@@ -184,7 +184,7 @@ static void the_service_id_says_the_port_space(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_of(ib)->port_ps, RDMA_PS_TCP);
 	tcp = use(ANY_IB, 5002, RDMA_PS_TCP, 0);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(tcp), -EADDRINUSE);
-	/* That id is for datagrams, its service id for streams. */
+	/* The id is for datagrams, the service ID for streams. */
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(use(ANY_IB, 5002, RDMA_PS_UDP, 0)),
 			-EPROTONOSUPPORT);
 	rdma_destroy_id(ib);
@@ -208,7 +208,7 @@ static void a_free_port_is_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen, 0xf);
 	id[4] = use(ANY4, 0, RDMA_PS_UDP, 0);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(id[4]), -EADDRNOTAVAIL);
-	/* One that is given back is found, wherever the search stands. */
+	/* A port that is released is found, wherever the search starts. */
 	rdma_destroy_id(id[2]);
 	id[2] = use(ONE6, 0, RDMA_PS_UDP, 0);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(id[2]));
@@ -218,7 +218,7 @@ static void a_free_port_is_found(struct kunit *test)
 			rdma_destroy_id(id[i]);
 }
 
-/* An id with a port that was found for it, on its way to a port of the server. */
+/* Returns an id with a port that was chosen for it, resolved to @port of the server. */
 static struct rdma_cm_id *call(u16 port)
 {
 	struct rdma_cm_id *id = cma_new_id(&pair.client, RDMA_PS_UDP, IB_QPT_UD);
@@ -245,7 +245,10 @@ static void drop_all(struct rdma_cm_id **id, int n)
 			rdma_destroy_id(id[i]);
 }
 
-/* Connections to one place need a port each, those to another may have the same. */
+/*
+ * Connections to one destination need a port each; one to another destination may have
+ * the same port.
+ */
 static void share_two_ports(struct kunit *test)
 {
 	struct rdma_cm_id *id[6];
@@ -263,14 +266,17 @@ static void share_two_ports(struct kunit *test)
 		KUNIT_EXPECT_NE(test, port_of(id[i]), port_of(id[i + 1]));
 	for (i = 1; i <= 3; i++)
 		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(call(i)), -EADDRNOTAVAIL);
-	/* Who says no destination, or asks for the port, shares none of them. */
+	/*
+	 * An id without a destination, or one that requests a certain port, shares
+	 * none.
+	 */
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(use(ANY4, 0, RDMA_PS_UDP, 0)),
 			-EADDRNOTAVAIL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(use(ANY4, 50000, RDMA_PS_UDP, 0)),
 			-EADDRINUSE);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(use(ANY4, 50001, RDMA_PS_UDP, SHARE)),
 			-EADDRINUSE);
-	/* One that is given up may be had again, for that destination. */
+	/* A port that is released is free again, for that destination. */
 	port = port_of(id[3]);
 	rdma_destroy_id(id[3]);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(call(1)), -EADDRNOTAVAIL);
@@ -282,7 +288,7 @@ out:
 	drop_all(id, 6);
 }
 
-/* Who was bound before it connects shares its port with nobody. */
+/* An id that was bound before it connects does not share its port. */
 static void share_none(struct kunit *test)
 {
 	struct rdma_cm_id *id[2] = {
@@ -293,7 +299,10 @@ static void share_none(struct kunit *test)
 	drop_all(id, 2);
 }
 
-/* Who shares, and then connects to another place, may be in somebody's way. */
+/*
+ * An id that shares its port may conflict with another when it resolves a new
+ * destination.
+ */
 static void share_and_change(struct kunit *test)
 {
 	struct rdma_cm_id *id[2] = { call(1), call(1) };
@@ -370,7 +379,7 @@ static void addresses_that_cannot_be_bound(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, (struct sockaddr *)&addr), -ENODEV);
 	KUNIT_EXPECT_EQ(test, cma_at(id), RDMA_CM_IDLE);
 	KUNIT_EXPECT_EQ(test, id->route.addr.src_addr.ss_family, AF_UNSPEC);
-	/* None of that left the port in use, nor the scope behind. */
+	/* None of these calls left the port in use or the scope set. */
 	other = use(ANY4, 5003, RDMA_PS_TCP, 0);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(other));
 	if (!IS_ERR(other))
@@ -400,7 +409,10 @@ static void a_linklocal_address_with_its_scope(struct kunit *test)
 	rdma_destroy_id(id);
 }
 
-/* Resolution tells which of all addresses it is; the others are free again. */
+/*
+ * Resolution replaces the wildcard by one address; the port is free again on the
+ * others.
+ */
 static void resolution_narrows_the_claim(struct kunit *test)
 {
 	struct rdma_cm_id *id, *other;
@@ -447,7 +459,7 @@ static void sharing_is_changed_when_bound(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_listen(a, 1), -EADDRINUSE);
 	if (!IS_ERR(b))
 		rdma_destroy_id(b);
-	/* A listen that failed is made again. */
+	/* A failed rdma_listen() can be repeated. */
 	KUNIT_EXPECT_EQ(test, rdma_listen(a, 1), 0);
 	rdma_destroy_id(a);
 }

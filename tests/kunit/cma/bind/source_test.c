@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Whom a request says it comes from, and whether it can have. */
+/* The source address that a request claims, and whether that is possible. */
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
 #include "cma/cma_test.h"
@@ -7,7 +7,10 @@
 static struct cma_pair pair;
 static struct cma_side *const client = &pair.client, *const server = &pair.server;
 
-/* What the wire makes of the next request: as the peer's that sent it would be. */
+/*
+ * What the wire changes in the next request, so that it is as a forging peer would send
+ * it.
+ */
 static struct {
 	bool sidr;
 	const u8 *src, *dst;		/* 16 bytes of the header; NULL: as they are */
@@ -47,7 +50,7 @@ static void forge(struct cma_side *side, void *mad)
 	IBA_SET(CM_REQ_LOCAL_QPN, req, IBA_GET(CM_REQ_LOCAL_QPN, req) ^ forged.qpn);
 }
 
-/* @ret: of making the pair */
+/* @ret: the result of making the pair */
 static int source_begin(int ret)
 {
 	memset(&forged, 0, sizeof(forged));
@@ -76,7 +79,10 @@ static void source_ib_exit(struct kunit *test)
 	cma_pair_exit_ib(test, &pair);
 }
 
-/* On any address of both families, so that none is refused for its destination. */
+/*
+ * Listens on any address of both families, so that no request is refused for its
+ * destination.
+ */
 static void listen_all(struct kunit *test)
 {
 	struct sockaddr_storage any;
@@ -85,7 +91,7 @@ static void listen_all(struct kunit *test)
 					    cma_sin6(&any, &in6addr_any, TEST_PORT)), 0);
 }
 
-/* Sends a request, as forged; whether the consumer was told of it. */
+/* Sends a request, forged as set; returns whether the consumer got it. */
 static bool passes(struct kunit *test, bool six)
 {
 	struct sockaddr_storage dst;
@@ -121,11 +127,11 @@ static const u32 strange4[] = {
 	0x00000000, 0x00000001,		/* this network */
 	0xe0000001, 0xefffffff,		/* multicast */
 	0xffffffff, 0x0a0100ff,		/* broadcast, of all and of the link */
-	0x0b010101,			/* not to be reached from here */
+	0x0b010101,			/* no route from here */
 	0x0a020007,			/* the server's own */
 };
 
-/* Not of the link whose local routes are hidden. */
+/* Not on the link whose local routes are hidden. */
 static const __be32 own4 = htonl(0x0a020007);
 
 static void nobody_is_an_address_of_this_host(struct kunit *test)
@@ -140,7 +146,7 @@ static void nobody_is_an_address_of_this_host(struct kunit *test)
 		ip4(addr, htonl(strange4[i]));
 		KUNIT_EXPECT_FALSE_MSG(test, passes(test, false), "%pI4", addr + 12);
 	}
-	/* A neighbour may be anybody else. */
+	/* Any other address of the link is accepted. */
 	ip4(addr, htonl(0x0a010063));
 	KUNIT_EXPECT_TRUE(test, passes(test, false));
 	forged.src = NULL;
@@ -175,12 +181,12 @@ static void nor_an_ipv6_one(struct kunit *test)
 	memcpy(addr, &server->ip6, 16);
 	KUNIT_EXPECT_FALSE(test, passes(test, true));
 	if (server->ndev->addr_len == ETH_ALEN) {
-		msleep(3000);		/* until it is known to be nobody else's */
+		msleep(3000);		/* until duplicate address detection is done */
 		in6(addr, 0xfe80, 0);	/* the server's link-local one */
 		addrconf_addr_eui48(addr + 8, server->ndev->dev_addr);
 		KUNIT_EXPECT_FALSE(test, passes(test, true));
 	}
-	/* Mapped ones would pass for what they are mapped from. */
+	/* An IPv4-mapped address could pass for the IPv4 address. */
 	for (i = 0; i < 2; i++) {
 		ip4(addr, i ? client->ip4 : htonl(INADDR_LOOPBACK));
 		memset(addr + 10, 0xff, 2);
@@ -194,7 +200,7 @@ static void nor_an_ipv6_one(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, passes(test, true));
 }
 
-/* A service of this host for itself is not to be had from elsewhere. */
+/* A service on a loopback address cannot be reached from another host. */
 static void nor_is_a_loopback_address_called(struct kunit *test)
 {
 	u8 addr[16];
@@ -216,7 +222,7 @@ static void nor_is_a_loopback_address_called(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, passes(test, true));
 }
 
-/* accept_local is for local addresses, not for the loopback ones. */
+/* accept_local permits local addresses as a source, but not loopback ones. */
 static void unless_ip_takes_it_too(struct kunit *test)
 {
 	struct in_device *in_dev;
@@ -236,7 +242,7 @@ static void unless_ip_takes_it_too(struct kunit *test)
 	cma_net_addr(server->ndev, false, AF_INET, &own4, 24);
 }
 
-/* The same for datagrams. */
+/* The same checks apply to SIDR requests. */
 static void nor_does_one_ask_for_a_service(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -265,8 +271,8 @@ static void nor_does_one_ask_for_a_service(struct kunit *test)
 }
 
 /*
- * Between addresses of one host: what its id has sent passes, what names no such
- * id does not, however well its addresses fit.
+ * Between addresses of one host, a request passes only if it matches an id that has
+ * sent it, however well its addresses fit.
  */
 static void who_knows_the_addresses_alone(struct kunit *test)
 {
@@ -275,11 +281,14 @@ static void who_knows_the_addresses_alone(struct kunit *test)
 	u8 src[16];
 	int i;
 
-	/* That renames no ids: the next case is for those. */
+	/*
+	 * A provider that does not replace communication IDs; the next case is for one
+	 * that does.
+	 */
 	*driver = RDMA_DRIVER_UNKNOWN;
 	server->on_request = CMA_WAIT;
 	listen_all(test);
-	/* The client's own address is the server's host's, too. */
+	/* The client's address is also one of the server's host. */
 	KUNIT_ASSERT_TRUE(test, ipv6_chk_addr(&init_net, &client->ip6, client->ndev, 0));
 	for (i = 0; i < 5; i++) {
 		struct sockaddr_storage dst;
@@ -302,7 +311,7 @@ static void who_knows_the_addresses_alone(struct kunit *test)
 		cma_forget(client);
 		cma_forget(server);
 	}
-	/* An id that waits does not vouch for another address or port than its own. */
+	/* A waiting id proves only requests from its own address and port. */
 	memcpy(src, &server->ip6, 16);
 	forged.src = src;
 	server->on_request = CMA_REJECT;
@@ -310,7 +319,7 @@ static void who_knows_the_addresses_alone(struct kunit *test)
 	*driver = was;
 }
 
-/* With virtual functions, mlx4 writes communication ids of its own. */
+/* With virtual functions, mlx4 replaces communication IDs by its own. */
 static void through_an_adapter_that_renames_ids(struct kunit *test)
 {
 	enum rdma_driver_id *driver = &client->hca->ibdev.ops.driver_id;

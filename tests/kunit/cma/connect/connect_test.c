@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Connections made, refused and ended; what travels with them. */
+/* Connections made, refused and ended; the parameters and data that they carry. */
 #include "cma/cma_test.h"
 
 static struct cma_pair pair;
@@ -101,7 +101,9 @@ static void private_data_and_parameters(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Q"));
 	KUNIT_EXPECT_EQ(test, got->private_data_len, 56);
 	KUNIT_EXPECT_MEMEQ(test, pair.server.private_data, data, 56);
-	/* Seen by the receiver: what the peer offers to it. */
+	/*
+	 * The values are from the receiver's point of view: what the peer offers to it.
+	 */
 	KUNIT_EXPECT_EQ(test, got->responder_resources, 3);
 	KUNIT_EXPECT_EQ(test, got->initiator_depth, 2);
 	KUNIT_EXPECT_EQ(test, got->flow_control, 1);
@@ -141,7 +143,7 @@ static void too_much_private_data(struct kunit *test)
 	pair.client.param.private_data_len = 5;
 	KUNIT_EXPECT_EQ(test, cma_request(&pair.client), -EINVAL);
 	KUNIT_EXPECT_EQ(test, cma_at(pair.client.id), RDMA_CM_ROUTE_RESOLVED);
-	/* The id can be used still. */
+	/* The id can still be used. */
 	pair.client.param.private_data_len = 0;
 	pair.server.param.private_data = data;
 	pair.server.param.private_data_len = 197;
@@ -171,7 +173,7 @@ static void rejected_with_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, len, IB_CM_REJ_PRIVATE_DATA_SIZE);
 	KUNIT_EXPECT_STREQ(test, rdma_reject_msg(pair.client.id, 28), "consumer defined");
 	KUNIT_EXPECT_EQ(test, qp_state(pair.client.id), IB_QPS_ERR);
-	/* Nothing else comes. */
+	/* No other event follows. */
 	msleep(5000);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "J");
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");
@@ -218,7 +220,7 @@ static void nobody_listens(struct kunit *test)
 	cma_drop_id(&pair.client);
 	cma_forget(&pair.client);
 
-	/* Somebody has the port, but for another address. */
+	/* A listener has the port, but at another address. */
 	KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, RDMA_PS_TCP,
 					    cma_sin6(&addr, &pair.server.ip6,
 						     TEST_PORT)), 0);
@@ -268,7 +270,9 @@ static void accepted_later(struct kunit *test)
 	cma_resolve(test, &pair);
 	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Q"));
-	/* The REQ comes again; the client is asked for patience: no 69 s are up. */
+	/*
+	 * The REQ is repeated and answered with an MRA of 69 s, which are not over yet.
+	 */
 	msleep(60000);
 	KUNIT_EXPECT_GE(test, cma_sent(&pair.client, IBCM_REQ), 2);
 	KUNIT_EXPECT_GE(test, cma_sent(&pair.server, IBCM_MRA), 1);
@@ -321,7 +325,7 @@ static void data_before_the_rtu_establishes(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");
 }
 
-/* As only an established peer disconnects, the consumer hears of both. */
+/* Only an established peer disconnects, so the consumer gets both events. */
 static void a_disconnect_overtakes_the_rtu(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
@@ -412,7 +416,9 @@ static void over_ipv6(struct kunit *test)
 	peer = (struct sockaddr_in6 *)&pair.server.id->route.addr.dst_addr;
 	KUNIT_EXPECT_MEMEQ(test, &peer->sin6_addr, &pair.client.ip6, 16);
 	KUNIT_EXPECT_STREQ(test, pair.server.private_data, "six");
-	/* The request came as RoCE v2, whether the adapter says so or not. */
+	/*
+	 * The request was received as RoCE v2, whether the adapter reports that or not.
+	 */
 	attr = cma_of(pair.server.id)->sgid_attr;
 	KUNIT_ASSERT_NOT_NULL(test, attr);
 	KUNIT_EXPECT_EQ(test, attr->gid_type, IB_GID_TYPE_ROCE_UDP_ENCAP);
@@ -430,7 +436,7 @@ static void every_event_and_reason_has_words(struct kunit *test)
 	}
 	KUNIT_EXPECT_STREQ(test, rdma_event_msg(event), "unrecognized event");
 	KUNIT_EXPECT_STREQ(test, rdma_event_msg(-1), "unrecognized event");
-	/* Without a device there is no transport whose reasons these are. */
+	/* Without a device the transport is unknown, and so are its reasons. */
 	KUNIT_EXPECT_STREQ(test, rdma_reject_msg(id, 28), "unrecognized transport");
 	KUNIT_EXPECT_NULL(test, rdma_consumer_reject_data(id, &pair.client.last, &len));
 	KUNIT_EXPECT_EQ(test, len, 0);

@@ -82,7 +82,7 @@ static void a_service_with_its_own_qkey(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.last.param.ud.qp_num, pair.server.qpn);
 }
 
-/* A QP has one Q_Key: who has made it already cannot take another. */
+/* A QP has one Q_Key: a client that has created it cannot use another of the server. */
 static void another_qkey_than_the_qps(struct kunit *test)
 {
 	listen_udp(test);
@@ -115,7 +115,7 @@ static void no_such_service(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.last.status, IB_SIDR_UNSUPPORTED);
 	cma_drop_id(&pair.client);
 	cma_forget(&pair.client);
-	/* The service id is known, the address is not. */
+	/* The service ID has a listener, but at another address. */
 	KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, RDMA_PS_UDP,
 					    cma_sin6(&addr, &pair.server.ip6,
 						     TEST_PORT)), 0);
@@ -208,7 +208,7 @@ static void a_group_is_joined_and_left(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, host_is_member4(pair.client.ndev, GROUP4));
 	rdma_leave_multicast(id, (struct sockaddr *)&addr);
 	KUNIT_EXPECT_FALSE(test, host_is_member4(pair.client.ndev, GROUP4));
-	/* Once left, there is nothing to leave. */
+	/* A second leave has no effect. */
 	rdma_leave_multicast(id, (struct sockaddr *)&addr);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "M");
 }
@@ -227,7 +227,7 @@ static void an_ipv6_group(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, host_is_member6(pair.client.ndev, &group6));
 }
 
-/* Who only sends needs not be a member. */
+/* An id that only sends does not make the host a member of the group. */
 static void a_sender_is_no_member(struct kunit *test)
 {
 	struct rdma_cm_id *id = bound_udp(&pair.client, RDMA_PS_UDP);
@@ -317,7 +317,7 @@ static void ended_by_the_handler(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, host_is_member4(pair.client.ndev, GROUP4));
 }
 
-/* Destruction leaves what the consumer did not. */
+/* Destruction of the id leaves the groups that the consumer did not leave. */
 static void many_groups(struct kunit *test)
 {
 	struct rdma_cm_id *id = bound_udp(&pair.client, RDMA_PS_UDP);
@@ -331,7 +331,7 @@ static void many_groups(struct kunit *test)
 								  0),
 							  BIT(FULLMEMBER_JOIN), NULL), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "MMMM"));
-	/* Joined twice, left once. */
+	/* The first group was joined twice, and is left once. */
 	rdma_leave_multicast(id, cma_sin(&addr, GROUP4, 0));
 	KUNIT_EXPECT_TRUE(test, host_is_member4(pair.client.ndev, GROUP4));
 	cma_drop_id(&pair.client);
@@ -353,7 +353,7 @@ static void the_qkey_is_the_groups_too(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_make_qp(&pair.client), 0);
 }
 
-/* Defect 13: each of the address handle's GID references was dropped. */
+/* Defect 13: each of the address handle's GID references must be dropped. */
 static void no_gid_reference_is_left_by_joins(struct kunit *test)
 {
 	struct rdma_cm_id *id = bound_udp(&pair.client, RDMA_PS_UDP);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Established on first data: the adapter raises COMM_EST in each context, or a
- * receive completes, while something else happens.
+ * Connections established on first data: the adapter raises COMM_EST in each context,
+ * or a receive completes, while something else happens.
  */
 #include "cma/cma_test.h"
 
@@ -49,7 +49,10 @@ static void receive(struct ib_qp *qp, enum ib_wc_status status)
 	fake_hca_complete(pair.server.cq, &wc);
 }
 
-/* The server has accepted and waits for an RTU that does not come. */
+/*
+ * Waits for longer than all tries of the REP; the server must get @events and no
+ * others.
+ */
 static void no_more_than(struct kunit *test, const char *events)
 {
 	msleep(80000);
@@ -69,9 +72,12 @@ static void from_each_context(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 		KUNIT_EXPECT_EQ(test, consumer.events, 1);
 		KUNIT_EXPECT_PTR_EQ(test, consumer.context, (void *)&pair.server);
-		/* It did the same, as isert and RDS do; it was done already. */
+		/*
+		 * The consumer called rdma_notify(), as isert and RDS do; the CMA had
+		 * done so before.
+		 */
 		KUNIT_EXPECT_EQ(test, consumer.notify, -EISCONN);
-		/* The REP is answered. */
+		/* The REP is not sent again. */
 		sent = cma_sent(&pair.server, IBCM_REP);
 		msleep(20000);
 		KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");
@@ -161,7 +167,7 @@ static void given_up_before_data(struct kunit *test)
 	no_more_than(test, "Qu");
 }
 
-/* SRP ends the id, then its QP; the QP's events go on in between. */
+/* SRP destroys the id, then its QP; the QP still raises events in between. */
 static void the_id_goes_before_its_queue(struct kunit *test)
 {
 	struct ib_qp *qp;
@@ -190,7 +196,7 @@ static void the_queue_goes_before_its_id(struct kunit *test)
 	cma_drop_id(&pair.server);
 }
 
-/* The consumer made the QP itself; rdma_accept() knows its number. */
+/* The consumer creates the QP itself; rdma_accept() gets its number. */
 static void named_by_number(struct kunit *test)
 {
 	struct ib_qp_init_attr init = {
@@ -209,7 +215,7 @@ static void named_by_number(struct kunit *test)
 	pair.server.own_qp = true;
 	pair.server.qpn = mine->qp_num;
 	cma_connect_without_rtu(test, &pair);
-	/* The same number on another adapter is nobody's. */
+	/* The QP of the same number on another adapter has no effect. */
 	fake_hca_qp_event(others, IB_EVENT_COMM_EST);
 	msleep(20);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");

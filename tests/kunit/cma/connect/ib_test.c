@@ -81,13 +81,13 @@ static void no_path(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdma_resolve_route(pair.client.id, TEST_TIMEOUT), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "rr"));
 	KUNIT_EXPECT_EQ(test, pair.client.last.status, -ETIMEDOUT);
-	/* It may be asked again, and then it is there. */
+	/* The query may be repeated, and then finds a path. */
 	pair.client.sa = SA_ANSWERS;
 	KUNIT_ASSERT_EQ(test, rdma_resolve_route(pair.client.id, TEST_TIMEOUT), 0);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "rrR"));
 }
 
-/* Destruction does not wait for the answer that may never come. */
+/* Destruction does not wait for a response that may never arrive. */
 static void ended_during_the_path_query(struct kunit *test)
 {
 	unsigned long start;
@@ -172,7 +172,7 @@ static void an_alternate_path_travels_along(struct kunit *test)
 			cpu_to_be32(pair.client.hca->port[1].lid));
 }
 
-/* Without a netdev there is no namespace whose listener it could be for. */
+/* A request without a netdev is rejected: its network namespace is unknown. */
 static void a_request_without_a_netdev(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
@@ -184,7 +184,7 @@ static void a_request_without_a_netdev(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 }
 
-/* One that is down takes nothing, wherever the request comes from. */
+/* A netdev that is down receives no requests, whatever their source. */
 static void a_netdev_that_is_down(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -213,7 +213,9 @@ static void in_another_partition(struct cma_side *side, void *mad)
 		IBA_SET(CM_REQ_PARTITION_KEY, (struct cm_req_msg *)mad, other_pkey);
 }
 
-/* The packet that asks may be of another one than the connection. */
+/*
+ * The netdev is looked up by the P_Key in the request; the packet's own may be another.
+ */
 static void the_netdev_is_of_the_connections_partition(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -244,7 +246,10 @@ static void the_netdev_is_of_the_connections_partition(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.server.pkey_asked, other_pkey);
 }
 
-/* Another IPoIB netdev of the server's, in the subnet of the first, for requests. */
+/*
+ * Makes requests arrive by another IPoIB netdev of the server, in the first one's
+ * subnet.
+ */
 static struct net_device *come_by_another(struct kunit *test)
 {
 	u8 lladdr[INFINIBAND_ALEN] = { 0, 0, 1, 0 };
@@ -260,7 +265,10 @@ static struct net_device *come_by_another(struct kunit *test)
 	return other;
 }
 
-/* ARP answers for an address by any netdev of its host, that of another port, say. */
+/*
+ * Any netdev of a host, such as that of another port, answers ARP requests for its
+ * addresses: requests to an address may arrive by another netdev.
+ */
 static void an_address_by_another_netdev(struct kunit *test)
 {
 	struct net_device *other = come_by_another(test);
@@ -271,7 +279,7 @@ static void an_address_by_another_netdev(struct kunit *test)
 	fake_netdev_destroy(other);
 }
 
-/* But a partition's addresses are served in that partition. */
+/* But requests to an address of one partition may not arrive by a netdev of another. */
 static void an_address_by_another_partition(struct kunit *test)
 {
 	struct net_device *other = come_by_another(test);
@@ -315,7 +323,7 @@ static void resolve_ib(struct kunit *test, enum rdma_ucm_port_space ps)
 	struct sockaddr_storage src, addr;
 	struct cma_side *client = &pair.client;
 
-	/* Without it, the adapter that has the peer's GID would be taken. */
+	/* Without a source, the adapter that has the peer's GID would be chosen. */
 	cma_sin_ib(&src, client, ps, 0);
 	cma_sin_ib(&addr, &pair.server, ps, TEST_PORT);
 	client->id = cma_new_id(client, ps, client->qp_type);
@@ -341,7 +349,7 @@ static void between_ib_addresses(struct kunit *test)
 		src = (struct sockaddr_ib *)&pair.client.id->route.addr.src_addr;
 		KUNIT_EXPECT_MEMEQ(test, &src->sib_addr,
 				   &pair.client.hca->port[1].gids[0], 16);
-		/* There is no header, all of the message is the consumer's. */
+		/* There is no CMA header: all of the private data is the consumer's. */
 		pair.client.param.private_data = data;
 		pair.client.param.private_data_len = 93;
 		KUNIT_EXPECT_EQ(test, cma_request(&pair.client), -EINVAL);
@@ -366,8 +374,8 @@ static void between_ib_addresses(struct kunit *test)
 }
 
 /*
- * In this port space requests of both kinds meet: what looks like a header is one
- * if somebody listens there, else it is the consumer's data.
+ * Requests in RDMA_PS_IB may have a CMA header or not: data that look like a header are
+ * one if a listener has that address, else they are the consumer's.
  */
 static void data_that_look_like_a_header(struct kunit *test)
 {
@@ -445,7 +453,10 @@ static void an_ib_address_of_nobody(struct kunit *test)
 						TEST_TIMEOUT), -ENODEV);
 }
 
-/* A GID of this host is reached from the port that has it, another by its subnet. */
+/*
+ * A GID of this host is reached from the port that has it, another GID from a port of
+ * its subnet.
+ */
 static void the_nearest_port_is_taken(struct kunit *test)
 {
 	struct cma_side *client = &pair.client;
@@ -472,7 +483,7 @@ static void the_nearest_port_is_taken(struct kunit *test)
 	}
 }
 
-/* The wildcard as a peer is this host. */
+/* The wildcard as a destination means this host. */
 static void this_host(struct kunit *test)
 {
 	struct sockaddr_storage addr[3];

@@ -6,7 +6,7 @@
 #include "faults.h"
 #include "wait.h"
 
-static struct cma_pair pair;	/* of which the client alone is there */
+static struct cma_pair pair;	/* only the client has an adapter */
 static struct cma_side *const side = &pair.client;
 static struct cma_prov prov;
 
@@ -59,7 +59,7 @@ static void connected_and_closed(struct kunit *test)
 	report(prov.cm_id, IW_CM_EVENT_CONNECT_REPLY, 0, "welcome");
 	KUNIT_ASSERT_TRUE(test, cma_wait(side, "E"));
 	KUNIT_EXPECT_STREQ(test, side->private_data, "welcome");
-	/* The iWARP CM says it as the peer sees it. */
+	/* The iWARP CM reports the depths from the peer's point of view. */
 	KUNIT_EXPECT_EQ(test, side->last.param.conn.initiator_depth, 9);
 	KUNIT_EXPECT_EQ(test, side->last.param.conn.responder_resources, 7);
 	KUNIT_EXPECT_MEMEQ(test, &side->id->route.addr.dst_addr,
@@ -95,7 +95,7 @@ static void replies_that_say_no(struct kunit *test)
 		data = rdma_consumer_reject_data(side->id, &side->last, &len);
 		KUNIT_EXPECT_EQ(test, !!data, no[i].status == -ECONNREFUSED);
 		KUNIT_EXPECT_EQ(test, len, data ? 6 : 0);
-		/* It was never connected anywhere. */
+		/* The destination is unchanged, as the id was never connected. */
 		KUNIT_EXPECT_MEMEQ(test, &side->id->route.addr.dst_addr,
 				   cma_sin(&addr, pair.server.ip4, TEST_PORT),
 				   sizeof(struct sockaddr_in));
@@ -159,7 +159,7 @@ static void a_request_is_accepted(struct kunit *test)
 	}
 }
 
-/* Whatever the adapter would say: its QPs have no PSN that is ours to look at. */
+/* The PSN of iWARP QPs is never queried, even if the adapter seems to report it. */
 static void no_psn_is_asked_for(struct kunit *test)
 {
 	side->hca->ibdev.ops.driver_id = RDMA_DRIVER_RXE;
@@ -188,7 +188,7 @@ static void a_request_is_rejected(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, side->call, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&side->hca->iw_calls[FAKE_IW_REJECT]), 1);
 	KUNIT_EXPECT_STREQ(test, prov.data, "no");
-	/* There is no such thing as a response to confirm. */
+	/* iWARP has no response that could be confirmed. */
 	rdma_lock_handler(side->id);
 	KUNIT_EXPECT_EQ(test, rdma_accept(side->id, NULL), -EINVAL);
 	rdma_unlock_handler(side->id);
@@ -235,7 +235,10 @@ static void a_listener_that_cannot_be(struct kunit *test)
 					    cma_sin(&addr, side->ip4, TEST_PORT)),
 			-EADDRINUSE);
 	prov.result[FAKE_IW_LISTEN] = 0;
-	/* iWARP has no datagrams: nobody listens for them, or on no such device. */
+	/*
+	 * iWARP has no datagrams: an id bound to the device cannot listen for them, and
+	 * an id bound to the wildcard address does not listen on this device.
+	 */
 	side->qp_type = IB_QPT_UD;
 	KUNIT_EXPECT_EQ(test, cma_listen_at(side, RDMA_PS_UDP,
 					    cma_sin(&addr, side->ip4, TEST_PORT)),
@@ -247,7 +250,7 @@ static void a_listener_that_cannot_be(struct kunit *test)
 	rdma_destroy_id(ud);
 }
 
-/* Up to what a length of the consumer's can say; MPA's own limit is 512. */
+/* Private data may be as long as private_data_len allows; MPA's own limit is 512. */
 static void private_data_of_any_size(struct kunit *test)
 {
 	static const u8 sizes[] = { 0, 1, 4, 56, 196, 255 };
@@ -280,8 +283,8 @@ static void private_data_of_any_size(struct kunit *test)
 }
 
 /*
- * Depths are what a consumer says (RFC 6581's IRD and ORD): the provider holds them
- * against what its adapter and the peer can do, and reports what came of it.
+ * The consumer's depths (RFC 6581's IRD and ORD) are passed on unchanged: the provider
+ * limits them to what its adapter and the peer can do, and reports the result.
  */
 static void depths(struct kunit *test)
 {
@@ -306,7 +309,7 @@ static void depths(struct kunit *test)
 		listen_one(test, side->ip4);
 		report(prov.listener, IW_CM_EVENT_CONNECT_REQUEST, 0, NULL);
 		KUNIT_ASSERT_TRUE(test, cma_wait(side, "Q"));
-		/* What the peer asks of us, as it asks. */
+		/* The depths that the peer requests are reported unchanged. */
 		KUNIT_EXPECT_EQ(test, side->last.param.conn.responder_resources, 7);
 		KUNIT_EXPECT_EQ(test, side->last.param.conn.initiator_depth, 9);
 		KUNIT_EXPECT_EQ(test, prov.param.ird, depth[i].responder);
@@ -317,7 +320,10 @@ static void depths(struct kunit *test)
 	}
 }
 
-/* To who connects, what was never up does not end, it fails. */
+/*
+ * When a connection is closed before it is established, the client gets a connect
+ * error, the server a disconnect.
+ */
 static void a_connection_closed_before_it_is_up(struct kunit *test)
 {
 	static const struct {
@@ -376,7 +382,10 @@ static int drop_it(void *done)
 	return 0;
 }
 
-/* A driver that reports on its connection finds it by the iWARP CM's id. */
+/*
+ * A driver that looks at a connection through resource tracking finds the iWARP CM's id
+ * until it drops its reference.
+ */
 static void looked_at_while_it_goes(struct kunit *test)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
@@ -469,14 +478,16 @@ static int rejects(void)
 	return atomic_read(&side->hca->iw_calls[FAKE_IW_REJECT]);
 }
 
-/* A peer asks: the consumer is told, or the peer is. */
+/*
+ * A peer requests a connection: the consumer gets the request, or the peer is rejected.
+ */
 static void ask(struct kunit *test)
 {
 	int before = rejects();
 
 	report(prov.listener, IW_CM_EVENT_CONNECT_REQUEST, 0, NULL);
 	KUNIT_EXPECT_TRUE(test, wait_within(*side->events || rejects() > before, 1000));
-	/* What it was told is answered, or refused. */
+	/* The consumer has responded by then. */
 	msleep(20);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Messages lost, repeated and late; requests that are not what they should be. */
+/* Messages lost, repeated and late; requests with bad headers. */
 #include "cma/cma_test.h"
 
 static struct cma_pair pair;
@@ -44,14 +44,17 @@ static void no_reply_arrives(struct kunit *test)
 	pair.server.on_request = CMA_WAIT;
 	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Q"));
-	/* Both wait equally long, but for the timers' rounding: it begins later. */
+	/*
+	 * Both sides wait equally long, apart from the timers' rounding: the server
+	 * begins later.
+	 */
 	msleep(3000);
 	KUNIT_ASSERT_EQ(test, cma_make_qp(&pair.server), 0);
 	rdma_lock_handler(pair.server.id);
 	KUNIT_EXPECT_EQ(test, rdma_accept(pair.server.id, &pair.server.param), 0);
 	rdma_unlock_handler(pair.server.id);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "u"));
-	/* The client says that it gave up. */
+	/* The client sends a REJ when it gives up. */
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QJ"));
 	KUNIT_EXPECT_EQ(test, pair.server.last.status, IB_CM_REJ_TIMEOUT);
 }
@@ -104,7 +107,7 @@ static void everything_comes_twice(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "DT"));
 }
 
-/* Told that the peer is out of reach, the consumer does not hear the opposite. */
+/* After the event that the peer is unreachable, the consumer gets no contrary one. */
 static void a_reply_after_the_failure(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
@@ -122,7 +125,7 @@ static void a_reply_after_the_failure(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "u");
 }
 
-/* A REQ of the client's that is kept on the wire, for a test to change. */
+/* Returns a REQ of the client that is held on the wire, for a test to change. */
 static struct cm_req_msg *hold_request(struct kunit *test)
 {
 	struct fake_hca_packet *held;
@@ -195,10 +198,10 @@ static const struct bad_header bad6[] = {
 	{ "to another", 20, 16, { 0xfd, [15] = 77 }, IB_CM_REJ_INVALID_SERVICE_ID },
 };
 
-/* The header may say IPv6 whatever the request travels by. */
+/* The header may have IPv6 addresses although the request was sent over IPv4. */
 static void bad_ipv6_headers(struct kunit *test)
 {
-	/* Not the client's, which only an id of this host can have sent from. */
+	/* Not the client's address, from which only an id of this host can have sent. */
 	struct in6_addr neighbour = { .s6_addr = { 0xfd, [15] = 99 } };
 	struct sockaddr_storage addr;
 	struct cm_req_msg *req;
@@ -228,7 +231,7 @@ static void bad_ipv6_headers(struct kunit *test)
 	}
 }
 
-/* What the checks are for: another neighbour on the link is welcome. */
+/* A request from another neighbour on the link passes the checks. */
 static void a_request_from_a_neighbour(struct kunit *test)
 {
 	static const u8 neighbour[] = { 10, 1, 0, 99 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * COMM_EST before, after and in the midst of whatever else may end the wait for
- * an RTU, raised in each context.  In the midst: the other thing has happened to
- * the CM, and the consumer, whose handler is locked, has not been told.
+ * COMM_EST is raised in each context before, after and amid any other event that may
+ * end the wait for an RTU.  Amid: the other event has reached the CM, but not yet the
+ * consumer, whose handler is locked.
  */
 #include <linux/kthread.h>
 #include "cma/cma_test.h"
@@ -24,13 +24,13 @@ static void order_test_exit(struct kunit *test)
 	cma_pair_exit(test, &pair);
 }
 
-/* What may end the wait, and what the consumer is then told, by order. */
+/* An event that may end the wait, and the consumer's events that follow, by order. */
 struct ending {
 	const char *name;
 	void (*end)(void);
 	const char *events[ORDERS];
-	bool rtu_held;		/* else it is lost */
-	bool client_undecided;	/* it has the REP, and has not answered it */
+	bool rtu_held;		/* else the RTU is dropped */
+	bool client_undecided;	/* client has the REP, has sent no RTU */
 };
 
 static void rtu_comes(void)
@@ -53,7 +53,7 @@ static void client_dies(void)
 {
 	int i;
 
-	/* Nothing of it arrives any more; more than all tries of the REP take. */
+	/* Drop all of the client's messages for longer than all tries of the REP take. */
 	for (i = 0; i < IBCM_KINDS; i++)
 		pair.client.drop[i] = -1;
 	msleep(90000);
@@ -150,7 +150,7 @@ static void the_replys_last_try_amid(struct kunit *test)
 	in_order(test, &endings[3], AMID, FROM_PROCESS);
 }
 
-/* ---- the consumer ends its id ---- */
+/* ---- the consumer destroys its id ---- */
 
 static struct completion destroyed;
 
@@ -177,7 +177,7 @@ static void destruction_amid(struct kunit *test, enum cma_raise from)
 	pair.server.id = NULL;
 	rdma_unlock_handler(id);
 	wait_for_completion(&destroyed);
-	/* Either was first. */
+	/* Either may have been first. */
 	KUNIT_EXPECT_TRUE_MSG(test, !strcmp(pair.server.events, "Q") ||
 			      !strcmp(pair.server.events, "QE"), "%s",
 			      pair.server.events);
@@ -212,7 +212,7 @@ static void destruction(struct kunit *test)
 	}
 }
 
-/* ---- the device goes ---- */
+/* ---- the device is removed ---- */
 
 static struct completion gone;
 
@@ -233,7 +233,7 @@ static void server_is_gone(struct kunit *test)
 	pair.server.hca = NULL;
 }
 
-/* The listener hears of it, too: X twice. */
+/* The listener gets the removal event, too: X twice. */
 static void removal_at(struct kunit *test, enum order order, enum cma_raise from)
 {
 	const char *events = pair.server.events;
@@ -261,7 +261,10 @@ static void removal_at(struct kunit *test, enum order order, enum cma_raise from
 		KUNIT_EXPECT_STREQ(test, events, "QXX");
 		break;
 	default:
-		/* Whichever comes to the handler first; nothing after the end. */
+		/*
+		 * Either may reach the handler first; no event follows the removal of
+		 * the id's device.
+		 */
 		KUNIT_EXPECT_TRUE_MSG(test, !strcmp(events, "QXX") ||
 				      !strcmp(events, "QXEX") ||
 				      !strcmp(events, "QEXX"), "%s", events);

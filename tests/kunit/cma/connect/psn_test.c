@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Established by the expected PSN: consumers that poll their CQ themselves, on an
- * adapter that raises no COMM_EST.  And all proofs at once.
+ * Connections established by the QP's expected PSN: consumers poll their CQ themselves,
+ * and the adapter raises no COMM_EST.  Also, all proofs at once.
  */
 #include <linux/kthread.h>
 #include <linux/prandom.h>
@@ -49,7 +49,7 @@ static void psn_test_exit(struct kunit *test)
 	cma_pair_exit(test, &pair);
 }
 
-/* The peer's first packet, onto what rdma_accept() moved to RTR. */
+/* The peer's first packet arrives at the QP that rdma_accept() has moved to RTR. */
 static void data_arrive(struct ib_qp *qp)
 {
 	fake_hca_qp_psn(qp, (cma_of(pair.server.id)->seq_num + 1) & 0xffffff);
@@ -68,13 +68,13 @@ static void nobody_tells_but_the_psn(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
 	KUNIT_EXPECT_EQ(test, stat(IBCM_STAT_EST_BY_PSN), 1);
 	KUNIT_EXPECT_EQ(test, cma_sent(&pair.server, IBCM_REP), 1);
-	/* The outcome is known: nobody asks any more. */
+	/* The outcome is known: the QP is no longer watched. */
 	KUNIT_EXPECT_NULL(test, cma_ibcm(&pair.server)->watch);
 	msleep(80000);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");
 }
 
-/* The consumer made the QP itself; rdma_accept() knows its number. */
+/* The consumer creates the QP itself; rdma_accept() gets its number. */
 static void of_a_queue_named_by_number(struct kunit *test)
 {
 	struct ib_qp_init_attr init = {
@@ -121,7 +121,7 @@ static void disconnected_before_it_was_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_sent(&pair.server, IBCM_REJ), 0);
 }
 
-/* SRP's way: the id, then its QP. */
+/* In SRP's order: the id is destroyed, then its QP. */
 static void destroyed_before_it_was_told(struct kunit *test)
 {
 	struct ib_qp *qp;
@@ -138,7 +138,7 @@ static void destroyed_before_it_was_told(struct kunit *test)
 	ib_destroy_qp(qp);
 }
 
-/* And the other way round. */
+/* In the other order: the QP is destroyed, then its id. */
 static void its_queue_goes_first(struct kunit *test)
 {
 	cma_connect_without_rtu(test, &pair);
@@ -150,7 +150,7 @@ static void its_queue_goes_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_sent(&pair.server, IBCM_REJ), 0);
 }
 
-/* ---- all of it at once ---- */
+/* ---- all proofs at once ---- */
 
 static struct ib_cqe ignored;
 static struct rnd_state rnd;
@@ -222,7 +222,10 @@ static long established(void)
 	       stat(IBCM_STAT_EST_BY_RECEIVED) + stat(IBCM_STAT_EST_BY_PSN);
 }
 
-/* Half the time all proofs are there before the consumer is told of the first. */
+/*
+ * Half the time all proofs have happened before the consumer gets the event of the
+ * first.
+ */
 static void one_race(struct kunit *test)
 {
 	bool locked = prandom_u32_state(&rnd) % 2;
@@ -281,7 +284,7 @@ static void all_proofs_at_once(struct kunit *test)
 	pair.server.cq = cq;
 	kunit_info(test, "by RTU %ld, COMM_EST %ld, receive %ld, PSN %ld", by[0], by[1],
 		   by[2], by[3]);
-	/* It was a race. */
+	/* Each proof was the first at least once. */
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_GT_MSG(test, by[i], 0, "proof %d", i);
 }

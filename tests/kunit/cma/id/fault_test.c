@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Each allocation of each path fails once; what was there before is there after. */
+/* Each allocation of each code path fails once; afterwards everything is as before. */
 #include "cma/cma_test.h"
 #include "faults.h"
 
@@ -138,8 +138,9 @@ static void making_a_qp(struct kunit *test)
 }
 
 /*
- * The call's own allocations: on failure the id can be used still, on success,
- * where there is a way round, the answer comes.  Returns how many failed.
+ * Fails the call's own allocations one by one.  If the call fails, the id can still be
+ * used; if it succeeds without the allocation, the response arrives.  Returns how many
+ * calls failed.
  */
 static int connect_until_it_works(struct kunit *test,
 				  void (*resolve)(struct kunit *test))
@@ -204,7 +205,7 @@ static void asking_for_a_service(struct kunit *test)
 	KUNIT_EXPECT_GE(test, connect_until_it_works(test, resolve_udp), 5);
 }
 
-/* Who cannot accept has rejected. */
+/* A request that cannot be accepted is rejected. */
 static void accepting(struct kunit *test)
 {
 	struct rdma_cm_id *id;
@@ -224,7 +225,7 @@ static void accepting(struct kunit *test)
 		rdma_unlock_handler(id);
 		KUNIT_EXPECT_TRUE_MSG(test, cma_wait(&pair.client, ret ? "ARJ" : "ARE"),
 				      "%u: %d %s", n, ret, pair.client.events);
-		/* Some have a way round. */
+		/* Some allocations can be done without. */
 		if (!ret && failed)
 			ret = -1;
 		cma_leave(test, &pair);
@@ -256,8 +257,8 @@ static struct kunit_suite cma_fault_suite = {
 kunit_test_suite(cma_fault_suite);
 
 /*
- * On InfiniBand the handling of a request asks for a netdev first: from there on
- * its allocations fail, one after the other.
+ * On InfiniBand the handling of a request first looks for a netdev: from there on its
+ * allocations fail, a later one in each round.
  */
 static int fault_ib_init(struct kunit *test)
 {
@@ -269,7 +270,7 @@ static void fault_ib_exit(struct kunit *test)
 	cma_pair_exit_ib(test, &pair);
 }
 
-/* Of a request that there was no memory for, the peer hears nothing: it asks again. */
+/* A request that there was no memory for gets no response: the peer sends it again. */
 static void requests(struct kunit *test)
 {
 	unsigned int n, unheard = 0;

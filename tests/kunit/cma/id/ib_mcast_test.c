@@ -14,7 +14,10 @@ static int broadcast_done(int status, struct ib_sa_multicast *group)
 	return 0;
 }
 
-/* As IPoIB does, from whose record the groups' parameters are taken. */
+/*
+ * Joins the broadcast group as IPoIB does; the other groups' parameters are taken from
+ * its record.
+ */
 static int join_broadcast(void)
 {
 	struct ib_sa_mcmember_rec rec = {
@@ -79,7 +82,7 @@ static struct rdma_cm_id *bound(enum rdma_ucm_port_space ps)
 
 static void an_ipv4_group(struct kunit *test)
 {
-	/* RFC 4391, 4, with a signature of its own for the CMA's. */
+	/* RFC 4391, section 4, with a signature of the CMA's own. */
 	static const u8 mgid[] = { 0xff, 0x12, 0x40, 0x01, 0xff, 0xff, 0, 0,
 				   0, 0, 0, 0, 0x0f, 1, 2, 3 };
 	struct rdma_cm_id *id = bound(RDMA_PS_UDP);
@@ -131,7 +134,7 @@ static void an_ipv6_group(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.sa_record[0], mgid[0]);
 	KUNIT_EXPECT_EQ(test, pair.client.sa_record[3], mgid[3]);
 	KUNIT_EXPECT_EQ(test, pair.client.sa_record[15], mgid[15]);
-	/* An MGID in the clothes of an IPv6 address stays what it is. */
+	/* An MGID that is given as an IPv6 address is used unchanged. */
 	KUNIT_ASSERT_EQ(test, rdma_join_multicast(id, cma_sin6(&addr, &ready, 0), FULL,
 						  NULL), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "MM"));
@@ -151,7 +154,7 @@ static void groups_by_ib_address(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rdma_join_multicast(id, (void *)&addr, FULL, NULL), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "M"));
 	KUNIT_EXPECT_MEMEQ(test, pair.client.sa_record, mgid, 16);
-	/* The zero address: the subnet administration chooses. */
+	/* For the zero address the subnet administration chooses the group. */
 	KUNIT_ASSERT_EQ(test, rdma_join_multicast(id, cma_sin(&addr, 0, 0), FULL, NULL),
 			0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "MM"));
@@ -174,7 +177,7 @@ static void the_join_is_refused(struct kunit *test)
 	rdma_leave_multicast(id, (struct sockaddr *)&addr);
 }
 
-/* Neither leaving nor destruction waits for an answer that may never come. */
+/* Neither leaving nor destruction waits for a response that may never arrive. */
 static void left_before_the_answer(struct kunit *test)
 {
 	struct rdma_cm_id *id = bound(RDMA_PS_UDP);

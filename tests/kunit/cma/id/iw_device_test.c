@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which iWARP device and port an id is bound to, and what of it when they go. */
+/* The iWARP device and port that an id is bound to, and the id when they are removed. */
 #include <linux/kthread.h>
 #include "cma/cma_test.h"
 #include "wait.h"
@@ -18,11 +18,14 @@ static void iw_device_exit(struct kunit *test)
 	cma_pair_exit_iw(test, &pair);
 }
 
-/* An address that only @ndev has. */
+/* An address that only of_port()'s @ndev has, and a peer's in its subnet. */
 static const __be32 elsewhere = htonl(0x0a020001);
 static const __be32 far_away = htonl(0x0a020002);
 
-/* Bound, listening there, asked by a peer there: each is of @port. */
+/*
+ * A listener on an address of @ndev and the id of a request to it are both bound to
+ * @port.
+ */
 static void of_port(struct kunit *test, struct net_device *ndev, u32 port)
 {
 	struct sockaddr_storage addr, peer;
@@ -50,7 +53,9 @@ static void of_the_second_port(struct kunit *test)
 	of_port(test, side->ndev2, 2);
 }
 
-/* A port's VLANs are the port's: the provider tags what it sends there. */
+/*
+ * A VLAN on a port's netdev belongs to the port: the provider tags what it sends there.
+ */
 static void of_a_vlan(struct kunit *test)
 {
 	struct net_device *vlan = cma_net_vlan(side->ndev, 7);
@@ -70,7 +75,10 @@ static void of_no_port(struct kunit *test)
 	side->on_request = CMA_WAIT;
 	KUNIT_EXPECT_EQ(test, cma_listen_at(side, RDMA_PS_TCP,
 					    cma_sin(&addr, elsewhere, TEST_PORT)), -ENODEV);
-	/* The adapter answers for an address of another netdev, as hosts may. */
+	/*
+	 * The adapter may accept a request to an address of another netdev, as hosts
+	 * may.
+	 */
 	KUNIT_ASSERT_EQ(test, cma_listen_at(side, RDMA_PS_TCP,
 					    cma_sin(&addr, 0, TEST_PORT)), 0);
 	cma_prov_report(&prov, prov.listener, IW_CM_EVENT_CONNECT_REQUEST, 0, NULL,
@@ -82,7 +90,7 @@ static void of_no_port(struct kunit *test)
 	fake_netdev_destroy(ndev);
 }
 
-/* How far an id is when its device goes. */
+/* How far an id is when its device is removed. */
 enum iw_stage {
 	IW_BOUND, IW_RESOLVED, IW_ROUTE, IW_CONNECTING, IW_UP, IW_ENDING, IW_CLOSED,
 	IW_LISTENING, IW_ASKED, IW_ACCEPTED, IW_ESTABLISHED_PASSIVE, IW_STAGES
@@ -175,8 +183,8 @@ static int removals(void)
 }
 
 /*
- * Removal tells each id, once, and waits for their ends, but for nothing that the
- * provider might say.
+ * Removal reports an event to each id, once, and waits until the ids are destroyed.  It
+ * does not wait for any event of the provider.
  */
 static void removed_at(struct kunit *test, enum iw_stage stage)
 {
@@ -200,7 +208,7 @@ static void removed_at(struct kunit *test, enum iw_stage stage)
 	side->hca = NULL;
 	KUNIT_EXPECT_EQ_MSG(test, removals(), ids, "%s: %s", iw_stage_names[stage],
 			    side->events);
-	/* Late news of what it still has. */
+	/* A late event of the connection that the provider still has. */
 	if (prov.cm_id)
 		report(IW_CM_EVENT_CLOSE);
 	msleep(200);

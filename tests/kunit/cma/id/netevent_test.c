@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Link addresses that change: the peer's, and our own by a bond's fail-over. */
+/* Link addresses that change: the peer's, and the client's by a bond's fail-over. */
 #include <linux/etherdevice.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -27,7 +27,7 @@ static void peer_moves(const u8 *lladdr, u8 nud)
 	msleep(500);
 }
 
-/* Tells everybody of the neighbour, changed or not. */
+/* Calls the notifiers for the neighbour, whether it has changed or not. */
 static void peer_is_announced(int times)
 {
 	struct neighbour *n = __neigh_lookup(&arp_tbl, &pair.server.ip4,
@@ -56,14 +56,17 @@ static void the_peer_moves_while_we_connect(struct kunit *test)
 	peer_moves(elsewhere, NUD_PERMANENT);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "u"));
 	KUNIT_EXPECT_EQ(test, pair.client.last.status, -ETIMEDOUT);
-	/* Not after all the time-outs. */
+	/* The event does not wait for the REQ's retries to time out. */
 	KUNIT_EXPECT_LT(test, jiffies_to_msecs(pair.client.when - start), 1000);
-	/* The CM's own time-out says nothing new. */
+	/* The CM's own time-out causes no further event. */
 	msleep(150000);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "u");
 }
 
-/* Defect 10: told of several times, heard of once; and destruction does not hang. */
+/*
+ * Defect 10: a move that is notified several times is reported once, and destruction
+ * does not hang.
+ */
 static void one_move_told_many_times(struct kunit *test)
 {
 	be_connecting(test);
@@ -91,7 +94,7 @@ static void destroyed_with_the_news_under_way(struct kunit *test)
 	KUNIT_EXPECT_LE(test, atomic_read(&pair.client.nr_events), 1);
 }
 
-/* Defect 11: Ethernet addresses have six bytes; what follows them says nothing. */
+/* Defect 11: Ethernet addresses have six bytes; the bytes behind them do not count. */
 static void the_same_address_again_is_no_move(struct kunit *test)
 {
 	struct rdma_dev_addr *dev_addr;
@@ -102,7 +105,7 @@ static void the_same_address_again_is_no_move(struct kunit *test)
 	       sizeof(dev_addr->dst_dev_addr) - ETH_ALEN);
 	peer_is_announced(3);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
-	/* An address that is not valid says nothing either. */
+	/* A neighbour entry that is not valid is no move either. */
 	peer_moves(NULL, NUD_FAILED);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
 }
@@ -151,7 +154,7 @@ static void the_handler_ends_the_id_that_lost_its_peer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pair.client.destroyed);
 }
 
-/* As a bond tells it, for as long as it takes to tell. */
+/* Notifies of a fail-over as a bond does; @ndev is a bond only during the call. */
 static void fail_over(struct net_device *ndev, const u8 *lladdr)
 {
 	rtnl_lock();
@@ -169,7 +172,7 @@ static void fail_over(struct net_device *ndev, const u8 *lladdr)
 static void a_bond_fails_over(struct kunit *test)
 {
 	cma_connect(test, &pair);
-	/* To a slave with the same address: nobody notices. */
+	/* A fail-over to a slave with the same address is not reported. */
 	fail_over(pair.client.ndev, NULL);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
 	fail_over(pair.client.ndev, elsewhere);

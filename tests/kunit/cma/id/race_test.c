@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ten thousand connections whose RTU is lost, late, doubled or in time, while
- * the adapter says at some moment that data came, receives complete, and either
- * side disconnects or goes.  The seeds are fixed.
+ * Ten thousand connections whose RTU is lost, late, doubled or in time, while at random
+ * moments the adapter reports that data arrived, receives complete, and either side
+ * disconnects or is destroyed.  The seeds are fixed.
  */
 #include <linux/prandom.h>
 #include "cma/cma_test.h"
@@ -25,7 +25,7 @@ static struct {
 } seen;
 
 static int replies;		/* sent before this round */
-static bool received;		/* a receive completed, of a server that waits */
+static bool received;		/* a receive of a waiting server completed */
 
 static atomic_t receiving;	/* completions not polled yet */
 
@@ -67,7 +67,9 @@ static void choose_the_wire(void)
 	pair.server.drop[IBCM_REP] = pick(4) ? 0 : 1;
 }
 
-/* No event and no completion of a QP that is gone: the provider's part. */
+/*
+ * The provider must have no event and no completion for a destroyed QP: end both first.
+ */
 static void server_goes(void)
 {
 	cma_raise_end();
@@ -75,7 +77,7 @@ static void server_goes(void)
 	cma_drop_id(&pair.server);
 }
 
-/* The server's id if its REP has left: no data can come before. */
+/* Returns the server's id if its REP has been sent: no data can arrive before. */
 static struct rdma_cm_id *waiting_server(void)
 {
 	struct rdma_cm_id *id = pair.server.id;
@@ -126,7 +128,7 @@ static void act(enum race_act what)
 	}
 }
 
-/* Each thing that may happen does so half the time, in any order. */
+/* Does each act half the time, the destroying ones less often, in random order. */
 static void race(void)
 {
 	enum race_act acts[RACE_ACTS], i;
@@ -141,7 +143,7 @@ static void race(void)
 		bool goes = acts[i] >= CLIENT_GOES;
 
 		pause();
-		/* Or too many connections would end before they began. */
+		/* Otherwise too many connections would end before they began. */
 		if (!pick(goes ? 6 : 2))
 			act(acts[i]);
 	}
@@ -171,7 +173,7 @@ static void check(struct kunit *test, unsigned int round, bool data, bool alive)
 	if (ended)
 		KUNIT_EXPECT_TRUE_MSG(test, established && established < ended,
 				      "round %u: %s", round, events);
-	/* What this is about. */
+	/* After data a live server must be established. */
 	if (data && alive && !failed)
 		KUNIT_EXPECT_NOT_NULL_MSG(test, established, "round %u: %s", round,
 					  events);
@@ -192,7 +194,7 @@ static void one_round(struct kunit *test, unsigned int round)
 	cma_raised = false;
 	race();
 
-	/* Nothing that was begun is left undone. */
+	/* Let everything that was begun finish. */
 	msleep(20);
 	data = cma_raised || received;
 	alive = pair.server.id;
@@ -232,7 +234,7 @@ static void connections(struct kunit *test)
 		one_round(test, round);
 	kunit_info(test, "COMM_EST %u times, established by data alone %u, ended %u, destroyed %u",
 		   seen.raised, seen.by_data, seen.ended, seen.destroyed);
-	/* It was a race. */
+	/* Each outcome was frequent enough. */
 	KUNIT_EXPECT_GT(test, seen.raised, RACE_ROUNDS / 10);
 	KUNIT_EXPECT_GT(test, seen.by_data, RACE_ROUNDS / 20);
 	KUNIT_EXPECT_GT(test, seen.ended, RACE_ROUNDS / 20);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The device goes, at each stage of an id. */
+/* The device is removed at each stage of an id. */
 #include <linux/kthread.h>
 #include "cma/cma_test.h"
 
@@ -25,7 +25,9 @@ static int go(void *arg)
 	return 0;
 }
 
-/* Removal waits for the consumer, who ends its ids in its own time. */
+/*
+ * Removes the device in a thread, as removal waits until the consumer destroys its ids.
+ */
 static void remove_device(struct kunit *test, struct cma_side *side)
 {
 	struct task_struct *task;
@@ -86,7 +88,10 @@ static void removed_at(struct kunit *test, enum cma_stage stage)
 		cma_pair_exit(test, &pair);
 		return;
 	}
-	/* Only who is on the device keeps it, and what it has there. */
+	/*
+	 * Only an id bound to the device delays removal; otherwise the PD and CQ must
+	 * go first.
+	 */
 	on_it = stage != AT_IDLE && stage != AT_ADDR_QUERY;
 	if (!on_it)
 		free_queues(side);
@@ -100,7 +105,7 @@ static void removed_at(struct kunit *test, enum cma_stage stage)
 	}
 	n = atomic_read(&side->nr_events);
 	msleep(10000);
-	/* It was the last event but for timewait's end. */
+	/* No event but removals follows. */
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&side->nr_events), n, "%s: %s", name,
 			    side->events);
 	at = strchr(side->events, 'X');
@@ -119,7 +124,7 @@ static void at_each_stage(struct kunit *test)
 	enum cma_stage stage;
 
 	for (stage = 0; stage < CMA_STAGES; stage++)
-		if (stage != AT_ROUTE_QUERY)	/* see below */
+		if (stage != AT_ROUTE_QUERY)	/* see during_a_path_query() */
 			removed_at(test, stage);
 }
 
@@ -144,7 +149,7 @@ static void during_a_path_query(struct kunit *test)
 	cma_pair_exit_ib(test, &pair);
 }
 
-/* The handler may end the id on the spot; nobody waits then. */
+/* The handler may destroy the id at once; then removal does not wait. */
 static void ended_by_the_handler(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, cma_pair_init(test, &pair), 0);
@@ -157,7 +162,7 @@ static void ended_by_the_handler(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pair.client.destroyed);
 }
 
-/* A device that goes is not looked for any more, nor is the hint of it followed. */
+/* A removed device is not found any more, nor is the hint to it used. */
 static void its_addresses_are_nobodys(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -173,7 +178,7 @@ static void its_addresses_are_nobodys(struct kunit *test)
 	id = cma_new_id(&pair.client, RDMA_PS_TCP, IB_QPT_RC);
 	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, cma_sin(&addr, pair.client.ip4, 0)),
 			-ENODEV);
-	/* Who found the address but no device is told by an event. */
+	/* When the address resolves but has no device, an event reports the error. */
 	pair.client.id = id;
 	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(id, NULL, cma_sin(&addr, pair.server.ip4,
 								  TEST_PORT),

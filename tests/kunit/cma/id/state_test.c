@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The life of an id: every call at every stage, and its end at each. */
+/* The life of an id: every call at every stage, and its destruction at each. */
 #include "cma/cma_test.h"
 
 static struct cma_pair pair;
@@ -20,7 +20,7 @@ struct step {
 	enum rdma_cm_state to;
 };
 
-/* What is allowed, but for REMOVE and DESTROY. */
+/* The allowed transitions, except for REMOVE and DESTROY. */
 static const struct step steps[] = {
 	{ RDMA_CM_IDLE, CMA_T_BIND, RDMA_CM_ADDR_BOUND },
 	{ RDMA_CM_IDLE, CMA_T_REQUEST, RDMA_CM_CONNECT },
@@ -155,7 +155,10 @@ static int call_join(struct rdma_cm_id *id)
 #define IN(stage)	BIT(AT_##stage)
 #define AFTER_BOUND	(BIT(CMA_STAGES) - 1 - IN(IDLE) - IN(BOUND))
 
-/* Where each call works; everywhere else it is -EINVAL, or as said. */
+/*
+ * The stages at which each call works; elsewhere it returns -EINVAL, or @other in
+ * @other_in.
+ */
 static const struct call {
 	const char *name;
 	int (*call)(struct rdma_cm_id *id);
@@ -206,7 +209,7 @@ static void every_call_at_every_stage(struct kunit *test)
 			one_call(test, &calls[i], stage);
 }
 
-/* A connection that never was can be given up, but not twice. */
+/* rdma_disconnect() works from the connection attempt on, even after a disconnect. */
 static void disconnect_needs_a_connection(struct kunit *test)
 {
 	enum cma_stage stage;
@@ -234,7 +237,7 @@ static void events_come_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.server.call, 0);
 }
 
-/* What the other side is told when the id of a stage is destroyed. */
+/* The other side's events when the id of a stage is destroyed. */
 static const char * const told[CMA_STAGES] = {
 	[AT_UP]		= "QED",
 	[AT_DISCONNECT]	= "QEDT",
@@ -276,7 +279,7 @@ static void destroyed_at_each_stage(struct kunit *test)
 	}
 }
 
-/* Each event may be the id's last, by the handler's word. */
+/* The handler may end the id at each event. */
 static void the_handler_ends_the_client(struct kunit *test)
 {
 	static const char letters[] = "AREDT";
@@ -325,7 +328,7 @@ static void the_handler_ends_the_server(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
 		msleep(500);
 		if (i == 0) {
-			/* Accepted and ended at once. */
+			/* The id was accepted and ended at once. */
 			KUNIT_EXPECT_STREQ(test, pair.server.events, "Q");
 		} else {
 			KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");

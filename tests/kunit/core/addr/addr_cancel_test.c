@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Address resolution given up, and that of many at a time. */
+/* Cancelling address resolution, and resolving many addresses at a time. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/kthread.h>
@@ -29,14 +29,14 @@ static void a_cancelled_request_is_never_called_back(struct kunit *test)
 	struct in6_addr dst = roce_v4(&roce, 2);
 	struct addr_wait w;
 
-	/* While it waits for the neighbour. */
+	/* Cancelled while it waits for the neighbour. */
 	KUNIT_ASSERT_EQ(test, addr_start(&w, NULL, &dst, 500), 0);
 	msleep(50);
 	rdma_addr_cancel(&w.addr);
 	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, &dst, peer_ha), 0);
 	msleep(1000);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w.calls), 0);
-	/* Before its work has run, though the answer is there. */
+	/* Cancelled before its work has run, although the neighbour is known already. */
 	KUNIT_ASSERT_EQ(test, addr_start(&w, NULL, &dst, 500), 0);
 	rdma_addr_cancel(&w.addr);
 	msleep(1000);
@@ -61,7 +61,7 @@ static void cancel_self(struct addr_wait *w)
 	rdma_addr_cancel(&w->addr);
 }
 
-/* It would wait for itself. */
+/* The cancel must not wait for the callback that calls it. */
 static void a_callback_may_cancel_its_own_request(struct kunit *test)
 {
 	struct in6_addr dst = roce_v4(&roce, 2);
@@ -84,7 +84,7 @@ static void resolve_again(struct addr_wait *w)
 {
 	struct again *a = w->arg;
 
-	/* The same rdma_dev_addr, for which two requests now are there. */
+	/* Begins a second request on the same rdma_dev_addr. */
 	w->then = NULL;
 	a->ret = addr_start_by(w, NULL, &a->dst, 300, false);
 	msleep(50);
@@ -104,7 +104,7 @@ static void a_callback_may_resolve_anew(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, a.ret, 0);
 	rdma_addr_cancel(&a.first.addr);
 
-	/* Both end when that is what is cancelled. */
+	/* Cancelling their rdma_dev_addr ends both requests. */
 	addr_prepare(&a.first);
 	a.first.arg = &a;
 	a.first.then = resolve_again;
@@ -122,7 +122,7 @@ static void be_slow(struct addr_wait *w)
 	msleep(200);
 }
 
-/* In-tree number 6: what the callback uses is freed after the cancel. */
+/* In-tree number 6: the caller frees what the callback uses after the cancel. */
 static void cancel_waits_for_the_callback(struct kunit *test)
 {
 	struct in6_addr dst = roce_v4(&roce, 2);
@@ -172,7 +172,7 @@ static void an_update_wakes_its_own_requests_alone(struct kunit *test)
 	answered = jiffies;
 	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, &dst, peer_ha), 0);
 	msleep(100);
-	/* The two that wait for that neighbour, and at once. */
+	/* The two that wait for that neighbour are called, and at once. */
 	for (i = 0; i < MANY; i++)
 		called += atomic_read(&w[i].calls);
 	KUNIT_EXPECT_EQ(test, called, 2);
@@ -187,7 +187,7 @@ static void an_update_wakes_its_own_requests_alone(struct kunit *test)
 	kfree(w);
 }
 
-/* In-tree number 10: work of an event that was queued twice. */
+/* In-tree number 10: the work of an event was queued twice. */
 static void updates_that_come_together_call_back_once(struct kunit *test)
 {
 	struct in6_addr dst = roce_v4(&roce, 2);
@@ -203,7 +203,7 @@ static void updates_that_come_together_call_back_once(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, net_neighbour(roce.ndev, &dst, other_ha), 0);
 	}
 	KUNIT_EXPECT_TRUE(test, addr_wait(&w));
-	/* The last one's is what counts. */
+	/* The last update counts. */
 	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, other_ha, ETH_ALEN);
 	msleep(1000);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w.calls), 1);
@@ -247,7 +247,7 @@ static int storm_fn(void *arg)
 	return 0;
 }
 
-/* In-tree number 22: an update that comes while its request is cancelled. */
+/* In-tree number 22: an update arrives while its request is cancelled. */
 static void updates_meet_cancels(struct kunit *test)
 {
 	struct storm storm = {};
@@ -258,7 +258,7 @@ static void updates_meet_cancels(struct kunit *test)
 	init_completion(&storm.stopped);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(storm_fn, &storm, "addr_storm")));
 	for (i = 0; i < 400; i++) {
-		/* On memory of its own, which is poisoned when it is used late. */
+		/* The request has memory of its own: KASAN reports a late use. */
 		w = kmalloc(sizeof(*w), GFP_KERNEL);
 		if (!w)
 			break;
@@ -289,7 +289,7 @@ static void a_device_that_goes_ends_the_wait(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(ndev, htonl(0x0a640001), 24), 0);
 	KUNIT_ASSERT_EQ(test, addr_start(&w, NULL, &dst, 20000), 0);
 	msleep(50);
-	/* No request holds it back. */
+	/* No request keeps a reference on the device. */
 	fake_netdev_destroy(ndev);
 	KUNIT_EXPECT_TRUE(test, addr_wait(&w));
 	KUNIT_EXPECT_EQ(test, w.status, -ENETUNREACH);

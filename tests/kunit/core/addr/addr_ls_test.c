@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Addresses behind an IB router, which the local service knows. */
+/* Addresses behind an IB router, which the local service resolves. */
 #include <kunit/test.h>
 #include <linux/if_arp.h>
 #include "addr_req.h"
@@ -107,7 +107,7 @@ static void the_answer_is_where_it_leads(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, nla_data(ip), &far6, sizeof(far6));
 	KUNIT_EXPECT_EQ(test, answer_far(), 0);
 	expect_far(test, &addr, &src6);
-	/* Once asked, the answer counts at once. */
+	/* The response of the local service ends the request at once. */
 	KUNIT_EXPECT_LE(test, jiffies_to_msecs(addr.when - addr.start), 50u);
 }
 
@@ -139,7 +139,7 @@ static void a_refusal_means_no_address(struct kunit *test)
 	KUNIT_EXPECT_LE(test, jiffies_to_msecs(addr.when - addr.start), 50u);
 }
 
-/* The daemon has its time, and the request has its own. */
+/* The request ends when the timeout of the daemon, or its own, has passed. */
 static void silence_ends_in_time(struct kunit *test)
 {
 	unsigned int took;
@@ -157,7 +157,7 @@ static void silence_ends_in_time(struct kunit *test)
 	took = jiffies_to_msecs(addr.when - addr.start);
 	KUNIT_EXPECT_GE(test, took, 1300u);
 	KUNIT_EXPECT_LE(test, took, 1400u);
-	/* Its question has ended with it. */
+	/* Its question has ended too: a late response changes nothing. */
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	KUNIT_EXPECT_EQ(test, answer_far(), 0);
@@ -184,7 +184,7 @@ static void malformed_answers_are_none(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, addr_wait(&addr));
 		KUNIT_EXPECT_EQ(test, addr.status, -EADDRNOTAVAIL);
 	}
-	/* Nothing at all; and more than can be understood. */
+	/* A response without a GID; one with an unknown mandatory attribute. */
 	KUNIT_ASSERT_EQ(test, addr_start(&addr, NULL, &far4, 5000), 0);
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	KUNIT_EXPECT_EQ(test, lsd_send(&lsd, lsd_answer(&lsd, NLM_F_ACK)), -EINVAL);
@@ -208,7 +208,7 @@ static void a_request_given_up_while_it_is_asked(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, addr_start(&addr, NULL, &far4, 5000), 0);
 		if (i)
 			KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
-		/* Answered just before, in the last round. */
+		/* In the last round the response arrives just before the cancel. */
 		if (i == 2)
 			KUNIT_EXPECT_EQ(test, answer_far(), 0);
 		rdma_addr_cancel(&addr.addr);
@@ -223,7 +223,7 @@ static void a_request_given_up_while_it_is_asked(struct kunit *test)
 	KUNIT_EXPECT_LE(test, atomic_read(&addr.calls), 1);
 }
 
-/* Told apart, though they are answered the other way round. */
+/* Responses are matched to their requests, though they arrive in reverse order. */
 static void each_request_has_its_own_answer(struct kunit *test)
 {
 	static u32 seq[MANY];
@@ -251,14 +251,17 @@ static void each_request_has_its_own_answer(struct kunit *test)
 	}
 }
 
-/* The work that asks runs out of memory, here or there. */
+/* Allocations of the work that sends the question fail, one at a time. */
 static void resolve_far(struct kunit *test)
 {
 	if (addr_start(&addr, NULL, &far4, 5000))
 		return;
 	if (lsd_question(&lsd))
 		answer_far();
-	/* It was said to have begun: it must end, if in the daemon's time. */
+	/*
+	 * Without an error from addr_start() it must end,
+	 * if only by the daemon's timeout.
+	 */
 	KUNIT_EXPECT_TRUE(test, addr_wait(&addr));
 	KUNIT_EXPECT_TRUE(test, !addr.status || addr.status == -ENOMEM ||
 			  addr.status == -EADDRNOTAVAIL);

@@ -2,7 +2,7 @@
 #ifndef IBEX_CORE_ADDR_REQ_H
 #define IBEX_CORE_ADDR_REQ_H
 
-/* A request to resolve an address, and what its callback was told. */
+/* A request to resolve an address, and what its callback was called with. */
 #include <net/ipv6.h>
 #include <rdma/ib_addr.h>
 #include "core/objects.h"
@@ -13,8 +13,8 @@ struct addr_wait {
 	int status;
 	struct in6_addr src;		/* IPv4 mapped */
 	unsigned long start, when;	/* jiffies */
-	void (*then)(struct addr_wait *w);	/* in the callback; or NULL */
-	bool returned;			/* the callback, after that */
+	void (*then)(struct addr_wait *w);	/* called in the callback; or NULL */
+	bool returned;			/* the callback, after then() */
 	void *arg;
 };
 
@@ -48,7 +48,7 @@ static inline void addr_called(int status, struct sockaddr *src,
 	WRITE_ONCE(w->returned, true);
 }
 
-/* @w is prepared. */
+/* The caller has prepared @w. */
 static inline int addr_start_by(struct addr_wait *w, const struct in6_addr *src,
 				const struct in6_addr *dst, u32 timeout, bool by_gid)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* From an IP address to a link address: routes, neighbours, time. */
+/* Resolving IP addresses to link addresses: routes, neighbours, timeouts. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
@@ -43,7 +43,7 @@ static void sizes(struct kunit *test)
 	sa->sa_family = AF_IB;
 	KUNIT_EXPECT_EQ(test, rdma_addr_size(sa), (int)sizeof(struct sockaddr_ib));
 	KUNIT_EXPECT_EQ(test, rdma_addr_size_kss(&ss), (int)sizeof(struct sockaddr_ib));
-	/* It has more bytes than an IPv6 address has room for. */
+	/* sockaddr_ib is longer than a sockaddr_in6. */
 	KUNIT_EXPECT_EQ(test, rdma_addr_size_in6(in6), 0);
 	sa->sa_family = AF_UNIX;
 	KUNIT_EXPECT_EQ(test, rdma_addr_size(sa), 0);
@@ -79,10 +79,10 @@ static void a_local_address_has_its_device(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, translate(&other4, 0, 0, &addr), -EADDRNOTAVAIL);
 	KUNIT_EXPECT_EQ(test, translate(&other6, 0, 0, &addr), -EADDRNOTAVAIL);
-	/* A device that is named is not looked for. */
+	/* If the caller names a device, it is not searched for by address. */
 	KUNIT_EXPECT_EQ(test, translate(&other4, roce.ndev->ifindex, 0, &addr), 0);
 	KUNIT_EXPECT_EQ(test, translate(&v4, 99999, 0, &addr), -ENODEV);
-	/* Of a link-local address the scope says which. */
+	/* The scope ID of a link-local address selects the device. */
 	KUNIT_EXPECT_EQ(test, translate(&ll, 0, roce.ndev->ifindex, &addr), 0);
 	KUNIT_EXPECT_EQ(test, addr.bound_dev_if, roce.ndev->ifindex);
 	KUNIT_EXPECT_EQ(test, translate(&ll, 0, 99999, &addr), -EADDRNOTAVAIL);
@@ -109,7 +109,7 @@ static void known_neighbour(struct kunit *test, const struct in6_addr *src,
 	KUNIT_ASSERT_TRUE(test, addr_wait(&w));
 	expect_peer(test, &w, src);
 	KUNIT_EXPECT_EQ(test, w.addr.hoplimit, 64);
-	/* No router is passed, so any RoCE version gets there. */
+	/* The path passes no router, so either RoCE version can be used. */
 	KUNIT_EXPECT_EQ(test, w.addr.network, RDMA_NETWORK_IB);
 	KUNIT_EXPECT_LE(test, jiffies_to_msecs(w.when - w.start), 20u);
 }
@@ -130,10 +130,10 @@ static void pending(struct kunit *test, const struct in6_addr *src,
 	unsigned long answered;
 
 	KUNIT_ASSERT_EQ(test, addr_start(&w, NULL, dst, 5000), 0);
-	/* Not on a second's beat, when the route is looked at anyway. */
+	/* Not a whole second, when the route is looked up again in any case. */
 	msleep(300);
 	KUNIT_EXPECT_EQ(test, atomic_read(&w.calls), 0);
-	/* Nothing is written before there is an answer. */
+	/* The rdma_dev_addr is not written before the neighbour is resolved. */
 	KUNIT_EXPECT_EQ(test, w.addr.bound_dev_if, 0);
 	answered = jiffies;
 	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, dst, peer_ha), 0);
@@ -159,7 +159,7 @@ static void silence_ends_in_time(struct kunit *test)
 	u32 ms;
 	int i;
 
-	/* Beyond 3 s ARP has given up too, and begins anew. */
+	/* After 3 s ARP has given up too, and begins anew. */
 	for (i = 0; i < ARRAY_SIZE(timeouts); i++) {
 		KUNIT_ASSERT_EQ(test, addr_start(&w, NULL, &dst, timeouts[i]), 0);
 		KUNIT_ASSERT_TRUE(test, wait_until(atomic_read(&w.calls)) ||
@@ -167,7 +167,7 @@ static void silence_ends_in_time(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, w.status, -ETIMEDOUT);
 		ms = jiffies_to_msecs(w.when - w.start);
 		KUNIT_EXPECT_GE(test, ms, timeouts[i]);
-		/* The timer wheel is up to an eighth late. */
+		/* The timer wheel may fire an eighth late. */
 		KUNIT_EXPECT_LE(test, ms, timeouts[i] + 30 + timeouts[i] / 8);
 		KUNIT_EXPECT_EQ(test, w.addr.bound_dev_if, 0);
 	}
@@ -187,7 +187,7 @@ static void without_a_route_nothing_is_begun(struct kunit *test)
 	KUNIT_EXPECT_LT(test, addr_start(&w, &alien, &src4, 1000), 0);
 	KUNIT_EXPECT_EQ(test, rdma_resolve_ip(NULL, &ib, &w.addr, 1000, addr_called,
 					      false, &w), -EINVAL);
-	/* By an SGID, which has to be named. */
+	/* To resolve by an SGID the caller must pass one. */
 	w.addr.sgid_attr = NULL;
 	KUNIT_EXPECT_EQ(test, addr_start_by(&w, NULL, &src4, 1000, true), -EINVAL);
 	msleep(1500);
@@ -218,7 +218,7 @@ static void behind_a_router_only_v2_gets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w.addr.network, RDMA_NETWORK_IPV6);
 }
 
-/* The route leads to lo, but the device is that of the address. */
+/* The route leads to lo, but the request reports the device that has the address. */
 static void our_own_address_is_reached_by_its_device(struct kunit *test)
 {
 	struct in6_addr own[] = { roce_v4(&roce, 1), roce_v6(&roce, 1) };
@@ -237,7 +237,7 @@ static void our_own_address_is_reached_by_its_device(struct kunit *test)
 	}
 }
 
-/* It has the address that IP would send to: its own, or what was configured. */
+/* The MAC is the one IP would use: the device's own, or a configured neighbour's. */
 static void a_device_without_arp_asks_nobody(struct kunit *test)
 {
 	struct in6_addr dst = roce_v4(&roce, 6), known = roce_v4(&roce, 7);
@@ -257,7 +257,7 @@ static void a_device_without_arp_asks_nobody(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, peer_ha, MAX_ADDR_LEN);
 }
 
-/* Its route comes later than the address. */
+/* The local route is added some time after the address. */
 static bool is_local6(const struct in6_addr *ip)
 {
 	struct flowi6 fl6 = { .daddr = *ip };
@@ -272,7 +272,7 @@ static bool is_local6(const struct in6_addr *ip)
 	return ret;
 }
 
-/* Who is bound to one adapter leaves by it, to the other one's MAC. */
+/* A request bound to one adapter resolves to that adapter, and to the other one's MAC. */
 static void our_other_adapter_has_its_own_mac(struct kunit *test)
 {
 	struct in6_addr src = roce_v6(&roce, 1), dst = net_v6(0x00650001);
@@ -291,7 +291,7 @@ static void our_other_adapter_has_its_own_mac(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, w.addr.src_dev_addr, roce.ndev->dev_addr, ETH_ALEN);
 	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, other->dev_addr, ETH_ALEN);
 
-	/* Who is not bound is where the address is. */
+	/* A request that is not bound resolves to the device that has the address. */
 	KUNIT_EXPECT_EQ(test, addr_start(&w, NULL, &dst, 1000), 0);
 	KUNIT_EXPECT_TRUE(test, addr_wait(&w));
 	KUNIT_EXPECT_EQ(test, w.addr.bound_dev_if, other->ifindex);
@@ -300,7 +300,7 @@ static void our_other_adapter_has_its_own_mac(struct kunit *test)
 	fake_netdev_destroy(other);
 }
 
-/* Of in-tree number 7: what the caller gave was changed to what was found. */
+/* Of in-tree number 7: the caller's source address was overwritten with the found one. */
 static void the_callers_source_is_not_written(struct kunit *test)
 {
 	struct sockaddr_in src = { .sin_family = AF_INET }, before = src;
@@ -333,7 +333,7 @@ static void an_sgid_names_the_device(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, addr_wait(&w));
 	expect_peer(test, &w, &src);
 
-	/* Once it has left the table it names none. */
+	/* Once the GID has left the table it names no device. */
 	KUNIT_ASSERT_EQ(test, fake_netdev_del_ipv4(roce.ndev, src.s6_addr32[3], 24), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(!roce_has_gid(roce.hca, &src,
 							 attr->gid_type)));
@@ -342,7 +342,7 @@ static void an_sgid_names_the_device(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
-/* In-tree number 11: a hardware address taken to be as long as Ethernet's. */
+/* In-tree number 11: the hardware address was assumed to be as long as Ethernet's. */
 static void a_link_address_has_the_length_of_its_device(struct kunit *test)
 {
 	struct in6_addr dst = net_v4(0x0a630002), gw = net_v4(0x0a630005);
@@ -364,7 +364,7 @@ static void a_link_address_has_the_length_of_its_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w.addr.dev_type, ARPHRD_INFINIBAND);
 	KUNIT_EXPECT_MEMEQ(test, w.addr.dst_dev_addr, ha, MAX_ADDR_LEN);
 	KUNIT_EXPECT_MEMEQ(test, w.addr.src_dev_addr, ndev->dev_addr, 20);
-	/* The GID behind an IB router is not the router's. */
+	/* The router's link address is not the GID of an address behind the router. */
 	KUNIT_EXPECT_EQ(test, net_neighbour(ndev, &gw, ha), 0);
 	KUNIT_EXPECT_EQ(test, net_route4(ndev, true, htonl(0xc0000200), 24,
 					 gw.s6_addr32[3]), 0);
@@ -382,7 +382,7 @@ static int resolve_once(struct kunit *test)
 		ret = addr_start(&w, NULL, &dst[i], 1000);
 		if (ret)
 			return ret;
-		/* It was said to have begun: it must end. */
+		/* The request was started without an error, so it must end. */
 		KUNIT_EXPECT_TRUE(test, addr_wait(&w));
 		if (w.status)
 			return w.status;

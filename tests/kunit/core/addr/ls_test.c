@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Questions to the local service: how they are asked, and each way they end. */
+/* Questions to the local service: how they are sent, and each way they end. */
 #include <kunit/test.h>
 #include <linux/kthread.h>
 #include <ibex/ls.h>
@@ -13,8 +13,8 @@
 struct asker {
 	struct ibcore_ls_question question;
 	atomic_t answers, ended;
-	int result;			/* of its answered() */
-	unsigned int slow_ms;		/* it takes that long */
+	int result;			/* that answered() returns */
+	unsigned int slow_ms;		/* that answered() takes */
 	int status;
 	unsigned long when;
 	bool in_process;
@@ -61,7 +61,7 @@ static void prepare(struct asker *a)
 	a->question.wq = system_unbound_wq;
 }
 
-/* @a is prepared. */
+/* The caller has prepared @a. */
 static int put(struct asker *a, gfp_t gfp)
 {
 	struct rdma_ls_ip_resolve_header header = { .ifindex = 0x12345678 };
@@ -89,7 +89,7 @@ static void expect_end(struct kunit *test, struct asker *a, int status)
 	KUNIT_EXPECT_TRUE(test, a->in_process);
 }
 
-/* Long enough for all that could still come. */
+/* Waits until nothing more can arrive, then checks that the question ended once. */
 static void expect_once(struct kunit *test, struct asker *a)
 {
 	msleep(DEFAULT_MS + 500);
@@ -111,7 +111,7 @@ static void ls_test_exit(struct kunit *test)
 	lsd_close(&lsd);
 }
 
-/* The bytes that <rdma/rdma_netlink.h> promises. */
+/* The layout that <rdma/rdma_netlink.h> documents. */
 static void a_question_on_the_wire(struct kunit *test)
 {
 	const struct nlmsghdr *nlh = lsd_msg(&lsd);
@@ -147,7 +147,7 @@ static void an_answer_ends_it(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, ask(&asker), 0);
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
-	/* As ibacm does: no request, no acknowledgment, to the group. */
+	/* As ibacm does: no NLM_F_REQUEST, no NLM_F_ACK, sent to the group. */
 	KUNIT_EXPECT_EQ(test, lsd_send(&lsd, lsd_answer(&lsd, 0)), LSD_NO_ACK);
 	expect_end(test, &asker, 0);
 	KUNIT_EXPECT_LE(test, jiffies_to_msecs(asker.when - start), 50u);
@@ -175,7 +175,7 @@ static void an_answer_of_no_use(struct kunit *test)
 		asker.result = results[i];
 		KUNIT_ASSERT_EQ(test, put(&asker, GFP_KERNEL), 0);
 		KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
-		/* The daemon hears why. */
+		/* The daemon gets the error. */
 		KUNIT_EXPECT_EQ(test, lsd_send(&lsd, lsd_answer(&lsd, 0)), results[i]);
 		expect_end(test, &asker, results[i]);
 		KUNIT_EXPECT_EQ(test, lsd_send(&lsd, lsd_answer(&lsd, NLM_F_ACK)), 0);
@@ -183,7 +183,7 @@ static void an_answer_of_no_use(struct kunit *test)
 	}
 }
 
-/* Second, unasked for, or to another question: passed over. */
+/* Second, unsolicited or mismatched responses are ignored. */
 static void other_answers_change_nothing(struct kunit *test)
 {
 	u32 seq;
@@ -226,7 +226,7 @@ static void the_first_of_two_daemons_counts(struct kunit *test)
 	lsd_close(other);
 }
 
-/* A timer that is far off may fire late by an eighth. */
+/* A timer that is far in the future may fire an eighth late. */
 static void expect_timeout(struct kunit *test, u32 ms)
 {
 	unsigned int took, late = ms + 100 + ms / 7;
@@ -243,7 +243,7 @@ static void expect_timeout(struct kunit *test, u32 ms)
 static void silence_ends_it_in_time(struct kunit *test)
 {
 	expect_timeout(test, DEFAULT_MS);
-	/* It comes, but late. */
+	/* The response arrives too late. */
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	KUNIT_EXPECT_EQ(test, lsd_send(&lsd, lsd_answer(&lsd, NLM_F_ACK)), 0);
 	msleep(100);
@@ -265,7 +265,7 @@ static void the_time_can_be_set_within_bounds(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lsd_set_timeout(&lsd, times[i].set), 0);
 		expect_timeout(test, times[i].is);
 	}
-	/* Of what was asked before, it is as it was. */
+	/* A new timeout does not change that of a question asked before. */
 	KUNIT_EXPECT_EQ(test, lsd_set_timeout(&lsd, 1000), 0);
 	KUNIT_ASSERT_EQ(test, ask(&askers[0]), 0);
 	KUNIT_EXPECT_EQ(test, lsd_set_timeout(&lsd, 400), 0);
@@ -308,7 +308,7 @@ static void malformed_messages_set_nothing(struct kunit *test)
 	*len = 3;
 	KUNIT_EXPECT_EQ(test, lsd_send(&lsd, skb), -EINVAL);
 	expect_timeout(test, DEFAULT_MS);
-	/* What need not be understood is passed over; flags are no part of the type. */
+	/* Unknown optional attributes are ignored; flags are not part of the type. */
 	KUNIT_EXPECT_EQ(test, set_timeout_by(&lsd, LS_NLA_TYPE_MAX, 4), 0);
 	expect_timeout(test, 300);
 	KUNIT_EXPECT_EQ(test, set_timeout_by(&lsd, LS_NLA_TYPE_TIMEOUT |
@@ -316,7 +316,7 @@ static void malformed_messages_set_nothing(struct kunit *test)
 	expect_timeout(test, 700);
 }
 
-/* Who answers decides where connections lead. */
+/* A response decides where connections lead, so it requires a capability. */
 static void who_may_answer(struct kunit *test)
 {
 	const struct cred *old;
@@ -324,7 +324,7 @@ static void who_may_answer(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ask(&asker), 0);
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	old = nl_drop_caps();
-	/* To speak to a group takes a capability itself. */
+	/* Sending to a group requires a capability by itself. */
 	KUNIT_EXPECT_EQ(test, lsd_send(&lsd, lsd_answer(&lsd, 0)), -EPERM);
 	lsd.alone = true;
 	KUNIT_EXPECT_EQ(test, lsd_send(&lsd, lsd_answer(&lsd, 0)), -EPERM);
@@ -387,7 +387,7 @@ static int answer_in_thread(void *arg)
 	return 0;
 }
 
-/* While it is being read, an answer has won over all else. */
+/* Once a response is being read, neither a cancel nor the timeout ends the question. */
 static void the_answer_under_way_wins(struct kunit *test)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
@@ -399,7 +399,7 @@ static void the_answer_under_way_wins(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(answer_in_thread, &done, "lsd")));
 	msleep(500);
 	KUNIT_EXPECT_FALSE(test, ibcore_ls_cancel(&asker.question));
-	/* The time is over, too. */
+	/* The timeout passes too. */
 	msleep(2500);
 	KUNIT_EXPECT_EQ(test, atomic_read(&asker.ended), 0);
 	wait_for_completion(&done);
@@ -407,7 +407,7 @@ static void the_answer_under_way_wins(struct kunit *test)
 	expect_once(test, &asker);
 }
 
-/* Each ends once, whoever was first. */
+/* Each question ends once, whichever of the three comes first. */
 static void answers_meet_cancels_and_time(struct kunit *test)
 {
 	static u32 seq[MANY];
@@ -424,7 +424,7 @@ static void answers_meet_cancels_and_time(struct kunit *test)
 			ibcore_ls_cancel(&askers[i].question);
 		if (i % 3 != 2)
 			lsd_send(&lsd, lsd_new(RDMA_NL_LS_OP_IP_RESOLVE, seq[i], 0));
-		/* Some are answered just as their time is over. */
+		/* Some responses arrive just as the timeout expires. */
 		msleep(i < MANY / 2 ? 10 : 5);
 		if (i % 2)
 			ibcore_ls_cancel(&askers[i].question);
@@ -467,7 +467,7 @@ static int ask_once(struct kunit *test)
 
 	if (ret)
 		return ret;
-	/* It was said to have begun: it must end. */
+	/* The question was sent without an error, so it must end. */
 	if (!atomic_read(&asker.ended) && lsd_question(&lsd))
 		lsd_refuse(&lsd);
 	KUNIT_EXPECT_TRUE(test, wait_until(atomic_read(&asker.ended)));

@@ -51,7 +51,7 @@ static struct ib_client modest = {
 	.no_kverbs_req = true,
 };
 
-/* A device for userspace alone is no device for a ULP. */
+/* A device without kernel verbs is not for ULPs. */
 static void a_device_without_kernel_verbs(struct kunit *test)
 {
 	struct fake_hca *user = fake_hca_alloc(&ib_params);
@@ -172,14 +172,14 @@ static void a_netdev_is_asked_of_the_clients_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, params.port, 1);
 	KUNIT_EXPECT_EQ(test, params.pkey, 0x8001);
 	KUNIT_EXPECT_TRUE(test, params.key);
-	/* One that knows none leaves it to the next. */
+	/* If a client knows no netdev, the next one is asked. */
 	first_ndev = NULL;
 	KUNIT_EXPECT_PTR_EQ(test, netdev_for(hca), ndev);
 	KUNIT_EXPECT_EQ(test, asked, 11);
 	second_ndev = NULL;
 	KUNIT_EXPECT_NULL(test, netdev_for(hca));
 	KUNIT_EXPECT_EQ(test, asked, 11);
-	/* RoCE has its netdevs of its own. */
+	/* A RoCE port has its own netdev, so no client is asked. */
 	second_ndev = ndev;
 	KUNIT_EXPECT_NULL(test, netdev_for(roce));
 	KUNIT_EXPECT_EQ(test, asked, 0);
@@ -218,7 +218,7 @@ static void events_come_in_order_and_before_the_end(struct kunit *test)
 	fake_hca_port_event(hca, 1, IB_EVENT_PORT_ERR);
 	KUNIT_EXPECT_TRUE(test, wait_until(READ_ONCE(nr_seen) == 3));
 	KUNIT_EXPECT_STREQ(test, order, "eae");
-	/* One that there is no memory for is lost, and said to be. */
+	/* An event that there is no memory for is lost, and that is logged. */
 	current->fail_nth = 1;
 	fake_hca_port_event(hca, 1, IB_EVENT_PORT_ACTIVE);
 	KUNIT_EXPECT_EQ(test, current->fail_nth, 0);
@@ -288,7 +288,7 @@ static struct ib_device *add_sub(struct ib_device *parent, enum rdma_nl_dev_type
 		fake_hca_free(sub);
 		return ERR_PTR(-EEXIST);
 	}
-	/* While the driver is at work the parent's unregistration begins. */
+	/* The parent's unregistration begins while the driver adds the sub device. */
 	if (parent_leaves) {
 		kthread_run(unregister_parent, &parent_gone, "unreg");
 		msleep(200);
@@ -357,7 +357,7 @@ static int delete_sub(void *arg)
 	return 0;
 }
 
-/* Two that delete one: one does, the other is told. */
+/* If two delete a sub device, one succeeds and the other gets -ENODEV. */
 static void a_sub_device_is_deleted_once(struct kunit *test)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
@@ -371,7 +371,7 @@ static void a_sub_device_is_deleted_once(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, ib_device_try_get(&sub->ibdev));
 	KUNIT_ASSERT_TRUE(test, ib_device_try_get(&sub->ibdev));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(delete_sub, &done, "del")));
-	/* It waits for our reference. */
+	/* The thread waits for the reference held here. */
 	msleep(100);
 	ret = ib_del_sub_device_and_put(&sub->ibdev);
 	wait_for_completion(&done);
@@ -465,7 +465,7 @@ static void objects_are_charged_and_given_back(struct kunit *test)
 	ib_rdmacg_uncharge(&a, &hca->ibdev, RDMACG_RESOURCE_HCA_HANDLE);
 	ib_rdmacg_uncharge(&b, &hca->ibdev, RDMACG_RESOURCE_HCA_OBJECT);
 #ifdef CONFIG_CGROUP_RDMA
-	/* With the last charge goes the group's account of the device. */
+	/* The last uncharge frees the group's account of the device. */
 	KUNIT_EXPECT_TRUE(test, list_empty(&hca->ibdev.cg_device.rpools));
 #endif
 }

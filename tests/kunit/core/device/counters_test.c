@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Counters of QPs: which QP is bound to which, and what a port's sums keep. */
+/* Counters of QPs: how QPs are bound to them, and the totals of a port. */
 #include <kunit/test.h>
 #include <linux/kthread.h>
 #include <linux/sched/task.h>
@@ -55,7 +55,7 @@ static int mode_of(u32 port)
 	return ret ?: nl_u32(tb[RDMA_NLDEV_ATTR_STAT_MODE]);
 }
 
-/* @id 0: a new counter, whose number is returned; otherwise 0 or an error. */
+/* If @id is 0, binds to a new counter and returns its number; otherwise 0 or an error. */
 static int bind(struct ib_qp *qp, u32 port, u32 id)
 {
 	struct sk_buff *req = qp_req(RDMA_NLDEV_CMD_STAT_SET, port,
@@ -79,13 +79,13 @@ static int unbind(struct ib_qp *qp, u32 port, u32 id)
 	return nl_call(&nl, req);
 }
 
-/* What the port's first counter sums up to, by netlink. */
+/* The port's total of the first counter, by netlink. */
 static s64 port_sum(u32 port)
 {
 	struct nlattr *first;
 	int ret;
 
-	msleep(50);	/* longer than values stay good */
+	msleep(50);	/* longer than the lifespan of the values */
 	ret = nl_call(&nl, nl_dev_req(&nl, RDMA_NLDEV_CMD_STAT_GET, hca, port));
 	nl_attrs(&nl, 0, tb);
 	if (ret || !tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
@@ -120,7 +120,7 @@ static void a_qp_is_bound_and_unbound_by_hand(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, o.qp[0]->counter, o.qp[1]->counter);
 	KUNIT_EXPECT_EQ(test, stats_state.counters, 1);
 	KUNIT_EXPECT_EQ(test, stats_state.bound, 2);
-	/* It lives until the last QP is unbound, the mode with it. */
+	/* The counter, and manual mode, end when its last QP is unbound. */
 	KUNIT_EXPECT_EQ(test, unbind(o.qp[0], 1, id), 0);
 	KUNIT_EXPECT_NULL(test, o.qp[0]->counter);
 	KUNIT_EXPECT_EQ(test, stats_state.counters, 1);
@@ -143,12 +143,12 @@ static void wrong_bindings_are_refused(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, test_qp_init(o.qp[2], 2), 0);
 	id = bind(o.qp[0], 1, 0);
 	KUNIT_ASSERT_EQ(test, id, 1);
-	/* A QP of one counter, of another port, of no port yet. */
+	/* A QP that has a counter, a QP of another port, a QP without a port yet. */
 	KUNIT_EXPECT_EQ(test, bind(o.qp[0], 1, 0), -EBUSY);
 	KUNIT_EXPECT_EQ(test, bind(o.qp[0], 1, id), -EBUSY);
 	KUNIT_EXPECT_EQ(test, bind(o.qp[2], 1, 0), -ENOENT);
 	KUNIT_EXPECT_EQ(test, bind(o.qp[3], 1, 0), -ENOENT);
-	/* A counter that is not, or of another port, or another's. */
+	/* A counter that does not exist, is of another port, or of another process. */
 	KUNIT_EXPECT_EQ(test, bind(o.qp[1], 1, 77), -ENOENT);
 	KUNIT_EXPECT_EQ(test, bind(o.qp[2], 2, id), -ENOENT);
 	give_to(o.qp[1], &init_task);
@@ -158,7 +158,7 @@ static void wrong_bindings_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_state.bound, 0);
 }
 
-/* Without CAP_NET_RAW, but with all the rest. */
+/* Drops CAP_NET_RAW and keeps all other capabilities. */
 static const struct cred *drop_net_raw(void)
 {
 	struct cred *cred = prepare_creds();
@@ -190,7 +190,7 @@ static int qps_of_counter(u32 id)
 	return n;
 }
 
-/* Such a QP sees packets of others, and so does who counts them. */
+/* A raw packet QP receives packets of others, so counting them requires CAP_NET_RAW. */
 static void raw_packets_are_not_for_all_to_count(struct kunit *test)
 {
 	const struct cred *old;
@@ -233,7 +233,7 @@ static void a_driver_may_refuse_to_bind_and_to_unbind(struct kunit *test)
 	stats_state.fail_unbind = -EBUSY;
 	KUNIT_EXPECT_EQ(test, unbind(o.qp[0], 1, id), -EBUSY);
 	KUNIT_EXPECT_NOT_NULL(test, o.qp[0]->counter);
-	/* A QP that is destroyed goes, whatever the driver says. */
+	/* The counter of a destroyed QP ends even if the driver refuses to unbind. */
 	test_objects_destroy(&o);
 	KUNIT_EXPECT_EQ(test, stats_state.counters, 0);
 	KUNIT_EXPECT_EQ(test, mode_of(1), RDMA_COUNTER_MODE_NONE);
@@ -259,11 +259,11 @@ static void user_qps_are_bound_by_type(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, o.qp[0]->counter, o.qp[1]->counter);
 	KUNIT_EXPECT_NOT_NULL(test, ud.qp[0]->counter);
 	KUNIT_EXPECT_PTR_NE(test, o.qp[0]->counter, ud.qp[0]->counter);
-	/* Neither a port in no mode nor a kernel's QP. */
+	/* Not bound: a QP of a port whose mode is none, and a kernel QP. */
 	KUNIT_EXPECT_NULL(test, o.qp[2]->counter);
 	KUNIT_EXPECT_NULL(test, kern.qp[0]->counter);
 	KUNIT_EXPECT_EQ(test, stats_state.counters, 2);
-	/* By hand is out of the question meanwhile. */
+	/* In auto mode binding by hand is refused. */
 	KUNIT_EXPECT_EQ(test, bind(kern.qp[0], 1, 0), -EBUSY);
 	test_objects_destroy(&kern);
 	test_objects_destroy(&ud);
@@ -285,12 +285,12 @@ static void user_qps_are_bound_by_process(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, o.qp[0]->counter);
 	KUNIT_EXPECT_PTR_NE(test, o.qp[0]->counter, o.qp[1]->counter);
 	KUNIT_EXPECT_PTR_EQ(test, o.qp[0]->counter, o.qp[2]->counter);
-	/* Whose a counter is outlives the QP that made it. */
+	/* The owner of a counter outlives the QP that it was made for. */
 	KUNIT_EXPECT_PTR_EQ(test, o.qp[1]->counter->res.task, &init_task);
 	test_objects_destroy(&o);
 }
 
-/* Else QPs of one mask would be with QPs of another. */
+/* Otherwise QPs that were bound by different masks would share counters. */
 static void a_mask_stays_while_qps_are_bound_by_it(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, set_auto(1, RDMA_COUNTER_MASK_QP_TYPE), 0);
@@ -317,7 +317,7 @@ static void auto_mode_off_leaves_what_is_bound(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, o.qp[0]->counter);
 	KUNIT_ASSERT_EQ(test, test_qp_init(o.qp[1], 1), 0);
 	KUNIT_EXPECT_NULL(test, o.qp[1]->counter);
-	/* Counters that are bound by hand are in the way of auto mode. */
+	/* Auto mode is refused while counters are bound by hand. */
 	KUNIT_EXPECT_EQ(test, set_auto(1, RDMA_COUNTER_MASK_PID), -EBUSY);
 	id = o.qp[0]->counter->id;
 	KUNIT_EXPECT_EQ(test, unbind(o.qp[0], 1, id), 0);
@@ -325,7 +325,7 @@ static void auto_mode_off_leaves_what_is_bound(struct kunit *test)
 	test_objects_destroy(&o);
 }
 
-/* The QP works without. */
+/* The QP works without a counter. */
 static void a_qp_that_cannot_be_bound_goes_its_way(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, set_auto(1, RDMA_COUNTER_MASK_QP_TYPE), 0);
@@ -355,7 +355,7 @@ static void a_driver_without_counters(struct kunit *test)
 
 /* ---- sums ---- */
 
-/* The port itself counts 10 * port; each counter 100 times its number. */
+/* The port itself counts 10 * port, each counter 100 times its number. */
 static void a_ports_sum_never_goes_back(struct kunit *test)
 {
 	char buf[32];
@@ -388,7 +388,7 @@ static void a_ports_sum_never_goes_back(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, buf, "311\n");
 }
 
-/* QPs that come and go do not wait for all of it. */
+/* Binding a QP does not wait until all the counters of a port were read. */
 static void hardware_is_asked_without_the_ports_lock(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, test_objects_create(&o, hca, 2, false, IB_QPT_RC), 0);
@@ -404,7 +404,7 @@ static void hardware_is_asked_without_the_ports_lock(struct kunit *test)
 	test_objects_destroy(&o);
 }
 
-/* Hardware that no longer answers counted what it said last. */
+/* A counter that can no longer be read keeps its last value. */
 static void the_last_value_counts(struct kunit *test)
 {
 	int id;

@@ -9,7 +9,7 @@ static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
 };
 
-/* What the clients of a test saw, in order. */
+/* The callbacks of the clients of a test, in order. */
 static char history[64];
 static int history_len;
 static int add_result;
@@ -86,7 +86,7 @@ static void a_new_client_of_a_device(struct kunit *test)
 	ib_unregister_client(&client_b);
 }
 
-/* A client that declines a device is not told of its removal. */
+/* A client that declines a device is not notified of its removal. */
 static void a_client_that_declines(struct kunit *test)
 {
 	struct fake_hca *hca;

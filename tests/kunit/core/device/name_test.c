@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Names of devices beside renames, which free what dev_name() answered before. */
+/* Device names during renames, which free the string that dev_name() returned before. */
 #include <kunit/test.h>
 #include <linux/kmsg_dump.h>
 #include <linux/kthread.h>
@@ -49,7 +49,7 @@ static const char *nl_name(int cmd)
 	return nl_str(tb[RDMA_NLDEV_ATTR_DEV_NAME]);
 }
 
-/* Whether the log has @words in a line. */
+/* Whether a line of the log has @words. */
 static bool logged(const char *words)
 {
 	struct kmsg_dump_iter iter;
@@ -77,7 +77,7 @@ static void nobody_reads_what_a_rename_frees(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake_hca_register(hca), 0);
 	KUNIT_ASSERT_EQ(test, rename_by(&nl, "sound"), 0);
 
-	/* In the place of what is being freed. */
+	/* Stands for the string that a rename is freeing. */
 	real = kobj->name;
 	kobj->name = "freed";
 	KUNIT_EXPECT_STREQ(test, nl_name(RDMA_NLDEV_CMD_GET), "sound");
@@ -117,7 +117,7 @@ static int rename_thread(void *arg)
 
 static bool stayed;
 
-/* Has it renamed: not as long as this runs. */
+/* Starts a rename, which must not finish as long as the calling callback runs. */
 static void start_renamer(struct ib_device *dev)
 {
 	const char *name = dev->dev.kobj.name;
@@ -155,7 +155,7 @@ static struct ib_client name_client = {
 	.rename = name_rename,
 };
 
-/* SRP, for one, makes names of its own of it there. */
+/* SRP, for one, makes names of its own from the device's name there. */
 static void a_name_stays_in_the_callbacks_of_clients(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, fake_hca_register(hca), 0);
@@ -193,7 +193,7 @@ static int register_thread(void *arg)
 	return 0;
 }
 
-/* Its path is made of the name, in several steps. */
+/* The path of the uevent is made from the name in several steps. */
 static void udev_hears_of_a_device_between_renames(struct kunit *test)
 {
 	struct kobject *kobj = &hca->ibdev.dev.kobj;
@@ -205,7 +205,7 @@ static void udev_hears_of_a_device_between_renames(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(register_thread, NULL, "register")));
 	wait_for_completion(&in_add);
 
-	/* What a rename holds from beginning to end. */
+	/* A rename holds this mutex from beginning to end. */
 	mutex_lock(&hca->ibdev.compat_devs_mutex);
 	complete(&go_on);
 	KUNIT_EXPECT_FALSE(test, wait_within(kobj->state_add_uevent_sent, 100));

@@ -46,7 +46,7 @@ static void end_ns(void)
 		test_ns_end(&ns);
 }
 
-/* Namespaces end in their own time; only then may the mode change. */
+/* Namespaces exit asynchronously, and the mode can change only after that. */
 static void netns_test_exit(struct kunit *test)
 {
 	end_ns();
@@ -70,7 +70,7 @@ static struct fake_hca *create(struct kunit *test)
 	return hca;
 }
 
-/* How many compat devices there are, all of the name that the device has. */
+/* The number of compat devices; 1000 or more if one is wrong, for example its name. */
 static int compats(void)
 {
 	struct ib_core_device *cdev;
@@ -123,7 +123,7 @@ static void a_shared_device_is_in_each_namespace(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rdma_dev_access_netns(&hca->ibdev, ns.net));
 	KUNIT_ASSERT_EQ(test, test_ns_create(&other), 0);
 	KUNIT_EXPECT_EQ(test, compats(), 2);
-	/* They follow the name, which can be set from init_net. */
+	/* Compat devices are renamed with the device, which init_net may do. */
 	req = nl_dev_req(&nl, RDMA_NLDEV_CMD_SET, hca, 0);
 	nla_put_string(req, RDMA_NLDEV_ATTR_DEV_NAME, "renamed");
 	KUNIT_EXPECT_EQ(test, nl_call(&nl, req), 0);
@@ -153,13 +153,13 @@ static void the_mode_is_for_init_net_to_set(struct kunit *test)
 	req = nl_dev_req(&inner, RDMA_NLDEV_CMD_SYS_SET, NULL, 0);
 	nla_put_u8(req, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 0);
 	KUNIT_EXPECT_EQ(test, nl_call(&inner, req), -EPERM);
-	/* Somebody may be using the device from the other namespace. */
+	/* A process may be using the device in the other namespace. */
 	KUNIT_EXPECT_EQ(test, set_shared(false), -EBUSY);
 	KUNIT_EXPECT_TRUE(test, is_shared());
 	KUNIT_EXPECT_EQ(test, compats(), 1);
 }
 
-/* The port mapper and the local service live in the initial namespace. */
+/* The port mapper and the local service exist in the initial namespace only. */
 static void other_clients_are_of_init_net(struct kunit *test)
 {
 	static const struct rdma_nl_cbs cbs[RDMA_NL_IWPM_NUM_OPS];
@@ -203,10 +203,10 @@ static int share_once(struct kunit *test)
 
 	left = current->fail_nth;
 	current->fail_nth = 0;
-	/* The acknowledgment itself may be what there was no memory for. */
+	/* The allocation of the acknowledgment may be the one that failed. */
 	KUNIT_EXPECT_EQ(test, compats(), is_shared());
 	if (is_shared()) {
-		/* Back, by way of having no device. */
+		/* The mode can be set back only while there is no device. */
 		fake_hca_destroy(hca);
 		KUNIT_EXPECT_EQ(test, set_shared(false), 0);
 		create(test);
@@ -248,7 +248,7 @@ static void an_exclusive_device_is_in_its_namespace_alone(struct kunit *test)
 /* ---- moving ---- */
 
 static int adds, removes, enables, enable_result;
-static struct ib_device *slow;		/* a client's remove() of it waits */
+static struct ib_device *slow;		/* a client's remove() of this device waits */
 static bool removing;
 static DECLARE_COMPLETION(may_remove);
 
@@ -322,14 +322,14 @@ static void a_device_moves_to_another_namespace(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, sees(&inner));
 	KUNIT_EXPECT_FALSE(test, in_sysfs());
 	KUNIT_EXPECT_TRUE(test, net_eq(read_pnet(&hca->ibdev.coredev.rdma_net), ns.net));
-	/* Its clients left it and came back; so did the driver. */
+	/* Clients got remove() and add(), and the driver enable_driver(). */
 	KUNIT_EXPECT_EQ(test, adds, 2);
 	KUNIT_EXPECT_EQ(test, removes, 1);
 	KUNIT_EXPECT_EQ(test, enables, 2);
-	/* To where it is already is no move. */
+	/* A move to the device's current namespace does nothing. */
 	KUNIT_EXPECT_EQ(test, move(&inner, ns.fd), 0);
 	KUNIT_EXPECT_EQ(test, removes, 1);
-	/* With the namespace's end it is back. */
+	/* When the namespace exits, the device returns to init_net. */
 	end_ns();
 	KUNIT_EXPECT_TRUE(test, wait_until(sees(&nl)));
 	KUNIT_EXPECT_TRUE(test, in_sysfs());
@@ -361,7 +361,7 @@ static void wrong_moves_are_refused(struct kunit *test)
 	hca->ibdev.ops.disassociate_ucontext = NULL;
 	KUNIT_EXPECT_EQ(test, move(&nl, ns.fd), -EOPNOTSUPP);
 	hca->ibdev.ops.disassociate_ucontext = disassociate;
-	/* In shared mode it is there already. */
+	/* In shared mode the device is already in each namespace. */
 	fake_hca_destroy(hca);
 	KUNIT_EXPECT_EQ(test, set_shared(true), 0);
 	create(test);
@@ -372,7 +372,7 @@ static void wrong_moves_are_refused(struct kunit *test)
 	ib_unregister_client(&client);
 }
 
-/* It is disabled then: nobody finds it; another move may bring it back. */
+/* The device is disabled then: it cannot be found, but another move may enable it. */
 static void a_device_that_does_not_survive_the_move(struct kunit *test)
 {
 	prepare_move(test);
@@ -403,8 +403,8 @@ static void a_disabled_device_is_unregistered(struct kunit *test)
 }
 
 /*
- * Its exit gets as far as @hca, which lives in it and is slow to be moved out:
- * @other has yet to be visited.  Answers the namespace, not to be dereferenced.
+ * Lets the namespace begin to exit, and stop while it moves @hca out: @other has yet to
+ * be visited.  Returns the namespace, which must not be dereferenced.
  */
 static const struct net *exit_half_way(struct kunit *test, struct fake_hca *other)
 {
@@ -428,7 +428,7 @@ static void go_on_exiting(void)
 	complete(&may_remove);
 }
 
-/* Each has its own compat device, however long the older one takes to exit. */
+/* Each namespace has its own compat device, however long the older one takes to exit. */
 static void a_namespace_begins_while_another_exits(struct kunit *test)
 {
 	struct test_ns next = { .fd = -1 };
@@ -454,7 +454,7 @@ static void a_namespace_begins_while_another_exits(struct kunit *test)
 	ib_unregister_client(&client);
 }
 
-/* A device that comes, or is renamed, meanwhile knows the new one only. */
+/* A device added or renamed meanwhile gets a compat device in the new one only. */
 static void a_device_begins_while_a_namespace_exits(struct kunit *test)
 {
 	struct fake_hca *other, *late;

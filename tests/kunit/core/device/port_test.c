@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Ports: what the driver says of them, what their net_device does. */
+/* Ports: their attributes from the driver, and their net_devices. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -94,7 +94,7 @@ static void a_query_asks_the_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_port_immutable_read(&ib->ibdev, 1)->gid_tbl_len,
 			FAKE_HCA_GIDS);
 
-	/* The prefix is remembered: GID 0 is not asked for. */
+	/* The prefix is cached: GID 0 is not queried. */
 	ib->ibdev.ops.query_gid = no_gid;
 	KUNIT_EXPECT_EQ(test, ib_query_port(&ib->ibdev, 2, &attr), 0);
 	KUNIT_EXPECT_EQ(test, attr.subnet_prefix, 0xfe80000000000000ULL);
@@ -106,7 +106,7 @@ static void a_query_asks_the_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_query_pkey(&ib->ibdev, 1, 1, &pkey), -EOPNOTSUPP);
 }
 
-/* A driver that sees what core knows already, and leaves it. */
+/* A driver that notes the attributes that ib_core has set already, and changes none. */
 static struct ib_port_attr preset;
 
 static int keep_preset(struct ib_device *dev, u32 port, struct ib_port_attr *attr)
@@ -179,7 +179,7 @@ static void a_change_goes_to_the_driver(struct kunit *test)
 	ib->ibdev.ops.modify_port = modify_port;
 	KUNIT_EXPECT_EQ(test, ib_modify_port(&ib->ibdev, 2, IB_PORT_SHUTDOWN, &port), 0);
 	KUNIT_EXPECT_EQ(test, modified, IB_PORT_SHUTDOWN + 2);
-	/* Who would read that bit of a RoCE port: nobody. */
+	/* A RoCE port allows setting capability bits, which nobody reads. */
 	KUNIT_EXPECT_EQ(test, ib_modify_port(&roce.hca->ibdev, 1, 0, &port), 0);
 	port.clr_port_cap_mask = IB_PORT_SM;
 	KUNIT_EXPECT_EQ(test, ib_modify_port(&roce.hca->ibdev, 1, 0, &port), -EOPNOTSUPP);
@@ -220,7 +220,7 @@ static void an_ethernet_speed_in_infiniband_terms(struct kunit *test)
 	int i;
 
 	KUNIT_EXPECT_EQ(test, ib_get_eth_speed(&ib->ibdev, 1, &speed, &width), -EINVAL);
-	/* A netdev that does not say. */
+	/* A netdev that does not report its speed. */
 	KUNIT_EXPECT_EQ(test, ib_get_eth_speed(dev, 1, &speed, &width), 0);
 	KUNIT_EXPECT_EQ(test, speed, IB_SPEED_SDR);
 	roce.ndev->ethtool_ops = &speed_ops;
@@ -245,7 +245,7 @@ static void a_netdev_says_how_many_lanes_it_has(struct kunit *test)
 		{ SPEED_800000, 4, IB_SPEED_XDR, IB_WIDTH_4X },
 		{ SPEED_56000, 4, IB_SPEED_FDR, IB_WIDTH_4X },
 		{ SPEED_1000, 1, IB_SPEED_SDR, IB_WIDTH_1X },
-		/* No width has that many. */
+		/* No width has three lanes. */
 		{ SPEED_100000, 3, IB_SPEED_EDR, IB_WIDTH_4X },
 		{ SPEED_UNKNOWN, 2, IB_SPEED_SDR, IB_WIDTH_2X },
 	};
@@ -265,7 +265,7 @@ static void a_netdev_says_how_many_lanes_it_has(struct kunit *test)
 	link_lanes = 0;
 }
 
-/* Its driver may have freed what ethtool looks at. */
+/* The netdev's driver may have freed what ethtool reads. */
 static void a_netdev_that_goes_is_not_asked_for_its_speed(struct kunit *test)
 {
 	struct ib_device *dev = &roce.hca->ibdev;
@@ -302,7 +302,7 @@ static void a_netdev_leads_to_its_device(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, ib_device_get_netdev(dev, 2));
 	KUNIT_EXPECT_NULL(test, ib_device_get_netdev(&ib->ibdev, 1));
 
-	/* It moves, and both ends forget. */
+	/* The netdev moves to another device; the old association ends. */
 	KUNIT_EXPECT_EQ(test, ib_device_set_netdev(dev, iw_ndev, 1), 0);
 	KUNIT_EXPECT_NULL(test, ib_device_get_by_netdev(roce.ndev, RDMA_DRIVER_UNKNOWN));
 	KUNIT_EXPECT_EQ(test, ib_device_set_netdev(dev, NULL, 1), 0);
@@ -331,7 +331,7 @@ static void a_driver_that_knows_is_asked(struct kunit *test)
 	dev->ops.get_netdev = NULL;
 }
 
-/* Only in NETDEV_UNREGISTER is a netdev that goes still found. */
+/* A netdev that is being unregistered is still found, but not after that. */
 static void a_netdev_that_is_gone_is_none(struct kunit *test)
 {
 	struct ib_device *dev = &roce.hca->ibdev;
@@ -407,7 +407,7 @@ static void an_iwarp_gid_is_on_the_netdev(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, rdma_read_gid_attr_ndev_rcu(attr), iw_ndev);
 	rcu_read_unlock();
 	rdma_put_gid_attr(attr);
-	/* The netdev does not wait for the table when it is taken away. */
+	/* Destroying the netdev does not wait for the GID table once it was detached. */
 	KUNIT_EXPECT_EQ(test, ib_device_set_netdev(&iwarp->ibdev, NULL, 1), 0);
 	fake_netdev_destroy(iw_ndev);
 	iw_ndev = NULL;
@@ -434,7 +434,7 @@ static void destroy_iw_ndev(struct work_struct *work)
 
 static DECLARE_WORK(iw_ndev_work, destroy_iw_ndev);
 
-/* Nor while the device cannot say what its GID is. */
+/* Likewise while the device fails to report its GID. */
 static void an_iwarp_gid_that_cannot_be_read_keeps_no_netdev(struct kunit *test)
 {
 	const struct ib_gid_attr *attr = rdma_get_gid_attr(&iwarp->ibdev, 1, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The adapter as each stock provider: it comes, serves, and leaves nothing behind. */
+/* The adapter as each stock provider: it registers, works, and leaves nothing behind. */
 #include <kunit/test.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
@@ -60,7 +60,7 @@ static void provider_done(struct ib_cq *cq, struct ib_wc *wc)
 		atomic_inc(&done);
 }
 
-/* One that finds the CQ armed, and one on its heels. */
+/* One completion when the CQ is armed, and one right after it. */
 static void completions_are_told_of(struct kunit *test)
 {
 	struct ib_cqe cqe = { .done = provider_done };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Registration and unregistration of devices in all their variants, and failing. */
+/* Registration and unregistration of devices in all variants, and their failures. */
 #include <kunit/test.h>
 #include <linux/kthread.h>
 #include <linux/rtnetlink.h>
 #include "faults.h"
 #include "core/netlink/nl.h"
 
-/* Of no driver in the tree that these tests run with. */
+/* A driver that is not loaded in the kernel these tests run in. */
 #define TEST_DRIVER	RDMA_DRIVER_QIB
 
 static const struct fake_hca_params ib_params = {
@@ -15,7 +15,7 @@ static const struct fake_hca_params ib_params = {
 
 static int dealloced;
 
-/* As a driver that has nothing of a device but its memory. */
+/* The dealloc_driver() of a driver that keeps nothing but the device's memory. */
 static void test_dealloc(struct ib_device *dev)
 {
 	destroy_workqueue(to_fake_hca(dev)->wq);
@@ -33,7 +33,7 @@ static struct fake_hca *alloc_owned(void)
 	return hca;
 }
 
-/* A device that goes with its unregistration. */
+/* A device that is freed by its unregistration. */
 static struct fake_hca *create_owned(const char *name)
 {
 	struct fake_hca *hca = alloc_owned();
@@ -86,7 +86,7 @@ static int unregister_and_put(void *arg)
 	return 0;
 }
 
-/* All return when it is gone, and it goes once. */
+/* All return after the device was unregistered, and it is freed once. */
 static void several_may_unregister_at_once(struct kunit *test)
 {
 	struct completion done[3];
@@ -106,7 +106,7 @@ static void several_may_unregister_at_once(struct kunit *test)
 	}
 }
 
-/* From a notifier that holds rtnl, which unregistration needs. */
+/* A notifier that holds the rtnl, which unregistration needs, must queue it. */
 static void unregistration_is_queued(struct kunit *test)
 {
 	struct fake_hca *hca = create_owned("own");
@@ -117,7 +117,7 @@ static void unregistration_is_queued(struct kunit *test)
 	ib_unregister_device_queued(&hca->ibdev);
 	ib_unregister_device_queued(&hca->ibdev);
 	rtnl_unlock();
-	/* Ours keeps it: the reference is not consumed. */
+	/* Our reference keeps the device: it was not consumed. */
 	msleep(100);
 	KUNIT_EXPECT_EQ(test, dealloced, 0);
 	ib_device_put(&hca->ibdev);
@@ -138,7 +138,7 @@ static void a_driver_takes_all_its_devices(struct kunit *test)
 	queued = create_owned("own%d");
 	KUNIT_ASSERT_NOT_NULL(test, queued);
 	KUNIT_EXPECT_NOT_NULL(test, lookup("own3"));
-	/* One is on its way out already. */
+	/* One device is being unregistered already. */
 	KUNIT_ASSERT_TRUE(test, ib_device_try_get(&queued->ibdev));
 	ib_unregister_device_queued(&queued->ibdev);
 	ib_device_put(&queued->ibdev);
@@ -158,7 +158,7 @@ static void a_second_unregistration_does_nothing(struct kunit *test)
 	ib_unregister_device(&hca->ibdev);
 	ib_unregister_device(&hca->ibdev);
 	KUNIT_EXPECT_NULL(test, lookup("twice"));
-	/* Nor does a device come back. */
+	/* An unregistered device cannot be registered again. */
 	KUNIT_EXPECT_EQ(test, ib_register_device(&hca->ibdev, "twice", NULL), -EINVAL);
 	fake_hca_free(hca);
 }
@@ -183,7 +183,7 @@ static void a_device_needs_its_methods(struct kunit *test)
 				-EINVAL);
 		*at = method;
 	}
-	/* Its parameters are asked for anew, and then it is as any other. */
+	/* After the failures the device can be registered as any other. */
 	KUNIT_EXPECT_EQ(test, ib_register_device(&hca->ibdev, "need", NULL), 0);
 	KUNIT_EXPECT_EQ(test, ib_register_device(&hca->ibdev, "need2", NULL), -EINVAL);
 	KUNIT_EXPECT_NULL(test, lookup("need2"));
@@ -391,7 +391,7 @@ static int rename_all(void *arg)
 	return 0;
 }
 
-/* in-tree-6.12.md, 26: a rename while a device, of that name even, comes or goes. */
+/* in-tree-6.12.md, 26: renames, even to the same name, while a device comes or goes. */
 static void renames_race_with_registration(struct kunit *test)
 {
 	struct fake_hca *hca;
@@ -434,7 +434,7 @@ static int unregister_what_comes(void *arg)
 	return 0;
 }
 
-/* As above: the device may be gone before its registration has returned. */
+/* As above: the device may be unregistered before its registration has returned. */
 static void a_device_that_goes_as_it_comes(struct kunit *test)
 {
 	struct fake_hca *hca;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Resource tracking: who finds an object, and who waits for whom. */
+/* Resource tracking: how objects are found, and who waits for whom. */
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -22,7 +22,7 @@ static int restrack_test_init(struct kunit *test)
 	hca = fake_hca_alloc(&ib_params);
 	if (!hca)
 		return -ENOMEM;
-	hca->quirks.no_fast_reg = false;	/* MRs are tracked, too */
+	hca->quirks.no_fast_reg = false;	/* the tests track MRs, too */
 	ret = fake_hca_register(hca);
 	if (ret) {
 		fake_hca_free(hca);
@@ -38,7 +38,7 @@ static void restrack_test_exit(struct kunit *test)
 	hca = NULL;
 }
 
-/* Objects that no provider knows: tracking is all there is to them. */
+/* Objects that no provider knows: they are only tracked. */
 static struct ib_pd *new_pd(struct kunit *test)
 {
 	struct ib_pd *pd = kunit_kzalloc(test, sizeof(*pd), GFP_KERNEL);
@@ -61,7 +61,7 @@ static struct ib_qp *new_qp(struct kunit *test, u32 qp_num, enum ib_qp_type type
 	return qp;
 }
 
-/* The entry of that number, not held any more, or NULL. */
+/* The entry with that ID, no longer referenced, or NULL. */
 static struct rdma_restrack_entry *find(enum rdma_restrack_type type, u32 id)
 {
 	struct rdma_restrack_entry *res = rdma_restrack_get_byid(&hca->ibdev, type, id);
@@ -96,7 +96,7 @@ static void an_object_is_found_from_add_to_del(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_restrack_get(&pd->res), 0);
 }
 
-/* So that userspace does not take a new object for one that went. */
+/* Otherwise userspace could take a new object for the old one. */
 static void a_number_does_not_come_back_at_once(struct kunit *test)
 {
 	struct ib_pd *a = new_pd(test), *b = new_pd(test);
@@ -126,7 +126,7 @@ static void a_failed_destruction_shows_the_object_again(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, find(RDMA_RESTRACK_PD, id));
 }
 
-/* The hardware may hand out a number again before the old QP is forgotten. */
+/* The hardware may reuse a QP number before the old QP's entry is removed. */
 static void a_reused_qp_number_is_of_the_new_qp(struct kunit *test)
 {
 	struct ib_qp *old = new_qp(test, 0x50, IB_QPT_RC);
@@ -170,7 +170,7 @@ static struct test_objects o;
 static struct ib_qp *reborn;
 static int (*real_destroy_qp)(struct ib_qp *qp, struct ib_udata *udata);
 
-/* As hardware that has the number back on its list before the verb returns. */
+/* Like hardware that can reuse the number before the verb returns. */
 static int destroy_and_create(struct ib_qp *qp, struct ib_udata *udata)
 {
 	struct ib_qp_init_attr init = {
@@ -204,7 +204,7 @@ static void a_qp_created_while_another_is_destroyed(struct kunit *test)
 	test_objects_destroy(&o);
 }
 
-/* A number that is in use twice over is a driver's fault; the first keeps it. */
+/* A number that is in use twice is a driver's fault; the first QP keeps it. */
 static void a_taken_number_leaves_the_second_untracked(struct kunit *test)
 {
 	struct ib_qp *a = new_qp(test, 0x52, IB_QPT_RC), *b = new_qp(test, 0x52, IB_QPT_RC);
@@ -218,7 +218,7 @@ static void a_taken_number_leaves_the_second_untracked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count(RDMA_RESTRACK_QP), 0);
 }
 
-/* Each port has a QP0 and a QP1: the port tells them apart. */
+/* Each port has a QP0 and a QP1, so their numbers include the port. */
 static void special_qps_are_numbered_by_port(struct kunit *test)
 {
 	struct ib_qp *qp[4];
@@ -281,7 +281,7 @@ static void what_is_not_to_be_tracked_is_not(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count(RDMA_RESTRACK_QP), 0);
 }
 
-/* A CM_ID that listens on the wildcard address has no device, nor a table. */
+/* A CM_ID that listens on the wildcard address has no device, and so no table. */
 static void an_object_without_a_device_is_left_out(struct kunit *test)
 {
 	struct rdma_restrack_cm_id *track = kunit_kzalloc(test, sizeof(*track), GFP_KERNEL);
@@ -313,10 +313,10 @@ static void an_owner_is_referenced_for_as_long_as_it_is_named(struct kunit *test
 	rdma_restrack_parent_name(&child->res, &parent->res);
 	KUNIT_EXPECT_PTR_EQ(test, child->res.task, current->group_leader);
 	KUNIT_EXPECT_EQ(test, refcount_read(&current->group_leader->usage), refs + 2);
-	/* Named anew, it lets go of the old owner. */
+	/* Naming the entry again puts the old owner. */
 	rdma_restrack_parent_name(&child->res, &parent->res);
 	KUNIT_EXPECT_EQ(test, refcount_read(&current->group_leader->usage), refs + 2);
-	/* An object that was not created gives its owner up by its last put. */
+	/* The last put of an object that was never added puts its owner. */
 	rdma_restrack_put(&child->res);
 	KUNIT_EXPECT_EQ(test, refcount_read(&current->group_leader->usage), refs + 1);
 	rdma_restrack_add(&parent->res);
@@ -335,7 +335,7 @@ static void without_memory_an_object_is_untracked_and_works(struct kunit *test)
 		pd[i] = new_pd(test);
 		rdma_restrack_set_name(&pd[i]->res, NULL);
 	}
-	/* The first takes the place that a table has in itself. */
+	/* The first entry of an XArray needs no allocation. */
 	rdma_restrack_add(&pd[0]->res);
 	KUNIT_ASSERT_EQ(test, no_memory_begin(), 0);
 	rdma_restrack_add(&pd[1]->res);
@@ -356,8 +356,8 @@ static void without_memory_an_object_is_untracked_and_works(struct kunit *test)
 /* ---- copies ---- */
 
 /*
- * A provider frees the MR, so that its entry ends by a copy: whose reference count
- * and completion are no more than bytes, and not even their list head is sound.
+ * A provider may free the MR and end its entry by a copy: the copy's reference count and
+ * completion are mere bytes, and not even their list heads are valid.
  */
 static void a_copy_ends_the_entry_of_what_was_freed(struct kunit *test)
 {
@@ -381,7 +381,7 @@ static void a_copy_ends_the_entry_of_what_was_freed(struct kunit *test)
 	rdma_restrack_commit_del(&copy->res);
 	KUNIT_EXPECT_EQ(test, refcount_read(&current->group_leader->usage), refs);
 	KUNIT_EXPECT_NULL(test, find(RDMA_RESTRACK_MR, id));
-	/* The slot is free: walks of the table find nothing, and it takes others. */
+	/* The slot is free: walks find nothing there, and an entry can use it. */
 	next->device = &hca->ibdev;
 	rdma_restrack_new(&next->res, RDMA_RESTRACK_MR);
 	rdma_restrack_set_name(&next->res, "test");
@@ -451,7 +451,7 @@ static void destruction_waits_for_readers(struct kunit *test)
 	rdma_restrack_commit_del(&pd->res);
 }
 
-/* What an MR that moves to another PD needs: readers of the old PD are gone. */
+/* An MR that moves to another PD needs this: readers of the old PD have finished. */
 static void a_sync_waits_for_readers_and_keeps_the_entry(struct kunit *test)
 {
 	struct reader *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
@@ -494,7 +494,7 @@ static int race_lookups(void *arg)
 	return 0;
 }
 
-/* Each QP is freed at once when its entry has ended: a late reader would be seen. */
+/* Each QP is freed as soon as its entry has ended, so KASAN reports a late reader. */
 static void lookups_race_with_deletion(struct kunit *test)
 {
 	struct ib_qp *qp;

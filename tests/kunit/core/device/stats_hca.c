@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* An adapter with counters, see nl.h, and the objects the suites count on. */
+/* The adapter with counters of nl.h, and the objects whose counters the suites test. */
 #include <ibex/qp.h>
 #include "core/netlink/nl.h"
 

@@ -113,13 +113,13 @@ static void a_bonds_gids_are_at_its_active_slave(struct kunit *test)
 	ll = net_link_local(bond);
 	KUNIT_EXPECT_TRUE(test, has(0, &ll));
 
-	/* They move when the other becomes it. */
+	/* They move when the other slave becomes active. */
 	KUNIT_ASSERT_EQ(test, net_bond_active(bond, slave[1]), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(has(1, &ip) && has(1, &on_vlan) &&
 					   !has(0, &ip) && !has(0, &on_vlan)));
 	KUNIT_EXPECT_TRUE(test, wait_until(default_is(1, bond) && default_is(0, NULL)));
 
-	/* Who leaves the bond is its own again. */
+	/* A slave that leaves the bond has its own default GID again. */
 	KUNIT_ASSERT_EQ(test, enslave(slave[1], false), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(default_is(1, slave[1]) && default_is(0, bond)));
 	KUNIT_EXPECT_TRUE(test, wait_until(has(0, &ip) && !has(1, &ip)));
@@ -154,7 +154,7 @@ static int forget(struct ib_ah *ah, u32 flags)
 	return 0;
 }
 
-/* RoCE annex A17: the flow's packets leave by the slave the bond chooses. */
+/* RoCE annex A17: the packets of a flow leave by the slave that the bond chooses. */
 static void a_flow_knows_its_slave(struct kunit *test)
 {
 	struct in6_addr ip = net_v4(0x0a580001), peer = net_v4(0x0a580002);
@@ -179,7 +179,7 @@ static void a_flow_knows_its_slave(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, IS_ERR(ah));
 	KUNIT_EXPECT_PTR_EQ(test, xmit_slave, slave[0]);
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
-	/* Without a flow label it is the adapter that chooses. */
+	/* Without a flow label the adapter chooses. */
 	attr.grh.flow_label = 0;
 	ah = rdma_create_ah(pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(ah));

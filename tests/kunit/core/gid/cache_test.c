@@ -27,7 +27,7 @@ static void pkeys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, index, 1);
 	KUNIT_EXPECT_EQ(test, ib_find_cached_pkey(&hca->ibdev, 1, 0x7777, &index),
 			-ENOENT);
-	/* A limited member finds the full one, but not exactly. */
+	/* A limited P_Key finds the full one, but not by an exact search. */
 	KUNIT_EXPECT_EQ(test, ib_find_cached_pkey(&hca->ibdev, 1, 0x7fff, &index), 0);
 	KUNIT_EXPECT_EQ(test, ib_find_exact_cached_pkey(&hca->ibdev, 1, 0x7fff,
 							&index), -ENOENT);
@@ -92,7 +92,7 @@ static void ib_gids(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
-/* An entry whose GID changed stays readable for those who hold it. */
+/* An entry whose GID changed stays readable while it is referenced. */
 static void a_held_gid_outlives_its_change(struct kunit *test)
 {
 	struct fake_hca *hca = fake_hca_create(&ib_params);
@@ -143,7 +143,7 @@ static void event_and_wait(struct fake_hca *hca, enum ib_event_type type)
 	msleep(50);
 }
 
-/* Each entry of a table is a command to the adapter's firmware. */
+/* Reading an entry of a table is a firmware command. */
 static void an_event_costs_what_it_says_has_changed(struct kunit *test)
 {
 	static const struct {
@@ -178,7 +178,7 @@ static void an_event_costs_what_it_says_has_changed(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
-/* Of a subnet prefix that the subnet manager sets, qib and mthca do not tell. */
+/* qib and mthca raise no GID event when the subnet manager sets the subnet prefix. */
 static void another_subnet_prefix_is_found(struct kunit *test)
 {
 	static const enum ib_event_type types[] = {
@@ -224,7 +224,7 @@ static void a_gid_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_query_gid(&starved->ibdev, 1, 0, &gid), 0);
 }
 
-/* The old one, if there is no memory for the new one. */
+/* Without memory for the new GID the old one stays. */
 static void memory_that_runs_out_takes_no_gid(struct kunit *test)
 {
 	starved = fake_hca_create(&ib_params);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a driver that keeps GIDs in its adapter is told of them, and when. */
+/* When add_gid() and del_gid() are called for a driver that keeps GIDs in its adapter. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
@@ -11,7 +11,7 @@
 
 static struct roce roce;
 
-/* An adapter as strict as the stock drivers that know GIDs by their index together. */
+/* As strict as all the stock drivers that know GIDs by their index, taken together. */
 static void strict(struct fake_hca *hca)
 {
 	hca->quirks.gid_has_smac = true;
@@ -48,7 +48,7 @@ static int in_hw(const struct in6_addr *ip)
 	return n;
 }
 
-/* Who still refers to it does not keep an address working that was taken away. */
+/* A reference does not keep a removed address working. */
 static void a_gid_in_use_leaves_the_adapter_at_once(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
@@ -62,7 +62,7 @@ static void a_gid_in_use_leaves_the_adapter_at_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(!in_hw(&ip)));
 	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->alive[FAKE_GID]), alive - 2);
 
-	/* Coming back, it is known once, at an index of its own. */
+	/* When the address is back, the adapter has it once, at another index. */
 	KUNIT_ASSERT_EQ(test, roce_take(&roce, &ip), 0);
 	again = roce_gid(&roce, &ip);
 	KUNIT_EXPECT_NOT_NULL(test, again);
@@ -89,7 +89,7 @@ static int create_ah(struct ib_pd *pd, const struct ib_gid_attr *sgid)
 	return PTR_ERR_OR_ZERO(ah);
 }
 
-/* An address that was taken away is not sent from anew. */
+/* No new address handle can use an address that was removed. */
 static void no_address_handle_comes_from_a_gid_that_left(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
@@ -104,7 +104,7 @@ static void no_address_handle_comes_from_a_gid_that_left(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(roce_lacks(&roce, &ip) && !in_hw(&ip)));
 	KUNIT_EXPECT_EQ(test, create_ah(pd, attr), -ENODEV);
-	/* The table's is gone. */
+	/* The table's reference was put. */
 	KUNIT_EXPECT_TRUE(test, wait_until(gid_refs(attr) == refs - 1));
 	rdma_put_gid_attr(attr);
 	ib_dealloc_pd(pd);
@@ -137,7 +137,7 @@ static void a_device_that_goes_leaves_none_in_the_adapter(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
-/* Whether each GID in the adapter goes with its net_device's MAC as it is now. */
+/* Whether each GID in the adapter was added with the current MAC of its net_device. */
 static bool macs_are(const u8 *mac)
 {
 	const struct fake_hca_port *port = &roce.hca->port[1];
@@ -150,7 +150,7 @@ static bool macs_are(const u8 *mac)
 	return atomic_read(&roce.hca->alive[FAKE_GID]) >= 6;
 }
 
-/* Those who refer to an entry keep it, and those who know an index find it there. */
+/* References to the entry stay valid, and its index stays the same. */
 static void another_mac_is_programmed_in_place(struct kunit *test)
 {
 	struct in6_addr v4 = roce_v4(&roce, 1), v6 = roce_v6(&roce, 1);
@@ -186,7 +186,7 @@ static void a_mac_it_already_has_is_left_alone(struct kunit *test)
 {
 	struct in6_addr v4 = roce_v4(&roce, 1);
 
-	/* Were it added again, that would fail, and it would be gone for now. */
+	/* A second add_gid() would fail, and the GID would be missing for some time. */
 	atomic_set(&roce.hca->fail_create[FAKE_GID], 1);
 	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->fail_create[FAKE_GID]), 1);
@@ -196,7 +196,7 @@ static void a_mac_it_already_has_is_left_alone(struct kunit *test)
 static int (*add_gid)(const struct ib_gid_attr *attr, void **context);
 static u8 port_mac[FAKE_HCA_GIDS][ETH_ALEN];
 
-/* As bnxt_re does it: the port's MAC, whichever net_device the GID is on. */
+/* As bnxt_re does: uses the port's MAC, whichever net_device the GID is on. */
 static int add_gid_by_port(const struct ib_gid_attr *attr, void **context)
 {
 	ether_addr_copy(port_mac[attr->index], roce.ndev->dev_addr);
@@ -229,14 +229,14 @@ static void a_vlans_gid_follows_the_mac_of_the_port(struct kunit *test)
 	roce.hca->ibdev.ops.add_gid = add_gid;
 }
 
-/* What an adapter refuses while the link is down it is asked again when it is up. */
+/* A GID that the adapter refuses while the link is down is added when the link is up. */
 static void a_refused_mac_is_tried_again(struct kunit *test)
 {
 	struct in6_addr v4 = roce_v4(&roce, 1);
 	const struct ib_gid_attr *attr = roce_gid(&roce, &v4);
 
 	KUNIT_ASSERT_NOT_NULL(test, attr);
-	/* The same address with another prefix: one GID that is wanted twice. */
+	/* The same address with another prefix: one GID that two addresses ask for. */
 	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, v4.s6_addr32[3], 16), 0);
 	KUNIT_ASSERT_EQ(test, net_up(roce.ndev, false), 0);
 	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x103), 0);
@@ -248,7 +248,7 @@ static void a_refused_mac_is_tried_again(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
-/* Whoever configures the network for long does not hold up what is done already. */
+/* Holding the rtnl for long does not delay the GIDs of changes already made. */
 static void gids_do_not_wait_for_the_rtnl(struct kunit *test)
 {
 	const u8 mac[ETH_ALEN] = { 2, 0, 0, 0, 1, 4 };

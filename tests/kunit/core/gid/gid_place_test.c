@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * GIDs of an adapter that has a table of its own, as mlx4 and bnxt_re: whoever sends
- * by an entry sends from a place there, which is another GID's once it is free.
+ * GIDs of an adapter that has a table of its own, like mlx4 and bnxt_re: an AH or a QP
+ * sends from a place in that table, which may be given to another GID once it is free.
  */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
@@ -13,14 +13,14 @@
 static struct roce roce;
 static struct ib_pd *pd;
 
-/* As bnxt_re. */
+/* Like bnxt_re. */
 static void own_table(struct fake_hca *hca)
 {
 	hca->quirks.gid_has_smac = true;
 	hca->quirks.gids_unique = false;
 	hca->quirks.del_gid_needs_ndev = false;
 	hca->quirks.gid_places = FAKE_PLACE_A_GID;
-	/* An mlx4 has no MACs in its table. */
+	/* The table of mlx4 has no MACs, that of bnxt_re has. */
 	hca->quirks.driver = RDMA_DRIVER_BNXT_RE;
 }
 
@@ -42,7 +42,7 @@ static void gid_place_test_exit(struct kunit *test)
 	roce_put(&roce);
 }
 
-/* The places that the adapter has for @ip. */
+/* The number of places that the adapter has for @ip. */
 static int places(const struct in6_addr *ip)
 {
 	const struct fake_hca_port *port = &roce.hca->port[1];
@@ -53,7 +53,7 @@ static int places(const struct in6_addr *ip)
 	return n;
 }
 
-/* Whether @mac is what packets from @ip come from. */
+/* Whether packets from @ip have @mac as their source. */
 static bool sends_by(const struct in6_addr *ip, const u8 *mac)
 {
 	const struct fake_hca_port *port = &roce.hca->port[1];
@@ -65,7 +65,7 @@ static bool sends_by(const struct in6_addr *ip, const u8 *mac)
 	return false;
 }
 
-/* The table lacks @ip, and the work that took it out of there has ended. */
+/* Waits until the table lacks @ip and the work that removed it has ended. */
 static bool has_left(const struct in6_addr *ip)
 {
 	bool left = wait_until(roce_lacks(&roce, ip));
@@ -119,7 +119,7 @@ static void leave_in_create_ah(struct fake_hca *hca)
 	left = has_left(&leaving);
 }
 
-/* What the driver keeps for a GID is there when it looks, though the GID has left. */
+/* The driver's context of a GID exists during create_ah, even if the GID was removed. */
 static void a_gid_leaves_while_a_handle_is_made(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
@@ -160,7 +160,7 @@ static int connect_from(struct ib_qp *qp, const struct ib_gid_attr *sgid)
 	return ib_modify_qp(qp, &attr, RC_RTR);
 }
 
-/* A QP that has come to RTR from @ip. */
+/* A QP in RTR whose path begins at @ip. */
 static int qp_from(struct objects *o, const struct in6_addr *ip)
 {
 	const struct ib_gid_attr *sgid = roce_gid(&roce, ip);
@@ -198,9 +198,9 @@ static void a_gid_leaves_while_a_qp_connects(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(!places(&ip)));
 }
 
-/* ---- while something sends ---- */
+/* ---- while an AH or a QP sends ---- */
 
-/* A place is not given to another GID under the feet of who sends from there. */
+/* A place that an AH or a QP sends from is not given to another GID. */
 static void a_place_in_use_is_nobody_elses(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1), qp_ip = roce_v4(&roce, 0x201);
@@ -229,7 +229,7 @@ static void a_place_in_use_is_nobody_elses(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(!places(&qp_ip)));
 }
 
-/* The address is there again before its older self has gone: it works at once. */
+/* An address that is added again while an AH uses its old entry works at once. */
 static void a_gid_that_comes_back_has_its_old_place(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
@@ -244,7 +244,7 @@ static void a_gid_that_comes_back_has_its_old_place(struct kunit *test)
 	ah = ah_from(&ip);
 	KUNIT_EXPECT_NOT_NULL(test, ah);
 	KUNIT_EXPECT_EQ(test, places(&ip), 1);
-	/* What goes with the older one is not the new one's. */
+	/* The end of the old entry does not remove the place of the new one. */
 	rdma_destroy_ah(old, RDMA_DESTROY_AH_SLEEPABLE);
 	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
 	KUNIT_EXPECT_EQ(test, places(&ip), 1);
@@ -254,7 +254,7 @@ static void a_gid_that_comes_back_has_its_old_place(struct kunit *test)
 	}
 }
 
-/* None of it keeps a netdev: del_gid comes when that has long gone. */
+/* A place keeps no netdev: del_gid() is called long after the netdev was removed. */
 static void a_place_in_use_keeps_no_netdev(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 0x801);
@@ -283,7 +283,7 @@ static int del_gid_counted(const struct ib_gid_attr *attr, void **context)
 	return ret;
 }
 
-/* The driver goes, whoever has not. */
+/* Unregistration removes all places, even those in use. */
 static void a_device_that_goes_leaves_no_place(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
@@ -307,7 +307,7 @@ static void a_device_that_goes_leaves_no_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, deleted, alive);
 }
 
-/* A listener, say: an address that is taken away is in the adapter for it no more. */
+/* A mere reference, like a listener's, does not keep a removed address in the adapter. */
 static void who_sends_nothing_keeps_no_place(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1), v6 = roce_v6(&roce, 1);
@@ -319,7 +319,7 @@ static void who_sends_nothing_keeps_no_place(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, roce_drop(&roce, &ip), 0);
 	KUNIT_EXPECT_TRUE(test, has_left(&ip));
 	KUNIT_EXPECT_EQ(test, places(&ip), 0);
-	/* Nor a MAC; what it refers to stays. */
+	/* A reference does not delay a new MAC either, and it stays valid. */
 	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x206), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(sends_by(&v6, roce.ndev->dev_addr)));
 	after = roce_gid(&roce, &v6);
@@ -330,7 +330,7 @@ static void who_sends_nothing_keeps_no_place(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
-/* The place is there for those who came before. */
+/* The place remains for those that used it before the address was removed. */
 static void nothing_sends_anew_from_what_has_left(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
@@ -352,7 +352,7 @@ static void nothing_sends_anew_from_what_has_left(struct kunit *test)
 }
 
 static int (*add_gid)(const struct ib_gid_attr *attr, void **context);
-static int room;	/* what places the firmware allows */
+static int room;	/* the number of places that the firmware allows */
 
 static int add_gid_in_room(const struct ib_gid_attr *attr, void **context)
 {
@@ -378,7 +378,7 @@ static void a_gid_that_found_no_place_has_the_next(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, has_left(&ip));
 	KUNIT_ASSERT_EQ(test, roce_take(&roce, &new), 0);
 	KUNIT_EXPECT_FALSE(test, wait_within(!roce_lacks(&roce, &new), 200));
-	/* No other event comes. */
+	/* No other event triggers the retry. */
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 	KUNIT_EXPECT_TRUE(test, wait_within(roce_has(&roce, &new), 200));
 	roce.hca->ibdev.ops.add_gid = add_gid;
@@ -386,7 +386,7 @@ static void a_gid_that_found_no_place_has_the_next(struct kunit *test)
 
 /* ---- another MAC ---- */
 
-/* The entries of both types have one place, which gets it when both are out. */
+/* Entries of both RoCE types share a place, which gets the MAC when both are removed. */
 static void another_mac_is_programmed_where_nothing_sends(struct kunit *test)
 {
 	struct in6_addr v4 = roce_v4(&roce, 1), v6 = roce_v6(&roce, 1);
@@ -408,7 +408,7 @@ static void another_mac_is_programmed_where_nothing_sends(struct kunit *test)
 	rdma_put_gid_attr(attr);
 }
 
-/* It waits for what sends, and for nothing that is not of that place. */
+/* The new MAC waits for what sends from that place, and for no other place. */
 static void another_mac_waits_for_what_sends(struct kunit *test)
 {
 	struct in6_addr v4 = roce_v4(&roce, 1), v6 = roce_v6(&roce, 1);
@@ -420,7 +420,7 @@ static void another_mac_waits_for_what_sends(struct kunit *test)
 	ether_addr_copy(old, roce.ndev->dev_addr);
 	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x202), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(sends_by(&v6, roce.ndev->dev_addr)));
-	/* Also when the port is looked at for a GID that comes now. */
+	/* Also if adding a new GID has the port scanned. */
 	KUNIT_ASSERT_EQ(test, roce_take(&roce, &new), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &new)));
 	KUNIT_EXPECT_FALSE(test, wait_within(!ah_sends_from(ah, &v4) ||
@@ -432,7 +432,9 @@ static void another_mac_waits_for_what_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, places(&v4), 1);
 }
 
-/* Who has been removed sends, too, and what comes back has its place, and its MAC. */
+/*
+ * An AH of a removed address sends too; an address that is back shares its place and MAC.
+ */
 static void another_mac_waits_for_what_was_removed(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
@@ -454,7 +456,7 @@ static void another_mac_waits_for_what_was_removed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ip)));
 }
 
-/* One that it refuses then, with the link down, is tried again when it is up. */
+/* A GID that the adapter refuses while the link is down is tried again when it is up. */
 static void another_mac_that_is_refused_is_tried_again(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
@@ -481,7 +483,7 @@ static int add_gid_counted(const struct ib_gid_attr *attr, void **context)
 	return mlx4_add_gid(attr, context);
 }
 
-/* Its QPs and address handles come with the MAC. */
+/* With mlx4 the QPs and address handles contain the MAC, not the GID table. */
 static void mlx4_has_no_mac_to_program(struct kunit *test)
 {
 	struct in6_addr ll;

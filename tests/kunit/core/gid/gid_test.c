@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Finding GIDs, and what an entry says to those who hold it. */
+/* Finding GIDs, and what an entry tells its holders. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
@@ -22,7 +22,7 @@ static int gid_test_init(struct kunit *test)
 	ib = fake_hca_alloc(&params);
 	if (!ib)
 		return -ENOMEM;
-	/* One GID on both ports, and twice on the second. */
+	/* One GID on both ports, twice on the second. */
 	ib->port[1].gids[4].raw[0] = 0x99;
 	ib->port[2].gids[3].raw[0] = 0x99;
 	ib->port[2].gids[6].raw[0] = 0x99;
@@ -131,7 +131,7 @@ static void a_roce_gid_has_a_type_and_a_netdev(struct kunit *test)
 	KUNIT_EXPECT_NE(test, a, b);
 	KUNIT_EXPECT_EQ(test, find(roce.hca, gid, v2, 1, init_net.loopback_dev),
 			-ENOENT);
-	/* Without a type and a netdev it does not name an entry. */
+	/* Without a type and a netdev a GID does not identify an entry. */
 	KUNIT_EXPECT_EQ(test, ib_find_gid(&roce.hca->ibdev, gid, &port, NULL), -ENOENT);
 }
 
@@ -165,7 +165,7 @@ static void a_filter_chooses(struct kunit *test)
 static void the_whole_table(struct kunit *test)
 {
 	struct ib_uverbs_gid_entry entries[8];
-	int n = 5;	/* two GIDs by default, three of the suite's */
+	int n = 5;	/* two default GIDs, three of the suite */
 
 	KUNIT_ASSERT_EQ(test, rdma_query_gid_table(&ib->ibdev, entries, 8), n);
 	KUNIT_EXPECT_EQ(test, entries[1].gid_index, 4);
@@ -178,7 +178,7 @@ static void the_whole_table(struct kunit *test)
 
 	memset(entries, 0, sizeof(entries));
 	n = rdma_query_gid_table(&roce.hca->ibdev, entries, 8);
-	KUNIT_ASSERT_EQ(test, n, 6);	/* two types of three GIDs */
+	KUNIT_ASSERT_EQ(test, n, 6);	/* two types of each of three GIDs */
 	KUNIT_EXPECT_EQ(test, entries[0].netdev_ifindex, roce.ndev->ifindex);
 	KUNIT_EXPECT_EQ(test, entries[1].gid_type, IB_GID_TYPE_ROCE_UDP_ENCAP);
 }
@@ -215,7 +215,7 @@ static void an_entry_knows_its_way_out(struct kunit *test)
 	rcu_read_unlock();
 	rdma_put_gid_attr(of_ib);
 
-	/* Once it has left the table it does not keep the netdev from going. */
+	/* An entry that has left the table does not keep its netdev. */
 	KUNIT_ASSERT_EQ(test, fake_netdev_del_ipv4(roce.ndev, ip.s6_addr32[3], 24), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(!roce_has_gid(roce.hca, &ip, attr->gid_type)));
 	KUNIT_EXPECT_EQ(test, rdma_read_gid_l2_fields(attr, &vlan, mac), -ENODEV);
@@ -232,7 +232,7 @@ static int query_gid_or_fail(struct ib_device *dev, u32 port, int index,
 	return index == query_fails_at ? -EIO : query_gid(dev, port, index, gid);
 }
 
-/* What was read before the failure, and after, is as the device has it. */
+/* Entries before and after the one that fails are updated; that one keeps its GID. */
 static void a_table_that_cannot_be_read_stays(struct kunit *test)
 {
 	union ib_gid gid;
@@ -246,12 +246,12 @@ static void a_table_that_cannot_be_read_stays(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(!rdma_query_gid(&ib->ibdev, 1, 1, &gid)));
 	KUNIT_EXPECT_EQ(test, rdma_query_gid(&ib->ibdev, 1, 4, &gid), 0);
 	KUNIT_EXPECT_EQ(test, gid.raw[0], 0x99);
-	/* The next event finds the rest. */
+	/* The next event reads the rest. */
 	query_fails_at = -1;
 	fake_hca_port_event(ib, 1, IB_EVENT_GID_CHANGE);
 	KUNIT_EXPECT_TRUE(test, wait_until(!rdma_query_gid(&ib->ibdev, 1, 4, &gid) &&
 					   gid.raw[0] == 0x12));
-	/* A zero GID is none. */
+	/* A zero GID is an empty entry. */
 	ib->port[1].gids[4] = zgid;
 	fake_hca_port_event(ib, 1, IB_EVENT_GID_CHANGE);
 	KUNIT_EXPECT_TRUE(test, wait_until(rdma_query_gid(&ib->ibdev, 1, 4, &gid) ==
@@ -274,7 +274,7 @@ static void pkeys_by_membership(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, index, 3);
 	KUNIT_EXPECT_EQ(test, ib_find_exact_cached_pkey(dev, 1, 0x1234, &index), 0);
 	KUNIT_EXPECT_EQ(test, index, 2);
-	/* The full member, though the limited one comes first. */
+	/* The full member is found, though the limited one comes first. */
 	KUNIT_EXPECT_EQ(test, ib_find_cached_pkey(dev, 1, 0x1234, &index), 0);
 	KUNIT_EXPECT_EQ(test, index, 3);
 	KUNIT_EXPECT_EQ(test, ib_find_pkey(dev, 1, 0x1234, &index), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Which slave of a bond an address goes out by: what the bond is shown of a flow. */
+/* Which slave of a bond an address uses: the probe packet that the bond gets. */
 #include <kunit/test.h>
 #include <linux/ip.h>
 #include <linux/rtnetlink.h>
@@ -17,7 +17,7 @@ static struct net_device *bond, *slave;
 static struct fake_hca *hca;
 static struct ib_pd *pd;
 
-/* What the bond was asked, and what it answers. */
+/* What the bond was asked with, and its answer. */
 static u8 probe[128];
 static unsigned int probe_len;
 static bool probe_all, no_slave;
@@ -65,7 +65,7 @@ static void make_bond(bool on)
 	rtnl_unlock();
 }
 
-/* What the provider was given. */
+/* What the provider got. */
 static struct net_device *given;
 static bool asked;
 
@@ -121,7 +121,7 @@ static void lag_test_exit(struct kunit *test)
 	bond = NULL;
 }
 
-/* The index of a GID of the type; @v4: the one of the IPv4 address. */
+/* The index of a GID of @type; @v4: of the IPv4 address. */
 static int gid_index(bool v4, enum ib_gid_type type)
 {
 	const struct ib_gid_attr *attr;
@@ -249,7 +249,7 @@ static void a_bond_that_knows_no_slave(struct kunit *test)
 	make_bond(false);
 }
 
-/* No bond, no UDP, no flow label: then there is nothing to ask it. */
+/* Without a bond, UDP or a flow label the bond is not asked. */
 static void without_need_no_bond_is_asked(struct kunit *test)
 {
 	struct rdma_ah_attr attr;

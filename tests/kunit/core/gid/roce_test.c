@@ -64,7 +64,7 @@ static void the_defaults_follow_the_mac(struct kunit *test)
 	new = net_link_local(roce.ndev);
 	KUNIT_EXPECT_TRUE(test, wait_until(index_of(&new, V2) == 1));
 	KUNIT_EXPECT_EQ(test, index_of(&new, V1), 0);
-	/* The others stay in their places. */
+	/* The other GIDs keep their indices. */
 	KUNIT_EXPECT_EQ(test, index_of(&v4, V2), at);
 }
 
@@ -86,7 +86,7 @@ static void addresses_come_and_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, index_of(&first, V1), at);
 }
 
-/* IPv4 addresses survive that a link is down, IPv6 ones do not. */
+/* IPv4 addresses remain while the link is down, IPv6 ones do not. */
 static void a_link_goes_down_and_up(struct kunit *test)
 {
 	struct in6_addr v4 = roce_v4(&roce, 1), v6 = roce_v6(&roce, 1);
@@ -134,21 +134,21 @@ static void a_vlan_has_its_addresses_on_the_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_read_gid_l2_fields(attr, &id, mac), 0);
 	KUNIT_EXPECT_EQ(test, id, 5);
 	KUNIT_EXPECT_MEMEQ(test, mac, vlan->dev_addr, ETH_ALEN);
-	/* The device goes at once, though an entry of it is held. */
+	/* The VLAN device is removed at once, though an entry of it is held. */
 	net_unlink(vlan);
 	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&ip)));
 	KUNIT_EXPECT_EQ(test, rdma_read_gid_l2_fields(attr, &id, mac), -ENODEV);
 	rdma_put_gid_attr(attr);
 }
 
-/* Whether the adapter still knows an entry that has left the table. */
+/* Whether the adapter still has an entry that has left the table. */
 static bool known(int index)
 {
-	/* A table of its own is looked at by the suite of those. */
+	/* Adapters with a table of their own are tested in gid_place_test.c. */
 	return !roce.hca->quirks.gid_places && roce.hca->port[1].gid_used[index];
 }
 
-/* An entry in use keeps its index, but an adapter that goes by it is told at once. */
+/* An entry in use keeps its index, but adapters that use indices drop it at once. */
 static void a_held_index_is_not_given_away(struct kunit *test)
 {
 	struct in6_addr old = roce_v4(&roce, 1), new = roce_v4(&roce, 0x301);
@@ -165,7 +165,7 @@ static void a_held_index_is_not_given_away(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(has(&new)));
 	KUNIT_EXPECT_NE(test, index_of(&new, V1), index);
 	KUNIT_EXPECT_NE(test, index_of(&new, V2), index);
-	/* It came back while the other was held: a new entry. */
+	/* The address returned while its old entry was held: it gets a new entry. */
 	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, old.s6_addr32[3], 24), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(has(&old)));
 	KUNIT_EXPECT_NE(test, index_of(&old, V2), index);
@@ -189,7 +189,7 @@ static void an_address_without_room_gets_the_next_free_place(struct kunit *test)
 
 	attr = roce_gid(&roce, &ip);
 	KUNIT_ASSERT_NOT_NULL(test, attr);
-	/* Of 32 entries 6 are taken, and an address takes two. */
+	/* Of 32 entries 6 are used, and an address takes two. */
 	for (i = 0; i < 14; i++) {
 		last = roce_v4(&roce, 0x1001 + i);
 		KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, last.s6_addr32[3],
@@ -199,11 +199,11 @@ static void an_address_without_room_gets_the_next_free_place(struct kunit *test)
 	msleep(200);
 	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->alive[FAKE_GID]), FAKE_HCA_GIDS);
 	KUNIT_EXPECT_TRUE(test, lacks(&last));
-	/* What leaves the table is still held in part: one place is free. */
+	/* One of the two removed entries is still held: one is free. */
 	KUNIT_ASSERT_EQ(test, fake_netdev_del_ipv4(roce.ndev, ip.s6_addr32[3], 24), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(!lacks(&last)));
 	KUNIT_EXPECT_FALSE(test, has(&last));
-	/* The other one is as soon as nobody holds it. */
+	/* The other entry is free as soon as it is no longer held. */
 	rdma_put_gid_attr(attr);
 	KUNIT_EXPECT_TRUE(test, wait_until(has(&last)));
 }
@@ -233,7 +233,7 @@ static void a_driver_says_what_changed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(has(&other) && lacks(&ip)));
 	KUNIT_EXPECT_EQ(test, ib_device_set_netdev(&roce.hca->ibdev, roce.ndev, 1), 0);
 	rdma_roce_rescan_device(&roce.hca->ibdev);
-	/* When it returns it is done. */
+	/* The rescan is done when it returns. */
 	KUNIT_EXPECT_TRUE(test, has(&ip) && lacks(&other));
 
 	roce_del_all_netdev_gids(&roce.hca->ibdev, 1, ndev);
@@ -285,7 +285,7 @@ static void change_fn(struct work_struct *work)
 
 static DECLARE_WORK(change_work, change_fn);
 
-/* In-tree number 24: what had been computed was installed, and stayed. */
+/* In-tree number 24: GIDs computed before an event were installed after it. */
 static void an_event_meets_registration(struct kunit *test)
 {
 	struct fake_hca_params params = {
@@ -309,7 +309,7 @@ static void an_event_meets_registration(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
-/* An entry that is held outlives its table's device. */
+/* A held entry outlives the device of its table. */
 static void a_late_put_is_harmless(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1);
@@ -325,7 +325,7 @@ static void a_late_put_is_harmless(struct kunit *test)
 
 static u8 next_mac = 0x10;
 
-/* The event is noted when its memory runs out too. */
+/* The event takes effect even if memory for it runs out. */
 static int event_once(struct kunit *test)
 {
 	struct in6_addr ll;
@@ -349,7 +349,7 @@ static int rescan_once(struct kunit *test)
 
 	roce_del_all_netdev_gids(&roce.hca->ibdev, 1, roce.ndev);
 	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
-	/* What lacked memory is done again after a while. */
+	/* What failed for lack of memory is tried again after a while. */
 	KUNIT_EXPECT_TRUE(test, wait_until(has(&ip) && has(&v6)));
 	return 0;
 }
@@ -374,7 +374,7 @@ static int add_gid_without_memory(const struct ib_gid_attr *attr, void **context
 	return add_gid(attr, context);
 }
 
-/* A port that is to be tried again after a while is not kept from doing so sooner. */
+/* A pending retry does not delay the scan for a new event. */
 static void an_event_does_not_wait_for_memory(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 0x401);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* NETLINK_RDMA itself: who is called by which message, and what is refused. */
+/* NETLINK_RDMA itself: which callback a message reaches, and what is refused. */
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include "nl.h"
 
-/* The port mapper's number is free as long as iw_cm is not there. */
+/* The number of iw_cm, which is free while iw_cm is not loaded. */
 #define TEST_CLIENT	RDMA_NL_IWCM
 #define TEST_TYPE(op)	RDMA_NL_GET_TYPE(TEST_CLIENT, op)
 
-/* What the test's own client serves. */
+/* The operations that the test's client serves. */
 enum { OP_BOTH, OP_ADMIN, OP_DUMP };
 
 static struct nl nl;
@@ -24,7 +24,7 @@ static void netlink_test_exit(struct kunit *test)
 	nl_close(&nl);
 }
 
-/* ---- a client of the test's own ---- */
+/* ---- a client of the test ---- */
 
 static int calls, dumps, call_ms, call_result;
 static bool running;
@@ -80,7 +80,7 @@ static void each_message_reaches_its_client(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_BOTH), NLM_F_REQUEST | NLM_F_ACK), 0);
 	KUNIT_EXPECT_EQ(test, calls, 1);
 	KUNIT_EXPECT_EQ(test, dumps, 0);
-	/* An error is told without being asked for. */
+	/* An error is reported without NLM_F_ACK. */
 	call_result = -EXDEV;
 	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_BOTH), NLM_F_REQUEST), -EXDEV);
 	call_result = 0;
@@ -99,7 +99,7 @@ static void a_dump_goes_on_until_it_has_no_more(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dumps, 3);
 	KUNIT_EXPECT_EQ(test, nl.n, 2);
 	KUNIT_EXPECT_EQ(test, calls, 0);
-	/* A client without doit() dumps whatever the flags say. */
+	/* A client without doit() dumps even without NLM_F_DUMP. */
 	KUNIT_EXPECT_EQ(test, ask(TEST_TYPE(OP_DUMP),
 				  NLM_F_REQUEST), 0);
 	KUNIT_EXPECT_EQ(test, nl.n, 2);
@@ -124,7 +124,7 @@ static void what_nobody_serves_is_refused(struct kunit *test)
 				  flags), -EOPNOTSUPP);
 }
 
-/* netlink(7): control messages and what is no request are passed over. */
+/* netlink(7): control messages and messages that are no requests are ignored. */
 static void what_is_no_request_is_passed_over(struct kunit *test)
 {
 	int type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_MONITOR);
@@ -195,7 +195,7 @@ static void what_needs_a_capability_is_refused_without(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, ask(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
 							       admin_cmds[i]), flags),
 				    -EPERM, "command %d", admin_cmds[i]);
-	/* To look is free. */
+	/* Reading requires no capability. */
 	KUNIT_EXPECT_EQ(test, ask(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
 						   RDMA_NLDEV_CMD_SYS_GET), flags), 0);
 	nl_regain_caps(old);
@@ -231,7 +231,7 @@ static void unregistration_waits_for_the_callback(struct kunit *test)
 	wait_for_completion(&done);
 }
 
-/* A callback that sleeps holds up its own client alone. */
+/* A callback that sleeps delays its own client only. */
 static void a_slow_client_does_not_hold_up_others(struct kunit *test)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
@@ -240,7 +240,7 @@ static void a_slow_client_does_not_hold_up_others(struct kunit *test)
 	call_ms = 300;
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(ask_in_thread, &done, "nl_ask")));
 	KUNIT_ASSERT_TRUE(test, wait_until(READ_ONCE(running)));
-	/* Nobody has this number; to give it up waits for its callbacks alone. */
+	/* No client has this number: only callbacks of that number are waited for. */
 	rdma_nl_unregister(RDMA_NL_RSVD);
 	KUNIT_EXPECT_TRUE(test, running);
 	wait_for_completion(&done);
@@ -297,7 +297,10 @@ static void unicasts_reach_one_socket(struct kunit *test)
 						   me.nl_pid + 77777), -ECONNREFUSED);
 }
 
-/* A receiver that does not read: at once, or after the ten seconds. */
+/*
+ * If the receiver is full, rdma_nl_unicast() fails at once,
+ * rdma_nl_unicast_wait() after ten seconds.
+ */
 static void a_full_receiver_is_waited_for_ten_seconds(struct kunit *test)
 {
 	struct sockaddr_nl me = {};
@@ -325,7 +328,7 @@ static void messages_are_built_until_the_buffer_is_full(struct kunit *test)
 	u8 *payload;
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
-	/* alloc_skb() rounds up: leave what was asked for. */
+	/* alloc_skb() rounds up: leave exactly the requested room. */
 	skb_reserve(skb, skb_tailroom(skb) - nlmsg_total_size(8) - nla_total_size(4));
 	payload = ibnl_put_msg(skb, &nlh, 5, 8, RDMA_NL_IWCM, 3, NLM_F_REQUEST);
 	KUNIT_ASSERT_NOT_NULL(test, payload);

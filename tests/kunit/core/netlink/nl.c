@@ -17,7 +17,7 @@ int nl_open(struct nl *nl, struct net *net)
 	ret = sock_create_kern(net, AF_NETLINK, SOCK_RAW, NETLINK_RDMA, &nl->sock);
 	if (ret)
 		goto err;
-	/* Who may do what is asked of the file's credentials too. */
+	/* Permission checks also use the credentials of the socket's file. */
 	nl->file = sock_alloc_file(nl->sock, 0, NULL);
 	if (IS_ERR(nl->file)) {
 		ret = PTR_ERR(nl->file);
@@ -109,7 +109,7 @@ int nl_receive(struct nl *nl, int *result, bool *ended)
 	*ended = false;
 	if (nl->used + vec.iov_len > NL_STORE)
 		return -ENOBUFS;
-	/* A dump writes its next page for the buffer that it is read by. */
+	/* The kernel sizes the next page of a dump after the last receive buffer. */
 	vec.iov_len = NL_BUFFER;
 	len = kernel_recvmsg(nl->sock, &hdr, &vec, 1, vec.iov_len, MSG_DONTWAIT);
 	if (len < 0)
@@ -275,7 +275,7 @@ int sys_write(const char *value, const char *format, ...)
 
 /* ---- memory ---- */
 
-/* By a shell: files of debugfs cannot be written from within the kernel. */
+/* Through a shell: the kernel cannot write files of debugfs. */
 static int failslab_set(const char *probability)
 {
 	static char *envp[] = { "PATH=/usr/bin:/bin", NULL };

@@ -19,15 +19,15 @@
 
 #define NL_MSGS		512
 #define NL_STORE	SZ_256K
-#define NL_BUFFER	4096		/* what rdma(8) receives at once */
+#define NL_BUFFER	4096		/* receive buffer of rdma(8) */
 
 struct nl {
 	struct socket *sock;
 	struct file *file;
 	u32 seq;
-	/* Of the last nl_call(): */
+	/* About the last nl_call(): */
 	int pages;			/* datagrams received */
-	int n;				/* messages in them, but acknowledgments */
+	int n;				/* messages in them, without acknowledgments */
 	struct nlmsghdr *msg[NL_MSGS];
 	u8 *store;
 	size_t used;
@@ -37,21 +37,21 @@ struct nl {
 
 int nl_open(struct nl *nl, struct net *net);
 void nl_close(struct nl *nl);
-/* A request for @nl; attributes may be put before nl_call(). */
+/* A new request; the caller may add attributes before nl_call(). */
 struct sk_buff *nl_new(struct nl *nl, int type, u16 flags);
-/* RDMA_NLDEV_CMD_@cmd, for the device and port if they are not 0. */
+/* A request RDMA_NLDEV_CMD_@cmd for the device and port, unless these are 0. */
 struct sk_buff *nl_dev_req(struct nl *nl, int cmd, struct fake_hca *hca, u32 port);
 struct sk_buff *nl_dev_dump(struct nl *nl, int cmd, struct fake_hca *hca, u32 port);
 /*
- * Sends @req, which it consumes, and receives until the answer ends.  Returns what
- * the acknowledgment or the end of the dump says, or -ENODATA if none comes.
+ * Sends @req, which it consumes, and receives until the response ends.  Returns the
+ * error of the acknowledgment or of the end of the dump, or -ENODATA if neither arrives.
  */
 int nl_call(struct nl *nl, struct sk_buff *req);
-/* Sends @req as it is, with the lengths it says. */
+/* Sends @req unchanged, with the lengths in its headers. */
 int nl_send_raw(struct nl *nl, struct sk_buff *req);
-/* Receives what is there: its length, or an error.  Messages go to nl->msg[]. */
+/* Receives one datagram: its length, or an error.  Stores its messages in nl->msg[]. */
 int nl_receive(struct nl *nl, int *result, bool *ended);
-/* The attributes of message @i of the answer, all NULL if there is none. */
+/* The attributes of message @i of the response, all NULL if there is no such message. */
 void nl_attrs(struct nl *nl, int i, struct nlattr **tb);
 void nl_nested(const struct nlattr *nest, struct nlattr **tb);
 bool nl_join(struct nl *nl, int group);
@@ -76,11 +76,11 @@ static inline const char *nl_str(const struct nlattr *attr)
 	return attr ? nla_data(attr) : "(none)";
 }
 
-/* From here on the caller has no capability, until it is given back. */
+/* Drops all capabilities of the caller, until nl_regain_caps(). */
 const struct cred *nl_drop_caps(void);
 void nl_regain_caps(const struct cred *old);
 
-/* A network namespace, and the process that lives in it. */
+/* A network namespace, and the process in it. */
 struct test_ns {
 	pid_t pid;
 	struct net *net;	/* a reference */
@@ -88,7 +88,7 @@ struct test_ns {
 };
 
 int test_ns_create(struct test_ns *ns);
-/* Ends the process and puts the reference: the namespace exits soon. */
+/* Ends the process and puts the reference: the namespace exits soon after. */
 void test_ns_end(struct test_ns *ns);
 
 /* The content of a file in /sys, or an error. */
@@ -96,8 +96,8 @@ int sys_read(char *buf, size_t size, const char *format, ...) __printf(3, 4);
 int sys_write(const char *value, const char *format, ...) __printf(2, 3);
 
 /*
- * Between the two each allocation of the current task fails, also those that an
- * XArray tries twice, which ibex_each_allocation() cannot fail.
+ * Between the two each allocation of the current task fails, also those that an XArray
+ * tries twice, which ibex_each_allocation() cannot make fail.
  */
 int no_memory_begin(void);
 void no_memory_end(void);
@@ -117,17 +117,17 @@ struct stats_state {
 	int locked_updates;		/* of these, under the port's lock */
 	int modified[STATS];		/* modify_hw_stat(): on - off */
 	u32 next_id;
-	int counters;			/* alive at the driver */
-	int bound;			/* QPs */
+	int counters;			/* that the driver has */
+	int bound;			/* QPs bound to a counter */
 	int fail_read, fail_bind, fail_unbind, fail_modify, fail_update;
-	bool no_stats;			/* alloc_hw_port_stats() has none to offer */
-	bool no_memory;			/* or fails */
+	bool no_stats;			/* alloc_hw_port_stats() returns none */
+	bool no_memory;			/* alloc_hw_port_stats() fails */
 	unsigned long lifespan;
 };
 
 extern struct stats_state stats_state;
 
-/* To be registered; forgets what was. */
+/* Resets stats_state; the caller registers the adapter. */
 struct fake_hca *stats_hca_alloc(const struct fake_hca_params *params);
 struct fake_hca *stats_hca_create(const struct fake_hca_params *params);
 /* The end of a suite: closes both and expects that nothing is left on @hca. */

@@ -140,7 +140,7 @@ static void vanish(struct nl *unused)
 
 #define MANY 90
 
-/* That many take three pages at least; one that is yet to come goes. */
+/* The devices take three pages at least; one that was not listed yet is removed. */
 static void a_device_that_goes_during_a_list(struct kunit *test)
 {
 	struct fake_hca_params one = { .link_layer = IB_LINK_LAYER_INFINIBAND };
@@ -191,7 +191,7 @@ static void a_request_needs_a_device_and_a_port(struct kunit *test)
 		req = nl_dev_req(&nl, cmds[i], NULL, 0);
 		nla_put_u32(req, RDMA_NLDEV_ATTR_DEV_INDEX, 0x7ffffff0);
 		KUNIT_EXPECT_EQ(test, nl_call(&nl, req), -EINVAL);
-		/* An index of three octets is none. */
+		/* A device index must have four octets. */
 		req = nl_dev_req(&nl, cmds[i], NULL, 0);
 		nla_put(req, RDMA_NLDEV_ATTR_DEV_INDEX, 3, &i);
 		KUNIT_EXPECT_LT(test, nl_call(&nl, req), 0);
@@ -255,7 +255,7 @@ static void a_new_name_is_known_everywhere(struct kunit *test)
 	if (found)
 		ib_device_put(found);
 	KUNIT_EXPECT_NULL(test, ib_device_get_by_name(old, RDMA_DRIVER_UNKNOWN));
-	/* Of a name that it has already, nobody needs to hear. */
+	/* A rename to the current name does not call the clients' rename(). */
 	KUNIT_EXPECT_EQ(test, set_name("nice", 5), 0);
 	ib_unregister_client(&rename_client);
 }
@@ -301,7 +301,7 @@ static void adaptive_moderation_is_switched(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, hca->ibdev.use_cq_dim);
 	KUNIT_EXPECT_EQ(test, set_dim(0), 0);
 	KUNIT_EXPECT_FALSE(test, hca->ibdev.use_cq_dim);
-	/* Nothing asked for is nothing done. */
+	/* A request that sets nothing succeeds. */
 	KUNIT_EXPECT_EQ(test, get(RDMA_NLDEV_CMD_SET, 0), 0);
 }
 
@@ -354,7 +354,7 @@ static void a_port_that_does_not_answer(struct kunit *test)
 	broken_port = 2;
 	KUNIT_EXPECT_EQ(test, get(RDMA_NLDEV_CMD_PORT_GET, 2), -EIO);
 	KUNIT_EXPECT_EQ(test, nl.n, 0);
-	/* Those before it are listed. */
+	/* The ports before it are listed. */
 	KUNIT_EXPECT_EQ(test, nl_call(&nl, nl_dev_dump(&nl, RDMA_NLDEV_CMD_PORT_GET,
 						       hca, 0)), -EIO);
 	KUNIT_EXPECT_EQ(test, nl.n, 1);
@@ -405,7 +405,7 @@ static int ask_all_once(struct kunit *test)
 	}
 	for (i = 0; i < ARRAY_SIZE(dumps) && !ret; i++)
 		ret = nl_call(&nl, nl_dev_dump(&nl, dumps[i], hca, 1));
-	/* What an answer that was cut short left in the socket. */
+	/* Receive the rest of a response that was cut short. */
 	if (ret) {
 		bool ended;
 		int result;
@@ -430,7 +430,7 @@ static int rename_once(struct kunit *test)
 	ret = set_name(name, strlen(name) + 1);
 	left = current->fail_nth;
 	current->fail_nth = 0;
-	/* Renamed or not, it has one name. */
+	/* Whether the rename failed or not, both names are the same. */
 	KUNIT_EXPECT_STREQ(test, hca->ibdev.name, dev_name(&hca->ibdev.dev));
 	found = ib_device_get_by_name(dev_name(&hca->ibdev.dev), RDMA_DRIVER_UNKNOWN);
 	KUNIT_EXPECT_PTR_EQ(test, found, &hca->ibdev);

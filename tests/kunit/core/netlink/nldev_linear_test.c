@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A dump of each kind of resource, of thousands of them: it shows each once, and four
- * times as many are four times the work.  Work is what the dump looks at: entries of
- * any kind.
+ * Dumps of thousands of resources of each kind: a dump shows each resource
+ * once, and four times as many are four times the work.  Work is the number
+ * of entries of any kind that the dump looks at.
  */
 #include <kunit/test.h>
 #include <ibex/qp.h>
@@ -25,10 +25,10 @@ static struct nlattr *tb[RDMA_NLDEV_ATTR_MAX], *etb[RDMA_NLDEV_ATTR_MAX];
 static struct ib_pd *pd;
 static struct ib_cq *cq;
 
-static void **objects;			/* of the kind, in the order of their making */
-static struct ib_qp **qps;		/* those that belong to them */
+static void **objects;			/* of the kind, in the order of creation */
+static struct ib_qp **qps;		/* QPs that belong to these objects */
 static int nr_objects, nr_qps;
-static struct xarray shown;		/* how often, by number */
+static struct xarray shown;		/* how often an ID was shown */
 static int entries, qp_entries, pages;
 
 /* ---- kinds ---- */
@@ -37,11 +37,11 @@ struct kind {
 	const char *name;
 	int cmd;
 	u16 table, id;
-	int stat_res;			/* of STAT_GET */
+	int stat_res;			/* STAT_RES of a STAT_GET */
 	void *(*make)(int i);
 	void (*end)(void *object);
 	u32 (*id_of)(void *object);
-	bool has_qps;			/* one each */
+	bool has_qps;			/* each object has one QP */
 };
 
 static void *make_pd(int i)
@@ -144,7 +144,7 @@ static u32 srq_id(void *object)
 	return ((struct ib_srq *)object)->res.id;
 }
 
-/* Not one of a process: what is tracked is all that matters here. */
+/* A context without a process: only its tracking matters here. */
 static void *make_ctx(int i)
 {
 	struct ib_ucontext *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
@@ -171,7 +171,7 @@ static u32 ctx_id(void *object)
 	return ((struct ib_ucontext *)object)->res.id;
 }
 
-/* A counter for each QP, which is what counts for it: the object is the QP. */
+/* Binds each QP to a counter of its own; the object of the kind is the QP. */
 static void *make_counted(int i)
 {
 	struct ib_qp *qp = new_qp(NULL);
@@ -225,7 +225,7 @@ static const struct kind kind_counter = {
 	.make = make_counted, .end = end_qp, .id_of = counter_id, .has_qps = true,
 };
 
-/* Of the MRs that are there. */
+/* Counters of the MRs that exist. */
 static const struct kind kind_mr_stat = {
 	.name = "stat mr", .cmd = RDMA_NLDEV_CMD_STAT_GET,
 	.table = RDMA_NLDEV_ATTR_RES_MR, .id = RDMA_NLDEV_ATTR_RES_MRN,
@@ -297,7 +297,7 @@ static int count_qps(const struct nlattr *table)
 
 static const struct kind *dumped;
 
-/* Each entry of the messages of a page is noted, and the store emptied. */
+/* Notes each entry in the messages of a page, and empties the store. */
 static void note_page(struct nl *unused)
 {
 	const struct nlattr *pos;
@@ -322,7 +322,7 @@ static void note_page(struct nl *unused)
 	nl.used = 0;
 }
 
-/* Dumps all; answers how many entries of whatever kind it looked at. */
+/* Dumps all; returns the number of entries of any kind that the dump looked at. */
 static unsigned long dump(struct kunit *test, const struct kind *kind)
 {
 	struct sk_buff *req = nl_dev_dump(&nl, kind->cmd, hca, 0);
@@ -337,7 +337,7 @@ static unsigned long dump(struct kunit *test, const struct kind *kind)
 	nl.between = note_page;
 	KUNIT_EXPECT_EQ(test, nl_call(&nl, req), 0);
 	nl.between = NULL;
-	/* What came with the end. */
+	/* The messages of the last page. */
 	note_page(&nl);
 	pages = nl.pages;
 	return ibcore_restrack_visits - before;
@@ -352,7 +352,7 @@ static int shown_once(const struct kind *kind)
 	return n;
 }
 
-/* @others: others of the kind that there are. */
+/* @others: number of other objects of the kind. */
 static unsigned long check_dump(struct kunit *test, const struct kind *kind, int n,
 				int others)
 {
@@ -364,7 +364,7 @@ static unsigned long check_dump(struct kunit *test, const struct kind *kind, int
 	KUNIT_EXPECT_EQ_MSG(test, entries, n + others, "%s", kind->name);
 	KUNIT_EXPECT_EQ_MSG(test, qp_entries, kind->has_qps ? n : 0, "%s", kind->name);
 	KUNIT_EXPECT_GT_MSG(test, pages, n / 200, "%s", kind->name);
-	/* Each once, its QP once, and what did not fit once more. */
+	/* Each object and its QP once, and per page one that did not fit again. */
 	KUNIT_EXPECT_LE_MSG(test, work,
 			    (unsigned long)((1 + kind->has_qps) * (n + others) + pages),
 			    "%s", kind->name);
@@ -405,7 +405,7 @@ static void counters_with_their_qps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stats_state.counters, 0);
 }
 
-/* A reader that goes before it has read all leaves nothing behind. */
+/* Closing the socket before the end of a dump leaves nothing behind. */
 static void a_dump_that_is_not_read_to_its_end(struct kunit *test)
 {
 	struct sk_buff *req;
@@ -424,7 +424,7 @@ static void a_dump_that_is_not_read_to_its_end(struct kunit *test)
 	end_all(&kind_srq);
 }
 
-/* All of one SRQ, with a gap: two ranges. */
+/* All QPs use one SRQ except one in the middle: two ranges. */
 static void successive_qps_are_a_range(struct kunit *test)
 {
 	struct ib_qp *own[6];

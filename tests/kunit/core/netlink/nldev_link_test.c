@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* RDMA netlink that makes, deletes and configures; and what it reports unasked. */
+/* RDMA netlink: creation, deletion, configuration, and unsolicited notifications. */
 #include <kunit/test.h>
 #include <linux/delay.h>
 #include <linux/device.h>
@@ -37,7 +37,7 @@ static struct fake_hca *linked;
 static bool may_unreg;
 static int links, dealloced;
 
-/* As a driver that keeps nothing but the device: it goes with the last reference. */
+/* The dealloc_driver() of a driver that keeps nothing but the device's memory. */
 static void linked_dealloc(struct ib_device *dev)
 {
 	destroy_workqueue(to_fake_hca(dev)->wq);
@@ -102,7 +102,7 @@ static void a_link_is_made_and_deleted(struct kunit *test)
 	found = ib_device_get_by_name("lnk", RDMA_DRIVER_UNKNOWN);
 	KUNIT_ASSERT_PTR_EQ(test, found, &linked->ibdev);
 	ib_device_put(found);
-	/* The name is taken now. */
+	/* Another link of that name is refused. */
 	found = &linked->ibdev;
 	KUNIT_EXPECT_EQ(test, newlink("lnk", "test", ndev->name), -ENFILE);
 	KUNIT_EXPECT_EQ(test, dealloced, 1);
@@ -200,7 +200,7 @@ static void a_sub_device_is_made_and_deleted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nl_u8(tb[RDMA_NLDEV_ATTR_DEV_TYPE]), RDMA_DEVICE_TYPE_SMI);
 	KUNIT_EXPECT_EQ(test, dev_cmd(RDMA_NLDEV_CMD_DELDEV, sub), 0);
 	KUNIT_EXPECT_NULL(test, sub);
-	/* The next goes with its parent. */
+	/* The next sub device is deleted with its parent. */
 	KUNIT_EXPECT_EQ(test, newdev(hca, "smi"), 0);
 	KUNIT_EXPECT_NOT_NULL(test, sub);
 	fake_hca_destroy(hca);
@@ -309,7 +309,7 @@ static void character_devices_are_told(struct kunit *test)
 			huge_encode_dev(cdev->devt));
 	KUNIT_EXPECT_EQ(test, nl_u64(tb[RDMA_NLDEV_ATTR_CHARDEV_ABI]), 6);
 	KUNIT_EXPECT_STREQ(test, nl_str(tb[RDMA_NLDEV_ATTR_CHARDEV_NAME]), "test_cdev");
-	/* The global one. */
+	/* The character device of the client, not of a device. */
 	KUNIT_EXPECT_EQ(test, chardev("test_chardev", NULL, 0), 0);
 	KUNIT_EXPECT_EQ(test, asked_port, U32_MAX);
 	KUNIT_EXPECT_NULL(test, tb[RDMA_NLDEV_ATTR_DEV_INDEX]);
@@ -324,7 +324,7 @@ static void character_devices_are_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chardev("test_plain", NULL, 0), -EOPNOTSUPP);
 	nl_info_result = -ENXIO;
 	KUNIT_EXPECT_EQ(test, chardev("test_chardev", hca, 1), -ENXIO);
-	/* Each answer put its reference. */
+	/* Each request put its reference to the character device. */
 	KUNIT_EXPECT_EQ(test, kref_read(&cdev->kobj.kref), refs);
 
 	ib_unregister_client(&plain_client);
@@ -373,7 +373,7 @@ static void events_are_told_to_who_monitors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next_event(), RDMA_NETDEV_DETACH_EVENT);
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_PORT_INDEX]), 1);
 	KUNIT_EXPECT_NULL(test, tb[RDMA_NLDEV_ATTR_NDEV_INDEX]);
-	/* No change is no news. */
+	/* Setting the same netdev again sends no event. */
 	KUNIT_EXPECT_EQ(test, ib_device_set_netdev(&hca->ibdev, NULL, 1), 0);
 	KUNIT_EXPECT_EQ(test, next_event(), -1);
 	fake_hca_destroy(hca);

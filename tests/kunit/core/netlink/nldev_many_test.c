@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A dump of thousands of objects visits each once, whatever it takes in pages. */
+/* A dump of thousands of objects visits each once, over all its pages. */
 #include <kunit/test.h>
 #include <ibex/restrack.h>
 #include <rdma/rdma_cm.h>
@@ -71,7 +71,7 @@ static void many_exit(struct kunit *test)
 	nl_hca_exit(test, &nl, &hca);
 }
 
-/* Each entry of the messages of a page is noted, and the store emptied. */
+/* Notes each entry in the messages of a page, and empties the store. */
 static void note_page(struct nl *unused)
 {
 	struct nlattr *pos;
@@ -109,7 +109,7 @@ static int dump(u32 port, void (*between)(struct nl *nl))
 	nl.between = between;
 	ret = nl_call(&nl, nl_dev_dump(&nl, RDMA_NLDEV_CMD_RES_CM_ID_GET, hca, port));
 	nl.between = NULL;
-	/* What came with the end. */
+	/* The messages of the last page. */
 	note_page(&nl);
 	pages = nl.pages;
 	return ret;
@@ -131,7 +131,7 @@ static void each_is_visited_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, others, 0);
 	KUNIT_EXPECT_EQ(test, shown_once(0, IDS, 1), IDS);
 	KUNIT_EXPECT_GT(test, pages, 50);
-	/* And once more if it was the one that did not fit. */
+	/* The object that did not fit in a page is visited once more. */
 	KUNIT_EXPECT_GE(test, visits, IDS);
 	KUNIT_EXPECT_LE(test, visits, IDS + pages);
 }
@@ -144,7 +144,7 @@ static void those_of_a_port(struct kunit *test)
 	KUNIT_EXPECT_LE(test, visits, IDS / 2 + pages);
 }
 
-/* Between pages one that is far ahead goes, and one that was shown. */
+/* Between pages removes an object far ahead and one that was shown. */
 static void note_and_remove(struct nl *unused)
 {
 	static const int ahead = 2000;

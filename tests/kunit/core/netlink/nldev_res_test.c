@@ -32,7 +32,7 @@ static void res_test_exit(struct kunit *test)
 	nl_hca_exit(test, &nl, &hca);
 }
 
-/* Asks for the object whose number is in attribute @attr. */
+/* Requests the object whose ID is in attribute @attr. */
 static int get_on(int cmd, int attr, u32 id, u32 port)
 {
 	struct sk_buff *req = nl_dev_req(&nl, cmd, hca, port);
@@ -49,7 +49,7 @@ static int get(int cmd, int attr, u32 id)
 	return get_on(cmd, attr, id, 0);
 }
 
-/* The numbers of the entries of a dump, in the order they came. */
+/* The IDs of the entries of a dump, in the order in which they arrived. */
 static int collect(int table, int entry, int id, u32 *ids, int max)
 {
 	struct nlattr *pos;
@@ -69,7 +69,7 @@ static int collect(int table, int entry, int id, u32 *ids, int max)
 	return n;
 }
 
-/* How many of a kind the summary in message 0 tells. */
+/* The number of objects of a kind in the summary of message 0. */
 static int summary(const char *name)
 {
 	struct nlattr *pos;
@@ -127,7 +127,7 @@ static void objects_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, summary("cm_id"), 0);
 	KUNIT_EXPECT_EQ(test, summary("ctx"), 0);
 	KUNIT_EXPECT_EQ(test, summary("srq"), 0);
-	/* The driver's own on demand. */
+	/* The driver's own objects are counted on request. */
 	KUNIT_EXPECT_EQ(test, call_for_details(RDMA_NLDEV_CMD_RES_GET, false), 0);
 	KUNIT_EXPECT_EQ(test, summary("qp"), 4);
 	KUNIT_EXPECT_EQ(test, nl_call(&nl, nl_dev_dump(&nl, RDMA_NLDEV_CMD_RES_GET, NULL,
@@ -179,7 +179,7 @@ static void a_pd_is_shown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get(cmd, attr, pd->res.id), 0);
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_RES_UNSAFE_GLOBAL_RKEY]),
 			pd->unsafe_global_rkey);
-	/* Keys are for administrators. */
+	/* Keys are shown to administrators only. */
 	old = nl_drop_caps();
 	KUNIT_EXPECT_EQ(test, get(cmd, attr, pd->res.id), 0);
 	nl_regain_caps(old);
@@ -283,7 +283,7 @@ static void an_srq_is_shown_with_its_qps(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, test_objects_create(&o, hca, 0, false, IB_QPT_RC), 0);
 	srq = ib_create_srq(o.pd, &init);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(srq));
-	/* Three in a row, one that has a queue of its own, one more. */
+	/* Three in a row use the SRQ, one has its own queue, one more the SRQ. */
 	for (i = 0; i < 5; i++) {
 		qp[i] = create_qp(IB_QPT_RC, i == 3 ? NULL : srq);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(qp[i]));
@@ -399,7 +399,7 @@ static void a_cm_id_is_shown(struct kunit *test)
 	hca->ibdev.ops.fill_res_cm_id_entry = fill_cm_id;
 	KUNIT_EXPECT_EQ(test, get(cmd, attr, track->res.id), 0);
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_RES_RAW]), 2);
-	/* It is of port 2. */
+	/* The ID belongs to port 2. */
 	KUNIT_EXPECT_EQ(test, get_on(cmd, attr, track->res.id, 2), 0);
 	KUNIT_EXPECT_EQ(test, get_on(cmd, attr, track->res.id, 1), -ENOENT);
 	rdma_restrack_del(&track->res);
@@ -474,7 +474,10 @@ static const struct ib_device_ops fill_ops = {
 	.fill_res_srq_entry = fill_srq,	.fill_res_srq_entry_raw = fill_srq_raw,
 };
 
-/* The attributes of the driver, as rdma(8) walks them: a name, how, a value. */
+/*
+ * The driver's attributes in the order in which rdma(8) reads them:
+ * a name, an optional print type, a value.
+ */
 static void expect_driver_attrs(struct kunit *test)
 {
 	static const u16 types[] = {
@@ -543,7 +546,7 @@ static void drivers_add_what_they_know(struct kunit *test)
 					kinds[i].id);
 		}
 	}
-	/* A raw QP of another port. */
+	/* Raw data of a QP of another port. */
 	KUNIT_EXPECT_EQ(test, get_on(RDMA_NLDEV_CMD_RES_QP_GET_RAW,
 				     RDMA_NLDEV_ATTR_RES_LQPN, o.qp[0]->qp_num, 1),
 			-ENOENT);
@@ -552,7 +555,7 @@ static void drivers_add_what_they_know(struct kunit *test)
 	test_objects_destroy(&o);
 }
 
-/* @room octets in a message, and what is left of them when the entry is refused. */
+/* Puts an entry in a message with @room octets; returns the room that is left. */
 static int left_of(struct kunit *test, unsigned int room, int *ret)
 {
 	struct sk_buff *msg = alloc_skb(room, GFP_KERNEL | __GFP_NOFAIL);
@@ -608,7 +611,10 @@ static void an_object_is_asked_for_by_its_number(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, get(kinds[i].cmd, RDMA_NLDEV_ATTR_STAT_RES, 99),
 				-EINVAL);
 		KUNIT_EXPECT_EQ(test, get_on(kinds[i].cmd, kinds[i].attr, 99, 3), -EINVAL);
-		/* A list of none is empty, and that of a port that is not, an error. */
+		/*
+		 * A dump of no objects is empty, that of a
+		 * port that does not exist fails.
+		 */
 		KUNIT_EXPECT_EQ(test, nl_call(&nl, nl_dev_dump(&nl, kinds[i].cmd, hca, 1)),
 				0);
 		KUNIT_EXPECT_EQ(test, nl.n, 0);
@@ -652,7 +658,7 @@ static void an_owner_that_has_exited_is_not_shown(struct kunit *test)
 	get_task_struct(task);
 	res = &o.qp[0]->res;
 	put_task_struct(res->task);
-	res->task = task;	/* with the reference */
+	res->task = task;	/* takes over the reference */
 	wake_up_process(task);
 	KUNIT_ASSERT_TRUE(test, wait_until(!task_pid_nr_ns(task, &init_pid_ns)));
 	KUNIT_EXPECT_EQ(test, get(RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_LQPN,
@@ -734,7 +740,7 @@ static void a_long_list_has_everything_once(struct kunit *test)
 		drop_pd(i);
 }
 
-/* After the first page what it showed goes, and so does much of what is to come. */
+/* After the first page, deletes the PDs that it showed, or many still to come. */
 static void drop_some(struct nl *unused)
 {
 	int i;
@@ -753,7 +759,7 @@ static void a_long_list_of_what_comes_and_goes(struct kunit *test)
 	first_gone = 0;
 	last_gone = 10;
 	n = list_pds(ids);
-	/* What was there all the time is there, each once, and what went once at most. */
+	/* PDs that exist all the time are shown once, deleted ones at most once. */
 	KUNIT_EXPECT_EQ(test, n, PDS);
 	for (i = 1; i < n; i++)
 		KUNIT_EXPECT_GT(test, ids[i], ids[i - 1]);
@@ -782,7 +788,7 @@ static void remove_device(struct nl *unused)
 	hca = NULL;
 }
 
-/* It ends with an error after the pages that were there, not with a crash. */
+/* The dump ends with an error after its first pages, and does not crash. */
 static void a_list_of_a_device_that_goes(struct kunit *test)
 {
 	u32 *ids = kunit_kcalloc(test, 2 * PDS, sizeof(*ids), GFP_KERNEL);

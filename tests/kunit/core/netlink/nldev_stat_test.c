@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* RDMA netlink of statistics, rdma-statistic(8): requests and what they answer. */
+/* RDMA netlink of statistics, rdma-statistic(8): requests and their responses. */
 #include <kunit/test.h>
 #include "nl.h"
 
@@ -26,7 +26,7 @@ static void stat_test_exit(struct kunit *test)
 	nl_hca_exit(test, &nl, &hca);
 }
 
-/* @res, @mode: as STAT_RES and STAT_MODE, unless -1. */
+/* @res, @mode: values of STAT_RES and STAT_MODE; -1 omits the attribute. */
 static struct sk_buff *stat_req(int cmd, u32 port, int res, int mode)
 {
 	struct sk_buff *req = nl_dev_req(&nl, cmd, hca, port);
@@ -79,7 +79,7 @@ static void the_counters_of_a_port_are_shown(struct kunit *test)
 	table = tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS];
 	KUNIT_EXPECT_EQ(test, value_of(table, "rx_frames"), 20);
 	KUNIT_EXPECT_EQ(test, value_of(table, "tx_frames"), 21);
-	/* Optional ones are off to begin with. */
+	/* Optional counters are off at first. */
 	KUNIT_EXPECT_EQ(test, value_of(table, "opt_a"), U64_MAX);
 	KUNIT_EXPECT_EQ(test, value_of(table, "opt_b"), U64_MAX);
 }
@@ -97,7 +97,7 @@ static void port_counters_need_a_port_that_has_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_port(1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_GET_STATUS, 1, -1, -1)),
 			-EINVAL);
-	/* Off is what it is. */
+	/* Turning auto mode off is allowed: it is off. */
 	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_SET, 1,
 					    RDMA_NLDEV_ATTR_RES_QP,
 					    RDMA_COUNTER_MODE_AUTO)), 0);
@@ -109,7 +109,7 @@ static void port_counters_need_a_port_that_has_them(struct kunit *test)
 	fake_hca_destroy(plain);
 }
 
-/* Within the lifespan the driver is not asked again. */
+/* Within the lifespan the driver is not queried again. */
 static void values_are_good_for_their_lifespan(struct kunit *test)
 {
 	struct rdma_hw_stats *stats;
@@ -122,7 +122,7 @@ static void values_are_good_for_their_lifespan(struct kunit *test)
 	msleep(RDMA_HW_STATS_DEFAULT_LIFESPAN * 3);
 	KUNIT_EXPECT_EQ(test, get_port(1), 0);
 	KUNIT_EXPECT_EQ(test, stats_state.reads, reads + 1);
-	/* A set whose lifespan the driver left to core has that of ten ms. */
+	/* A set for which the driver chose no lifespan has the default of ten ms. */
 	stats = rdma_alloc_hw_stats_struct(NULL, 0, 10);
 	KUNIT_ASSERT_NOT_NULL(test, stats);
 	KUNIT_EXPECT_EQ(test, stats->lifespan, msecs_to_jiffies(10));
@@ -155,7 +155,7 @@ static void optional_counters_are_switched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, value_of(tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], "opt_a"), 12);
 	KUNIT_EXPECT_EQ(test, value_of(tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], "opt_b"),
 			U64_MAX);
-	/* Only what changes is told the driver; the other port has its own. */
+	/* The driver is called for changes only; each port has its own setting. */
 	KUNIT_EXPECT_EQ(test, set_optional(1, both, 2), 0);
 	KUNIT_EXPECT_EQ(test, stats_state.modified[STAT_OPT_A], 1);
 	KUNIT_EXPECT_EQ(test, stats_state.modified[STAT_OPT_B], 1);
@@ -183,7 +183,7 @@ static void wrong_optional_counters_change_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call(req), -EINVAL);
 	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_SET, 1, -1, -1)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, stats_state.modified[STAT_OPT_A], 0);
-	/* What the driver refuses stays as it was. */
+	/* A counter that the driver refuses to change stays as it was. */
 	KUNIT_EXPECT_EQ(test, set_optional(1, a, 1), 0);
 	stats_state.fail_modify = -EBUSY;
 	KUNIT_EXPECT_EQ(test, set_optional(1, b, 1), -EBUSY);
@@ -371,7 +371,7 @@ static void binding_needs_all_it_binds(struct kunit *test)
 	req = stat_req(RDMA_NLDEV_CMD_STAT_DEL, 1, RDMA_NLDEV_ATTR_RES_MR, -1);
 	KUNIT_EXPECT_EQ(test, call(req), -EINVAL);
 	KUNIT_EXPECT_EQ(test, stats_state.bound, 1);
-	/* And once right. */
+	/* A valid request works. */
 	KUNIT_EXPECT_EQ(test, unbind_qp(o.qp[0]->qp_num, 1, id), 0);
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_STAT_COUNTER_ID]), id);
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_RES_LQPN]), o.qp[0]->qp_num);
@@ -409,7 +409,7 @@ static void the_mode_is_shown_and_set(struct kunit *test)
 		       RDMA_COUNTER_MODE_AUTO);
 	nla_put_u32(req, RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK, 0x80);
 	KUNIT_EXPECT_EQ(test, call(req), -EINVAL);
-	/* Off again by no mask. */
+	/* Auto mode without a mask turns it off. */
 	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_SET, 1,
 					    RDMA_NLDEV_ATTR_RES_QP,
 					    RDMA_COUNTER_MODE_AUTO)), 0);

@@ -23,7 +23,7 @@ static void sysfs_test_exit(struct kunit *test)
 	hca = NULL;
 }
 
-/* The content of @file of the adapter, or its error in words. */
+/* The content of @file of the adapter, or its error as a string. */
 static const char *show(const char *file)
 {
 	int ret = sys_read(buf, sizeof(buf), "%s/%s", dev_name(&hca->ibdev.dev), file);
@@ -104,7 +104,7 @@ static void the_node_description_is_read_and_written(struct kunit *test)
 	line = kunit_kzalloc(test, 80, GFP_KERNEL);
 	strscpy(hca->ibdev.node_desc, "host mlx5_0", IB_DEVICE_NODE_DESC_MAX);
 	EXPECT_FILE("node_desc", "host mlx5_0\n");
-	/* All 64 octets may be used; what follows them is not shown. */
+	/* All 64 octets may be used; the field has no terminating NUL then. */
 	memset(desc, 'x', IB_DEVICE_NODE_DESC_MAX);
 	memcpy(hca->ibdev.node_desc, desc, IB_DEVICE_NODE_DESC_MAX);
 	snprintf(line, 80, "%s\n", desc);
@@ -115,7 +115,7 @@ static void the_node_description_is_read_and_written(struct kunit *test)
 	memset(new_desc, 0, sizeof(new_desc));
 	KUNIT_EXPECT_EQ(test, store("node_desc", "other"), 0);
 	KUNIT_EXPECT_STREQ(test, new_desc, "other");
-	/* Longer than the field. */
+	/* A string longer than the field is cut. */
 	memset(desc, 'y', 70);
 	KUNIT_EXPECT_EQ(test, store("node_desc", desc), 0);
 	desc[IB_DEVICE_NODE_DESC_MAX] = '\0';
@@ -343,7 +343,7 @@ static void an_agent_counts(struct kunit *test)
 	EXPECT_FILE("ports/1/counters/port_xmit_discards", "22\n");
 	EXPECT_FILE("ports/1/counters/port_xmit_constraint_errors", "23\n");
 	EXPECT_FILE("ports/1/counters/port_rcv_constraint_errors", "24\n");
-	/* Two in one octet, the first in the high half. */
+	/* Two counters in one octet, the first in the high half. */
 	EXPECT_FILE("ports/1/counters/local_link_integrity_errors", "9\n");
 	EXPECT_FILE("ports/1/counters/excessive_buffer_overrun_errors", "12\n");
 	EXPECT_FILE("ports/1/counters/VL15_dropped", "25\n");
@@ -435,7 +435,7 @@ static void a_driver_may_have_nothing_to_count(struct kunit *test)
 	EXPECT_FILE("ports/1/hw_counters", "error -2");
 	EXPECT_FILE("hw_counters/rx_frames", "1000\n");
 	fake_hca_destroy(hca);
-	/* A driver that has no method to read them. */
+	/* A driver without get_hw_stats(). */
 	hca = stats_hca_alloc(&ib_params);
 	KUNIT_ASSERT_NOT_NULL(test, hca);
 	hca->ibdev.ops.get_hw_stats = NULL;
@@ -443,7 +443,7 @@ static void a_driver_may_have_nothing_to_count(struct kunit *test)
 	EXPECT_FILE("ports/1/hw_counters", "error -2");
 	EXPECT_FILE("hw_counters", "error -2");
 	fake_hca_destroy(hca);
-	/* "-1" asks for the default lifespan. */
+	/* A lifespan of -1 selects the default. */
 	hca = stats_hca_alloc(&ib_params);
 	KUNIT_ASSERT_NOT_NULL(test, hca);
 	stats_state.lifespan = -1;
@@ -578,7 +578,7 @@ static int register_all_once(struct kunit *test)
 	if (ret) {
 		fake_hca_free(hca);
 	} else {
-		/* Removal does not count. */
+		/* Allocations of the removal are not made to fail. */
 		current->fail_nth = current->fail_nth ? 1000000 : 0;
 		fake_hca_destroy(hca);
 	}

@@ -9,10 +9,10 @@
 
 static struct fake_hca *hca;
 
-/* Completions that the adapter has ready, told of by gen_cqe. */
+/* Completions that the adapter has ready, and how often the CQ was armed. */
 static atomic_t ready, armed;
 static struct counted gen;
-static int largest;	/* batch asked for */
+static int largest;	/* batch size of a poll */
 
 static int gen_poll(struct ib_cq *cq, int n, struct ib_wc *wc)
 {
@@ -76,14 +76,14 @@ static void bursts(struct kunit *test, enum ib_poll_context context, int n)
 		atomic_set(&ready, n);
 		raise_event(cq);
 		KUNIT_EXPECT_TRUE(test, wait_count(&gen.done, i * n));
-		/* Armed when it was empty, once. */
+		/* The CQ is armed once, when it was found empty. */
 		KUNIT_EXPECT_TRUE(test, wait_count(&armed, 1 + i));
 	}
 	KUNIT_EXPECT_EQ(test, largest, 16);
 	ib_free_cq(cq);
 }
 
-/* Each burst is more than a round may take. */
+/* Each burst is larger than the budget of a round. */
 static void more_than_a_rounds_budget_is_polled_in_rounds(struct kunit *test)
 {
 	bursts(test, IB_POLL_SOFTIRQ, 1000);
@@ -99,7 +99,7 @@ static int missed;
 
 static int notify_and_miss(struct ib_cq *cq, enum ib_cq_notify_flags flags)
 {
-	/* They come between the last poll and the arming. */
+	/* Completions arrive between the last poll and the arming. */
 	if (missed) {
 		atomic_add(missed, &ready);
 		missed = 0;
@@ -134,7 +134,7 @@ static void who_polls_directly_has_a_budget(struct kunit *test)
 	struct ib_cq *cq = ib_alloc_cq(&hca->ibdev, NULL, 16, 0, IB_POLL_DIRECT);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
-	/* Nothing is told of, so nothing is armed. */
+	/* A CQ that is polled directly is not armed. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&armed), 0);
 	atomic_set(&ready, 40);
 	KUNIT_EXPECT_EQ(test, ib_process_cq_direct(cq, 0), 0);
@@ -150,7 +150,7 @@ static void who_polls_directly_has_a_budget(struct kunit *test)
 			-EINVAL);
 }
 
-/* Posted to be silent: that it failed nobody wants to know. */
+/* A completion without wr_cqe: its request was not signaled, and failed. */
 static int silent_poll(struct ib_cq *cq, int n, struct ib_wc *wc)
 {
 	if (!atomic_add_unless(&ready, -1, 0))
@@ -178,7 +178,7 @@ static void vectors_are_given_out_in_turn(struct kunit *test)
 	for (i = 0; i < 6; i++) {
 		cq = ib_alloc_cq_any(&hca->ibdev, NULL, 16, IB_POLL_SOFTIRQ);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
-		/* Of those that a CPU serves. */
+		/* Only the vectors that a CPU serves are used. */
 		KUNIT_EXPECT_LT(test, cq->comp_vector,
 				min(num_online_cpus(), 4u));
 		ib_free_cq(cq);
@@ -218,7 +218,7 @@ static void an_owner_polls_its_own(struct kunit *test)
 	atomic_dec(&cq->usecnt);
 	atomic_set(&hca->fail_destroy[FAKE_CQ], 1);
 	KUNIT_EXPECT_EQ(test, ib_destroy_cq_user(cq, NULL), -EIO);
-	/* It is as before. */
+	/* The CQ works as before. */
 	raise_event(cq);
 	KUNIT_EXPECT_EQ(test, events, 2);
 	KUNIT_EXPECT_EQ(test, ib_destroy_cq_user(cq, NULL), 0);
@@ -265,7 +265,7 @@ static int destroy_with_udata(struct ib_cq *cq, struct ib_udata *udata)
 	return destroy_cq(cq, udata);
 }
 
-/* Its provider may have to answer it. */
+/* The provider gets the udata, with which it may have to respond to the process. */
 static void a_process_is_heard_in_the_end(struct kunit *test)
 {
 	struct ib_udata udata = {};
@@ -286,13 +286,13 @@ static void a_process_is_heard_in_the_end(struct kunit *test)
 
 static int late_event(struct ib_cq *cq, struct ib_udata *udata)
 {
-	/* Core polls no more, whatever comes until the provider is done. */
+	/* ib_core does not poll any more, even if events are still raised. */
 	raise_event(cq);
 	raise_event(cq);
 	return destroy_cq(cq, udata);
 }
 
-/* In-tree number 27: polled, or moderated, after it was freed. */
+/* In-tree number 27: the CQ was polled, or moderated, after it was freed. */
 static void an_event_on_its_way_is_not_polled(struct kunit *test)
 {
 	static const enum ib_poll_context contexts[] = {
@@ -375,7 +375,7 @@ static void a_cq_is_moderated_and_resized(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_resize_cq(cq, 100), 0);
 	KUNIT_EXPECT_EQ(test, cq->cqe, 101);
 	ib_destroy_cq(cq);
-	/* Not one that others use too. */
+	/* A shared CQ cannot be moderated or resized. */
 	shared = ib_cq_pool_get(&hca->ibdev, 4, 0, IB_POLL_SOFTIRQ);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(shared));
 	KUNIT_EXPECT_EQ(test, rdma_set_cq_moderation(shared, 4, 20), -EOPNOTSUPP);
@@ -398,14 +398,14 @@ static void moderation_follows_the_load(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, IS_ERR(cq));
 		KUNIT_EXPECT_NOT_NULL(test, cq->dim);
 		steps = 0;
-		/* A measurement is 64 rounds; each has twice the load of the last. */
+		/* A measurement takes 64 rounds; each has twice the load of the last. */
 		for (n = 0; n < 64 * 6; n++) {
 			atomic_set(&ready, 4 << n / 64);
 			raise_event(cq);
 			msleep(20);
 		}
 		KUNIT_EXPECT_GT(test, steps, 0);
-		/* Perhaps with a step that waits: that is cancelled. */
+		/* A moderation work that may be pending is cancelled. */
 		ib_free_cq(cq);
 	}
 	cq = ib_alloc_cq(&hca->ibdev, &gen, 16, 0, IB_POLL_DIRECT);
@@ -423,14 +423,14 @@ static void claims_share_queues(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(a));
 	KUNIT_EXPECT_EQ(test, a->comp_vector, 1);
 	KUNIT_EXPECT_EQ(test, a->cqe_used, 2000);
-	/* 48 are left there. */
+	/* 48 entries of that CQ are left. */
 	b = ib_cq_pool_get(dev, 49, 1, IB_POLL_SOFTIRQ);
 	c = ib_cq_pool_get(dev, 48, 5, IB_POLL_SOFTIRQ);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(b) || IS_ERR(c));
 	KUNIT_EXPECT_PTR_NE(test, a, b);
 	KUNIT_EXPECT_PTR_EQ(test, a, c);
 	KUNIT_EXPECT_EQ(test, a->cqe_used, 2048);
-	/* Another vector has its own; a claim may be larger than the usual. */
+	/* Another vector has a CQ of its own; a claim may be larger than the usual CQ. */
 	d = ib_cq_pool_get(dev, 3000, 2, IB_POLL_SOFTIRQ);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(d));
 	KUNIT_EXPECT_EQ(test, d->cqe, 4096);
@@ -472,9 +472,9 @@ static int cq_once(struct kunit *test)
 
 static void queues_survive_each_failed_allocation(struct kunit *test)
 {
-	/* Pool and moderation have a way round it. */
+	/* The pool and moderation work without some of their allocations. */
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, cq_once), 3u);
-	/* Those of the pool stay until the device goes. */
+	/* CQs of the pool exist until the device is unregistered. */
 	KUNIT_EXPECT_LE(test, fake_hca_objects(hca), 1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Draining: shared receive queues, lost completions, who has to poll. */
+/* Draining: shared receive queues, lost completions, each poll context. */
 #include <kunit/test.h>
 #include <linux/workqueue.h>
 #include "core/objects.h"
@@ -31,7 +31,7 @@ static enum ib_qp_state state_of(struct ib_qp *qp)
 	return ib_query_qp(qp, &attr, IB_QP_STATE, &init) ? -1 : attr.qp_state;
 }
 
-/* Whoever polls, all is flushed when ib_drain_qp() returns. */
+/* In each poll context all work requests are flushed when ib_drain_qp() returns. */
 static void expect_drained(struct kunit *test, enum ib_qp_state end)
 {
 	static const enum ib_poll_context contexts[] = {
@@ -51,7 +51,7 @@ static void expect_drained(struct kunit *test, enum ib_qp_state end)
 		ib_drain_qp(o.qp);
 		KUNIT_EXPECT_EQ(test, atomic_read(&received.flushed), 40);
 		KUNIT_EXPECT_EQ(test, state_of(o.qp), end);
-		/* Once more does no harm. */
+		/* Draining again is harmless. */
 		ib_drain_rq(o.qp);
 		ib_drain_sq(o.qp);
 		objects_put(&o);
@@ -63,7 +63,7 @@ static void every_completion_is_out_when_it_returns(struct kunit *test)
 	expect_drained(test, hca->quirks.no_posts_in_err ? IB_QPS_RESET : IB_QPS_ERR);
 }
 
-/* As ocrdma, which flushes a QP in Error, but refuses a last request to wait for. */
+/* Like ocrdma, which flushes a QP in Error, but refuses the marker request of a drain. */
 static void a_provider_that_takes_nothing_in_error(struct kunit *test)
 {
 	hca->quirks.no_posts_in_err = true;
@@ -93,14 +93,14 @@ static void a_provider_may_drain_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state_of(o.qp), IB_QPS_RESET);
 }
 
-/* A completion that never comes does not hang the caller; when late it is harmless. */
+/* A completion that never arrives does not block the caller; if late it is harmless. */
 static void a_lost_completion_is_given_up(struct kunit *test)
 {
 	static const enum ib_poll_context contexts[] = { IB_POLL_WORKQUEUE, IB_POLL_DIRECT };
 	unsigned long begun;
 	int i;
 
-	/* Who takes nothing in Error is not waited for. */
+	/* A provider that refuses requests in Error would not be waited for. */
 	hca->quirks.no_posts_in_err = false;
 	for (i = 0; i < ARRAY_SIZE(contexts); i++) {
 		KUNIT_ASSERT_EQ(test, objects_get(&o, hca, contexts[i], 0, 1, 0), 0);
@@ -163,7 +163,9 @@ static void last_wqe_reached(struct work_struct *work)
 	fake_hca_qp_event(last->qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
-/* IBA volume 1, 10.3.1.5: what was taken of an SRQ, until the provider says so. */
+/*
+ * IBA volume 1, 10.3.1.5: WQEs of the SRQ may be in use until the last one is reported.
+ */
 static void a_shared_queue_is_drained_at_its_last_wqe(struct kunit *test)
 {
 	static const enum ib_poll_context contexts[] = {
@@ -185,7 +187,7 @@ static void a_shared_queue_is_drained_at_its_last_wqe(struct kunit *test)
 		KUNIT_EXPECT_GE(test, jiffies - begun, 2UL * HZ);
 		KUNIT_EXPECT_LE(test, jiffies - begun, 3UL * HZ);
 		KUNIT_EXPECT_EQ(test, state_of(p.qp), IB_QPS_ERR);
-		/* It has been reached once and for all. */
+		/* The last WQE was reached already: the second drain does not wait. */
 		begun = jiffies;
 		ib_drain_qp(p.qp);
 		KUNIT_EXPECT_LE(test, jiffies - begun, (unsigned long)HZ);
@@ -201,14 +203,14 @@ static void a_last_wqe_that_is_not_told_of_is_given_up(struct kunit *test)
 	struct srq_pair p;
 
 	hca->quirks.no_posts_in_err = false;
-	/* The QP is used again after a RESET, which bnxt_re's and irdma's cannot be. */
+	/* The QP is used again after RESET, which the QPs of bnxt_re and irdma cannot be. */
 	hca->quirks.reset_keeps_ring = false;
 	hca->quirks.reset_is_a_note = false;
 	KUNIT_ASSERT_EQ(test, get_srq(&p, IB_POLL_WORKQUEUE), 0);
 	ib_drain_qp(p.qp);
 	KUNIT_EXPECT_GE(test, jiffies - begun, 60UL * HZ);
 	KUNIT_EXPECT_EQ(test, state_of(p.qp), IB_QPS_RESET);
-	/* The next life of the queue reaches its last anew. */
+	/* After RESET the QP must reach its last WQE anew. */
 	fake_hca_qp_event(p.qp, IB_EVENT_QP_LAST_WQE_REACHED);
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(p.qp, &attr, IB_QP_STATE), 0);
 	KUNIT_EXPECT_EQ(test, objects_to_rts(hca, p.qp), 0);

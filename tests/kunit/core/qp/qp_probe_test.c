@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A QP's expected PSN as proof that the peer has sent something, and when it is asked. */
+/* The expected PSN of a QP as proof that its peer sent something; when it is queried. */
 #include <kunit/test.h>
 #include <linux/kthread.h>
 #include <ibex/qp_watch.h>
@@ -7,12 +7,12 @@
 #include "core/objects.h"
 
 #define START	0x123456
-#define PERIOD	4	/* ms; events of a CQ lead to no more than one look in that */
+#define PERIOD	4	/* ms; at most one query per period follows from events of a CQ */
 
 static struct fake_hca *hca;
 static struct ib_pd *pd;
-static struct ib_cq *cq;	/* its owner's to poll */
-static atomic_t cq_events;	/* that the owner has heard of */
+static struct ib_cq *cq;	/* polled by its owner */
+static atomic_t cq_events;	/* that reached the owner's handler */
 
 struct heard {
 	atomic_t calls;
@@ -94,7 +94,7 @@ static struct ib_qp *new_qp(struct kunit *test)
 	return qp;
 }
 
-/* One that expects @psn from its peer. */
+/* A QP that expects @psn from its peer. */
 static struct ib_qp *new_ready(struct kunit *test, u32 psn)
 {
 	struct ib_qp *qp = new_qp(test);
@@ -124,7 +124,7 @@ static void one_that_has_moved_is_proof(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 1);
 	KUNIT_EXPECT_EQ(test, heard.last, IBCORE_QP_PSN);
-	/* Settled: nobody asks any more. */
+	/* After the proof the provider is not queried any more. */
 	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->queries), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 1);
@@ -143,7 +143,7 @@ static void psns_are_compared_on_a_circle(struct kunit *test)
 		{ 0, 1, true },
 		{ START, START + 0x7fffff, true },
 		{ START, START + 0x800000, false },
-		{ START, START - 1, false },	/* what the peer has sent before */
+		{ START, START - 1, false },	/* a PSN that the peer has sent before */
 		{ 0, 0xffffff, false },
 		{ 5, 5, false },
 	};
@@ -176,7 +176,7 @@ static void one_without_a_start_proves_nothing(struct kunit *test)
 	atomic_set(&hca->fail_query_qp, 1);
 	fake_hca_qp_psn(qp, START + 1);
 	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
-	/* The next life of the QP: what it expected in the last one is no proof. */
+	/* After RESET the PSN that the QP expected before is no proof. */
 	ibcore_qp_unwatch(watch);
 	KUNIT_ASSERT_EQ(test, to_state(qp, IB_QPS_RESET), 0);
 	watch = watch_on(test, qp, &heard);
@@ -203,7 +203,7 @@ static void a_provider_that_says_nothing_is_not_asked(struct kunit *test)
 		watch = watch_on(test, qp, &heard);
 		KUNIT_EXPECT_FALSE(test, ibcore_qp_can_probe(watch));
 		KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
-		/* Its owner's CQ is left alone, too. */
+		/* The owner's completion handler is not replaced either. */
 		KUNIT_EXPECT_PTR_EQ(test, cq->comp_handler, (ib_comp_handler)own_handler);
 		ibcore_qp_unwatch(watch);
 	}
@@ -211,7 +211,7 @@ static void a_provider_that_says_nothing_is_not_asked(struct kunit *test)
 	ib_destroy_qp(qp);
 }
 
-/* Where firmware answers, what it says is believed once it was seen to move. */
+/* A PSN reported by firmware is trusted once it was seen to change. */
 static void a_provider_nobody_knows_is_believed_when_seen_to_move(struct kunit *test)
 {
 	struct ib_qp *first = new_ready(test, START), *second = new_ready(test, 9);
@@ -219,7 +219,7 @@ static void a_provider_nobody_knows_is_believed_when_seen_to_move(struct kunit *
 	struct ibcore_qp_watch *watch = watch_on(test, first, &heard);
 
 	hca->ibdev.ops.driver_id = RDMA_DRIVER_QEDR;
-	/* It may say anything. */
+	/* Until then it may be any number. */
 	fake_hca_qp_psn(first, START + 7);
 	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
 	KUNIT_EXPECT_FALSE(test, ibcore_qp_probe(watch, true));
@@ -260,7 +260,7 @@ static void an_event_of_the_owners_cq_leads_to_a_look(struct kunit *test)
 	raise_cq();
 	KUNIT_EXPECT_TRUE(test, wait_until(atomic_read(&hca->queries) == 1));
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 0);
-	/* A storm of them: one look, and one when the time has passed. */
+	/* Many events: one query, and another when the period is over. */
 	for (i = 0; i < 1000; i++)
 		raise_cq();
 	KUNIT_EXPECT_LE(test, atomic_read(&hca->queries), 2);
@@ -292,7 +292,7 @@ static void slow_and_raise(struct fake_hca *of, struct ib_qp *qp)
 	slow_ended[nr_slow++] = jiffies;
 }
 
-/* An event during each look: the next one waits all the same. */
+/* An event arrives during each query: the next query waits nevertheless. */
 static void a_slow_adapter_has_its_rest(struct kunit *test)
 {
 	struct ib_qp *qp = new_ready(test, START);
@@ -316,7 +316,7 @@ static void a_slow_adapter_has_its_rest(struct kunit *test)
 #define MANY	20
 #define BATCH	8
 
-static unsigned long asked[MANY];	/* when, in jiffies */
+static unsigned long asked[MANY];	/* when it was queried, in jiffies */
 
 static void note_query(struct fake_hca *of, struct ib_qp *qp)
 {
@@ -326,7 +326,7 @@ static void note_query(struct fake_hca *of, struct ib_qp *qp)
 		asked[n] = jiffies;
 }
 
-/* Each is looked at, few at a time, and who was last is not first again. */
+/* Each QP is queried, few at a time, and the next round begins with another one. */
 static void an_event_reaches_each_of_many(struct kunit *test)
 {
 	struct ibcore_qp_watch *watches[MANY];
@@ -363,7 +363,7 @@ static void an_event_reaches_each_of_many(struct kunit *test)
 static struct ibcore_qp_watch *reset_watch;
 static bool moved_in_reset;
 
-/* As hfi1: the PSN goes first, and the state is told last. */
+/* Like hfi1: the PSN is reset before the QP's state changes. */
 static void reset_psn(struct fake_hca *of, struct ib_qp *qp, enum ib_qp_state next)
 {
 	if (next != IB_QPS_RESET)
@@ -374,7 +374,7 @@ static void reset_psn(struct fake_hca *of, struct ib_qp *qp, enum ib_qp_state ne
 
 static void what_a_reset_makes_of_it_is_no_proof(struct kunit *test)
 {
-	const u32 start = 0x900000;	/* of which 0 is past */
+	const u32 start = 0x900000;	/* on the circle of PSNs 0 is after it */
 	struct ib_qp *qp = new_ready(test, start);
 	struct heard heard = {};
 
@@ -382,7 +382,7 @@ static void what_a_reset_makes_of_it_is_no_proof(struct kunit *test)
 	hca->on_modify_qp = reset_psn;
 	KUNIT_EXPECT_EQ(test, to_state(qp, IB_QPS_RESET), 0);
 	KUNIT_EXPECT_FALSE(test, moved_in_reset);
-	/* One that is refused changes nothing. */
+	/* A transition that fails changes nothing. */
 	hca->on_modify_qp = NULL;
 	KUNIT_ASSERT_EQ(test, to_rtr(qp, start), 0);
 	atomic_set(&hca->fail_modify_qp, 1);
@@ -417,7 +417,7 @@ static void before_the_queue_is_stopped(struct kunit *test)
 	ib_destroy_qp(qp);
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard[i].calls), 1);
 	ibcore_qp_unwatch(watch);
-	/* One that nobody watches is not asked. */
+	/* A QP without a watch is not queried. */
 	i = atomic_read(&hca->queries);
 	qp = new_ready(test, START);
 	KUNIT_EXPECT_EQ(test, to_state(qp, IB_QPS_ERR), 0);
@@ -425,7 +425,7 @@ static void before_the_queue_is_stopped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->queries), i);
 }
 
-/* ---- a provider that takes its time ---- */
+/* ---- a provider that is slow ---- */
 
 static struct completion slow_go;
 static atomic_t slow_waiting;
@@ -503,7 +503,7 @@ static void slow_query_of_one(struct fake_hca *of, struct ib_qp *qp)
 		slow_query(of, qp);
 }
 
-/* It has no other chance. */
+/* The last query, before the QP leaves RTR, is made even if many are in progress. */
 static void who_asks_last_does_not_give_way(struct kunit *test)
 {
 	struct prober probers[AT_ONCE];
@@ -547,7 +547,7 @@ static int create_qp_of_taken_number(struct ib_qp *qp, struct ib_qp_init_attr *i
 	return ret;
 }
 
-/* Resource tracking has no entry of it, whose references its destruction would await. */
+/* The destruction of a QP that is not tracked would not wait for a query. */
 static void a_queue_that_is_not_tracked_is_not_asked(struct kunit *test)
 {
 	struct ib_qp *first = new_ready(test, START), *qp;
@@ -581,7 +581,7 @@ static int destroy_thread(void *arg)
 	return 0;
 }
 
-/* The owner waits for the provider's answer, which finds the watch ended. */
+/* The destruction waits for the provider's response, which finds the watch ended. */
 static void the_queue_goes_while_it_is_asked(struct kunit *test)
 {
 	struct ib_qp *qp = new_ready(test, START);
@@ -621,7 +621,7 @@ static int event_thread(void *arg)
 	return 0;
 }
 
-/* Each event reaches the owner once, whoever's handler the CQ has at the time. */
+/* Each event reaches the owner once, through whichever handler the CQ has at the time. */
 static void events_while_watches_come_and_go(struct kunit *test)
 {
 	struct ib_qp *one = new_ready(test, START), *two = new_ready(test, START);
@@ -670,7 +670,7 @@ static int watch_and_unwatch(struct kunit *test)
 static void without_memory_the_cq_is_its_owners(struct kunit *test)
 {
 	fault_qp = new_qp(test);
-	/* The watch, and the hook. */
+	/* The allocations of the watch and of the hook. */
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, watch_and_unwatch), 2);
 	KUNIT_EXPECT_PTR_EQ(test, cq->comp_handler, (ib_comp_handler)own_handler);
 	ib_destroy_qp(fault_qp);

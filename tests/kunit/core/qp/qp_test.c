@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Queue pairs: uses, paths, events, readers while they end. */
+/* Queue pairs: uses, paths, events, readers during their destruction. */
 #include <kunit/test.h>
 #include <linux/kthread.h>
 #include <rdma/ib_cache.h>
@@ -99,7 +99,7 @@ static void what_the_kernel_may_not_create(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create(IB_QPT_RC, 0, false), 0);
 	KUNIT_EXPECT_EQ(test, create(IB_QPT_XRC_TGT, 0, false), -EINVAL);
 	KUNIT_EXPECT_EQ(test, create(IB_QPT_RC, IB_QP_CREATE_INTEGRITY_EN, false), -EINVAL);
-	/* RSS receives by the table's queues alone. */
+	/* An RSS QP receives through the queues of its table only. */
 	KUNIT_EXPECT_EQ(test, create(IB_QPT_RAW_PACKET, 0, true), -EINVAL);
 	hca->ibdev.ops.create_qp = NULL;
 	KUNIT_EXPECT_EQ(test, create(IB_QPT_RC, 0, false), -EOPNOTSUPP);
@@ -131,7 +131,7 @@ static void a_path_is_held_until_the_next(struct kunit *test)
 	};
 
 	KUNIT_ASSERT_EQ(test, to_init(), 0);
-	/* The caller's own reference stays the caller's. */
+	/* The caller keeps its own reference. */
 	attr.ah_attr.grh.sgid_attr = gid[0];
 	KUNIT_ASSERT_EQ(test, ib_modify_qp(o.qp, &attr, RC_RTR | IB_QP_ALT_PATH), 0);
 	KUNIT_EXPECT_PTR_EQ(test, attr.ah_attr.grh.sgid_attr, gid[0]);
@@ -170,7 +170,7 @@ static void a_change_that_fails_leaves_the_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(o.qp, &attr, mask), -EIO);
 	KUNIT_EXPECT_NULL(test, o.qp->av_sgid_attr);
 	KUNIT_EXPECT_NULL(test, attr.ah_attr.grh.sgid_attr);
-	/* A path, an alternate one, ports that do not exist. */
+	/* An invalid path, an invalid alternate path, ports that do not exist. */
 	attr.ah_attr = path(9);
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(o.qp, &attr, mask), -ENODATA);
 	attr.ah_attr = path(0);
@@ -217,7 +217,7 @@ static void events_reach_the_consumer(struct kunit *test)
 	fake_hca_qp_event(qp, IB_EVENT_COMM_EST);
 	KUNIT_EXPECT_EQ(test, seen_event, IB_EVENT_COMM_EST);
 	KUNIT_EXPECT_PTR_EQ(test, seen_context, (void *)&init);
-	/* Who has no handler misses it. */
+	/* A QP without a handler gets no event. */
 	fake_hca_qp_event(o.qp, IB_EVENT_QP_FATAL);
 	KUNIT_EXPECT_EQ(test, seen_event, IB_EVENT_COMM_EST);
 	ib_destroy_qp(qp);
@@ -237,7 +237,7 @@ static int end_qp(void *arg)
 	return 0;
 }
 
-/* In-tree number 27: a report that read the queue while it was destroyed. */
+/* In-tree number 27: a query read the QP while it was destroyed. */
 static void a_reader_is_waited_for(struct kunit *test)
 {
 	struct rdma_restrack_entry *res;
@@ -254,10 +254,10 @@ static void a_reader_is_waited_for(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(end_qp, &e, "end_qp")));
 	msleep(200);
 	KUNIT_EXPECT_FALSE(test, completion_done(&e.done));
-	/* The provider still has it. */
+	/* The provider has not destroyed it yet. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_QP]), 1);
 	KUNIT_EXPECT_EQ(test, ib_query_qp(qp, &attr, IB_QP_STATE, &init), 0);
-	/* Nobody else finds it any more. */
+	/* A new lookup does not find it any more. */
 	res = rdma_restrack_get_byid(&hca->ibdev, RDMA_RESTRACK_QP, qp->qp_num);
 	KUNIT_EXPECT_TRUE(test, IS_ERR(res));
 	rdma_restrack_put(&qp->res);
@@ -314,7 +314,7 @@ static void a_process_has_the_mac_of_its_path_resolved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_modify_qp_with_udata(r.qp, &attr, RC_RTR, &udata), 0);
 	KUNIT_EXPECT_MEMEQ(test, attr.ah_attr.roce.dmac, peer_ha, ETH_ALEN);
 	KUNIT_EXPECT_EQ(test, gid_refs(sgid), 1);
-	/* Path migration is InfiniBand's. */
+	/* Path migration exists on InfiniBand only. */
 	attr.qp_state = IB_QPS_RTS;
 	attr.alt_ah_attr = attr.ah_attr;
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(r.qp, &attr, RC_RTS | IB_QP_ALT_PATH), -EINVAL);
@@ -353,7 +353,10 @@ static void queues_survive_each_failed_allocation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(hca), alive);
 }
 
-/* As mlx5 makes the QPs by which its QP1 sends: with the handler of the one that receives. */
+/*
+ * mlx5 creates the QPs by which its QP1 sends with the
+ * event handler of the QP that receives.
+ */
 static void the_handler_of_another_queue(struct kunit *test)
 {
 	struct ib_qp_init_attr init = {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Watches of QPs: what proves that the peer has sent something, and to whom. */
+/*
+ * Watches of QPs: what proves that the peer has sent something, and which watch sees it.
+ */
 #include <kunit/test.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
@@ -12,7 +14,7 @@
 static struct fake_hca *hca;
 static struct objects o;
 
-/* What a watch has heard; it has enough of it after @enough calls. */
+/* The calls of a watch's callback; the callback ends the watch after @enough of them. */
 struct heard {
 	atomic_t calls;
 	atomic_t in_hardirq;
@@ -99,7 +101,7 @@ static void only_a_good_receive_proves_something(struct kunit *test)
 	ibcore_qp_unwatch(watch);
 }
 
-/* Each poll context looks, and the watch comes before the consumer's done(). */
+/* Each poll context notifies the watch before the consumer's done(). */
 static struct heard *done_heard;
 static int heard_at_done;
 
@@ -160,7 +162,7 @@ static void another_queue_is_not_heard(struct kunit *test)
 	ib_destroy_qp(qp);
 }
 
-/* SRP destroys the QP of the RDMA CM itself; the id comes later, or before. */
+/* SRP destroys the QP of the RDMA CM itself, before or after the rdma_cm_id. */
 static void the_queue_may_go_first(struct kunit *test)
 {
 	struct heard heard = { .enough = 1 }, next = { .enough = 1 };
@@ -174,12 +176,12 @@ static void the_queue_may_go_first(struct kunit *test)
 	counted_init(&c);
 	watch = ibcore_qp_watch(o.qp, on_arrival, &heard);
 	ib_destroy_qp(o.qp);
-	/* Just the address: nobody is found by it any more. */
+	/* Only the address of the QP is used: it finds no watch any more. */
 	complete_one(&c, old, IB_WC_RECV, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 0);
 	o.qp = ib_create_qp(o.pd, &init);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(o.qp));
-	/* The new one may well be where the old one was. */
+	/* The new QP may have the address of the old one. */
 	complete_one(&c, o.qp, IB_WC_RECV, IB_WC_SUCCESS);
 	second = ibcore_qp_watch(o.qp, on_arrival, &next);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(second));
@@ -274,13 +276,13 @@ static void without_memory_there_is_no_watch(struct kunit *test)
 	struct counted c;
 
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, watch_and_unwatch), 1);
-	/* What failed waits for nothing. */
+	/* A watch that could not be created is not called. */
 	counted_init(&c);
 	complete_one(&c, o.qp, IB_WC_RECV, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, watch_and_unwatch(test), 0);
 }
 
-/* An adapter's interrupt, again and again while watches come and go. */
+/* A timer that stands for an adapter's interrupt, while watches come and go. */
 static struct interrupt {
 	struct hrtimer timer;
 	bool end;

@@ -66,7 +66,7 @@ static void an_srq_uses_what_it_was_made_from(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&o.cq->usecnt), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&xrcd.usecnt), 0);
 
-	/* A basic one has neither. */
+	/* A basic SRQ uses neither a CQ nor an XRCD. */
 	attr.srq_type = IB_SRQT_BASIC;
 	srq = ib_create_srq(o.pd, &attr);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(srq));
@@ -176,7 +176,7 @@ static void a_queue_in_a_group_stays(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(qp));
 	KUNIT_EXPECT_EQ(test, ib_attach_mcast(qp, &unicast, 0xc001), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ib_attach_mcast(o.qp, &group, 0xc001), -EINVAL);
-	/* A group's LID is between those of nodes and the permissive one. */
+	/* The LID of a group is between unicast LIDs and the permissive LID. */
 	KUNIT_EXPECT_EQ(test, ib_attach_mcast(qp, &group, 0xbfff), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ib_attach_mcast(qp, &group, 0xffff), -EINVAL);
 	mcast_result = -ENOMEM;
@@ -202,7 +202,7 @@ static enum rdma_link_layer second_is_ethernet(struct ib_device *dev, u32 port)
 	return port == 2 ? IB_LINK_LAYER_ETHERNET : IB_LINK_LAYER_INFINIBAND;
 }
 
-/* RoCE annex A16.5.1: there are no LIDs. */
+/* RoCE annex A16.5.1: a RoCE port has no LIDs. */
 static void a_group_of_roce_has_no_lid(struct kunit *test)
 {
 	union ib_gid group = { .raw = { 0xff, 0x12 } };
@@ -211,7 +211,7 @@ static void a_group_of_roce_has_no_lid(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(qp));
 	KUNIT_EXPECT_EQ(test, ib_attach_mcast(qp, &group, 0), -EINVAL);
 	hca->ibdev.ops.get_link_layer = second_is_ethernet;
-	/* Who knows on which port it will be. */
+	/* A QP without a port may get either. */
 	KUNIT_EXPECT_EQ(test, ib_attach_mcast(qp, &group, 0), 0);
 	qp->port = 2;
 	KUNIT_EXPECT_EQ(test, ib_attach_mcast(qp, &group, 0), 0);
@@ -227,14 +227,14 @@ static void a_domain_has_a_key_for_all_memory(struct kunit *test)
 {
 	struct ib_pd *pd;
 
-	/* The device's own. */
+	/* The device has a key of its own. */
 	hca->ibdev.local_dma_lkey = 0x999;
 	pd = ib_alloc_pd(&hca->ibdev, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pd));
 	KUNIT_EXPECT_EQ(test, pd->local_dma_lkey, 0x999);
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_MR]), 0);
 	ib_dealloc_pd(pd);
-	/* A region's for peers too. */
+	/* The rkey for peers is that of a region. */
 	pd = ib_alloc_pd(&hca->ibdev, IB_PD_UNSAFE_GLOBAL_RKEY);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pd));
 	KUNIT_EXPECT_EQ(test, pd->local_dma_lkey, 0x999);
@@ -242,7 +242,7 @@ static void a_domain_has_a_key_for_all_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_MR]), 1);
 	ib_dealloc_pd(pd);
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_MR]), 0);
-	/* A region's where the device has none. */
+	/* Without a device key the lkey is that of a region too. */
 	hca->ibdev.attrs.kernel_cap_flags &= ~IBK_LOCAL_DMA_LKEY;
 	pd = ib_alloc_pd(&hca->ibdev, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pd));
@@ -264,7 +264,7 @@ static void a_domain_in_use_or_refused_stays(struct kunit *test)
 	struct ib_pd *pd = ib_alloc_pd(&hca->ibdev, IB_PD_UNSAFE_GLOBAL_RKEY);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(pd));
-	/* A process may try; of a ULP it is a bug. */
+	/* A process may try to free a PD in use; a ULP that does has a bug. */
 	pd->res.user = true;
 	atomic_inc(&pd->usecnt);
 	KUNIT_EXPECT_EQ(test, ib_dealloc_pd_user(pd, NULL), -EBUSY);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Address attributes made from SA records, of InfiniBand and of RoCE. */
+/* Address handle attributes made from SA records, of InfiniBand and of RoCE. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
@@ -73,7 +73,7 @@ static int query_port_with_lmc(struct ib_device *dev, u32 port, struct ib_port_a
 	return ret;
 }
 
-/* Unless the port asks for one always. */
+/* A path on the subnet has a GRH only if the port requires one. */
 static void a_path_on_the_subnet_has_no_grh(struct kunit *test)
 {
 	bool grh = hca->quirks.grh_required;
@@ -91,7 +91,7 @@ static void a_path_on_the_subnet_has_no_grh(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid_refs(gid), grh);
 	rdma_destroy_ah_attr(&attr);
 
-	/* With an LMC the low bits of the source LID choose the path. */
+	/* With an LMC the low bits of the source LID are the path bits. */
 	query_port = hca->ibdev.ops.query_port;
 	hca->ibdev.ops.query_port = query_port_with_lmc;
 	fake_hca_port_event(hca, 1, IB_EVENT_LID_CHANGE);
@@ -108,7 +108,7 @@ static void a_path_through_a_router_has_one(struct kunit *test)
 	struct sa_path_rec rec = ib_path();
 	struct rdma_ah_attr attr;
 
-	/* And one that the subnet manager lets end before the first router. */
+	/* Even if the subnet manager lets the path end before the first router. */
 	rec.hop_limit = 1;
 	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, NULL),
 			0);
@@ -126,7 +126,7 @@ static void a_path_through_a_router_has_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid_refs(gid), 1);
 	rdma_destroy_ah_attr(&attr);
 
-	/* A GID that the caller has is not looked for. */
+	/* A GID that the caller passes is not searched for. */
 	rec.sgid.raw[0] = 0;
 	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, NULL),
 			-ENOENT);
@@ -135,7 +135,7 @@ static void a_path_through_a_router_has_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid_refs(gid), 1);
 	rdma_destroy_ah_attr(&attr);
 	KUNIT_EXPECT_EQ(test, gid_refs(gid), 0);
-	/* Of a port that does not exist nothing is known. */
+	/* A port that does not exist. */
 	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 9, &rec, &attr, gid),
 			-EINVAL);
 }
@@ -186,7 +186,7 @@ static bool makes_grd(struct fake_hca *opa, u32 dlid)
 	return ret;
 }
 
-/* hfi1 takes a DLID of more than 16 bits from the DGID, and only if it is in it. */
+/* hfi1 takes a DLID of more than 16 bits from the DGID, which must be made from it. */
 static void a_long_lid_is_in_the_gid(struct kunit *test)
 {
 	struct fake_hca_params params = {
@@ -228,12 +228,12 @@ static void a_roce_path_leads_to_a_mac(struct kunit *test)
 							NULL), 0);
 	KUNIT_EXPECT_EQ(test, attr.type, RDMA_AH_ATTR_TYPE_ROCE);
 	KUNIT_EXPECT_MEMEQ(test, attr.roce.dmac, peer_ha, ETH_ALEN);
-	/* The route's hop limit, also to a neighbour. */
+	/* The hop limit of the route, even if the peer is a neighbour. */
 	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 64);
 	KUNIT_EXPECT_EQ(test, gid_refs(v2), n + 1);
 	rdma_destroy_ah_attr(&attr);
 
-	/* What was resolved before is not asked for again. */
+	/* A MAC that is resolved already is not resolved again. */
 	sa_path_set_dmac(&rec, (u8 *)given);
 	KUNIT_ASSERT_EQ(test, ib_init_ah_attr_from_path(&roce.hca->ibdev, 1, &rec, &attr,
 							v2), 0);
@@ -285,7 +285,7 @@ static void a_group_has_an_address(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid_refs(v2), n);
 }
 
-/* In-tree number 13: the reference stayed when the address was not found. */
+/* In-tree number 13: the GID reference leaked if the address was not resolved. */
 static void a_group_that_fails_gives_its_gid_back(struct kunit *test)
 {
 	struct in6_addr silent = roce_v4(&roce, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* RoCE address handles: of processes, and for replies to packets. */
+/* RoCE address handles: those of processes, and those for replies to datagrams. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
@@ -17,7 +17,7 @@ static const u8 peer_ha[MAX_ADDR_LEN] = { 2, 0x11, 0x22, 0x33, 0x44, 0x88 };
 static struct roce roce;
 static struct ib_pd *pd;
 static struct ib_udata udata;
-static struct rdma_ah_attr seen;	/* by the provider */
+static struct rdma_ah_attr seen;	/* attributes that the provider got */
 
 static int create_user_ah(struct ib_ah *ah, struct rdma_ah_init_attr *init,
 			  struct ib_udata *data)
@@ -80,7 +80,7 @@ static void a_process_has_its_mac_resolved(struct kunit *test)
 	rdma_put_gid_attr(v2);
 }
 
-/* A GID of v1 is made from the MAC; an address of v2 belongs to who has it. */
+/* The MAC is taken from a RoCE v1 link-local GID; a RoCE v2 address is resolved. */
 static void a_link_local_gid_of_v1_has_the_mac_in_it(struct kunit *test)
 {
 	struct in6_addr peer = { .s6_addr = { 0xfe, 0x80, [8] = 0x02, 0x11, 0x22, 0xff,
@@ -134,10 +134,10 @@ static void a_network_header_is_known_by_its_bytes(struct kunit *test)
 
 	put_ipv4(&hdr, &a4, &b4);
 	KUNIT_EXPECT_EQ(test, ib_get_rdma_header_version(&hdr), 4);
-	/* Whatever is before it, which may look like IPv6. */
+	/* The octets before an IPv4 header are ignored, even if they look like IPv6. */
 	hdr.ibgrh.version_tclass_flow = cpu_to_be32(0x6fffffff);
 	KUNIT_EXPECT_EQ(test, ib_get_rdma_header_version(&hdr), 4);
-	/* But then the checksum has to be right, and there are no options. */
+	/* But then the checksum must be right, and the header must have no options. */
 	hdr.roce4grh.check ^= 1;
 	KUNIT_EXPECT_EQ(test, ib_get_rdma_header_version(&hdr), 6);
 	hdr.roce4grh.check ^= 1;
@@ -159,7 +159,7 @@ static void a_network_header_is_known_by_its_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_get_rdma_header_version(&hdr), 0);
 }
 
-/* Checks where the reply to what @hdr holds would go; 0 or the error. */
+/* Checks the address handle attributes for a reply to @hdr; returns 0 or the error. */
 static int reply(struct kunit *test, const union rdma_network_hdr *hdr,
 		 struct ib_wc *wc, enum ib_gid_type type, const struct in6_addr *local,
 		 const struct in6_addr *remote)
@@ -195,7 +195,7 @@ static void a_reply_takes_the_version_it_came_by(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &a6, &b6), 0);
 	put_ipv6(&hdr, &b6, &a6, 0x1b);
 	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v1, &a6, &b6), 0);
-	/* The adapter's word counts for more than the looks. */
+	/* The type in the completion overrides a guess from the header. */
 	wc.wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE;
 	wc.network_hdr_type = RDMA_NETWORK_IPV6;
 	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &a6, &b6), 0);
@@ -223,7 +223,7 @@ static void a_reply_that_finds_no_way_keeps_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &a4, &silent), -ETIMEDOUT);
 	put_ipv4(&hdr, &b4, &alien);
 	KUNIT_EXPECT_EQ(test, reply(test, &hdr, &wc, v2, &alien, &b4), -ENOENT);
-	/* The GID is there, but not on that VLAN. */
+	/* The GID exists, but not on that VLAN. */
 	wc.wc_flags |= IB_WC_WITH_VLAN;
 	wc.vlan_id = 7;
 	put_ipv4(&hdr, &b4, &a4);
@@ -253,7 +253,7 @@ static void a_reply_stays_on_its_vlan(struct kunit *test)
 	net_unlink(vlan);
 }
 
-/* A tag of id 0 has a priority and no VLAN, but where a netdev has that id. */
+/* A tag with VLAN ID 0 is a mere priority, unless a VLAN device has that ID. */
 static void a_priority_is_no_vlan(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 1), peer = roce_v4(&roce, 2);
@@ -280,7 +280,7 @@ static void a_priority_is_no_vlan(struct kunit *test)
 	net_unlink(vlan);
 }
 
-/* Packets of what stands on a VLAN come with its tag, as they leave with it. */
+/* Packets to a device above a VLAN are received, and sent, with that VLAN's tag. */
 static void a_reply_stays_on_the_vlan_below(struct kunit *test)
 {
 	struct in6_addr ip = roce_v4(&roce, 0x801), peer = roce_v4(&roce, 0x802);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Address handles, and who holds the source GIDs of address attributes. */
+/* Address handles, and the references on the source GIDs of their attributes. */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
@@ -77,7 +77,7 @@ static void a_handle_holds_its_gid_and_domain(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ah->sgid_attr, gid[0]);
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->usecnt), 1);
-	/* The caller's attributes are its own. */
+	/* The caller's attributes are not changed. */
 	KUNIT_EXPECT_NULL(test, attr.grh.sgid_attr);
 	if (hca->quirks.ah_only_sleeping) {
 		atomic = rdma_create_ah(pd, &attr, 0);
@@ -101,7 +101,7 @@ static void a_handle_holds_its_gid_and_domain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pd->usecnt), 0);
 }
 
-/* In-tree number 23. */
+/* In-tree number 23: the GID reference leaked if creation failed. */
 static void a_handle_that_fails_gives_its_gid_back(struct kunit *test)
 {
 	struct rdma_ah_attr attr = attr_of(0);
@@ -141,12 +141,12 @@ static void addresses_that_cannot_be_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -EINVAL);
 	attr.port_num = 3;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -EINVAL);
-	/* An index that has no GID, and one that is none. */
+	/* An empty entry of the GID table, and an index beyond the table. */
 	attr = attr_of(5);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -ENODATA);
 	attr = attr_of(200);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -EINVAL);
-	/* A GID other than the index says, or of another port. */
+	/* A GID other than the index selects, or of another port. */
 	attr = attr_of(1);
 	attr.grh.sgid_attr = gid[0];
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -EINVAL);
@@ -154,7 +154,7 @@ static void addresses_that_cannot_be_are_refused(struct kunit *test)
 	attr.grh.sgid_attr = gid[0];
 	attr.port_num = 2;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -EINVAL);
-	/* RoCE has no address without a GRH. */
+	/* A RoCE address handle needs a GRH. */
 	attr = (struct rdma_ah_attr){ .type = RDMA_AH_ATTR_TYPE_ROCE, .port_num = 1 };
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rdma_create_ah(pd, &attr, 0)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
@@ -182,7 +182,7 @@ static void a_modified_handle_holds_the_other_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
 	attr = attr_of(5);
 	KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), -ENODATA);
-	/* Without a GRH, if the port does without, it holds none. */
+	/* Without a GRH, if the port does not require one, the handle holds no GID. */
 	attr.ah_flags = 0;
 	if (hca->quirks.grh_required) {
 		KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), -EINVAL);
@@ -233,7 +233,10 @@ static void attributes_own_what_they_name(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, a.grh.sgid_attr);
 	KUNIT_EXPECT_PTR_EQ(test, b.grh.sgid_attr, gid[1]);
 
-	/* By another GID, by the same, by none; the destination may stay. */
+	/*
+	 * Replaced by attributes with another GID, the same, none;
+	 * the destination may stay the same.
+	 */
 	memset(&c, 0, sizeof(c));
 	rdma_hold_gid_attr(gid[0]);
 	c.grh.dgid.raw[0] = 0x55;
@@ -252,7 +255,7 @@ static void attributes_own_what_they_name(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
 }
 
-/* What a received datagram says of its sender: IBA 11.4.2.1, 13.5.4.2. */
+/* The sender of a received datagram: IBA 11.4.2.1, 13.5.4.2. */
 static void a_reply_goes_where_the_datagram_came_from(struct kunit *test)
 {
 	struct ib_wc wc = { .slid = 0x33, .sl = 4, .dlid_path_bits = 2 };
@@ -290,7 +293,10 @@ static void a_reply_goes_where_the_datagram_came_from(struct kunit *test)
 			-ENOMEM);
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 0);
 
-	/* To a GID that is not ours there is no answer, but for the SA's name. */
+	/*
+	 * A datagram to a GID that the port does not have gets no
+	 * reply, except to the SA's well-known GUID.
+	 */
 	grh.dgid.raw[15] ^= 0x11;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ib_create_ah_from_wc(pd, &wc, &grh, 1)),
 			-ENOENT);

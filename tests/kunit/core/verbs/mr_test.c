@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory regions: their uses, and lists cut into pages and blocks. */
+/* Memory regions: their uses, and lists split into pages and blocks. */
 #include <kunit/test.h>
 #include <linux/scatterlist.h>
 #include <rdma/ib_umem.h>
@@ -87,7 +87,7 @@ static void user_memory_is_registered_for_a_ulp(struct kunit *test)
 	mr = ib_reg_user_mr(o.pd, 0x1000, 100, 0x7000, IB_ACCESS_LOCAL_WRITE);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -EOPNOTSUPP);
 	hca->ibdev.ops.reg_user_mr = reg_user;
-	/* Remote writers need a page that may be written. */
+	/* Remote writing requires pages that may be written locally. */
 	mr = ib_reg_user_mr(o.pd, 0x1000, 100, 0x7000, IB_ACCESS_REMOTE_WRITE);
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -EINVAL);
 	mr = ib_reg_user_mr(o.pd, 0x1000, 100, 0x7000, IB_ACCESS_ON_DEMAND);
@@ -146,7 +146,7 @@ static int page_set(struct ib_mr *mr, u64 addr)
 	return 0;
 }
 
-/* A list by DMA address and length, and what comes of it with pages of 4 KiB. */
+/* DMA addresses and lengths of a list, and the result with pages of 4 KiB. */
 struct cut {
 	const char *what;
 	struct { u64 addr; u32 len; } sg[4];

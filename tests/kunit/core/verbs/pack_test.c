@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Headers of datagrams against the bytes they are on the wire; rates. */
+/* Headers of datagrams compared to their bytes on the wire; rates. */
 #include <kunit/test.h>
 #include <linux/if_ether.h>
 #include <linux/ip.h>
@@ -19,7 +19,7 @@ static void fill_transport(struct ib_ud_header *h)
 	h->deth.source_qpn = cpu_to_be32(0x010203);
 }
 
-/* BTH and DETH of the above; the opcode and the pad count come first. */
+/* BTH and DETH of the header above, without the opcode and pad count before them. */
 static const u8 transport[] = {
 	0xff, 0xff, 0x00, 0x00, 0x00, 0x01,
 	0x80, 0xab, 0xcd, 0xef,
@@ -28,7 +28,7 @@ static const u8 transport[] = {
 
 static const u8 immediate[] = { 0xde, 0xad, 0xbe, 0xef };
 
-/* The whole packet's headers, of which @link are the first. */
+/* Writes all headers of the packet, which begins with @link. */
 static int put_wire(u8 *wire, const u8 *link, int len, u8 opcode, u8 flags)
 {
 	memcpy(wire, link, len);
@@ -64,7 +64,7 @@ static void ib_local(struct kunit *test)
 	u8 wire[WIRE_MAX];
 	int len = put_wire(wire, link, sizeof(link), 0x64, 0x40 | 3 << 4);
 
-	/* 253 bytes and 3 to pad. */
+	/* 253 bytes of payload and 3 of padding. */
 	KUNIT_ASSERT_EQ(test, ib_ud_header_init(253, 1, 0, 0, 0, 0, 0, 0, &h), 0);
 	h.lrh.virtual_lane = 5;
 	h.lrh.service_level = 3;
@@ -162,7 +162,7 @@ static void roce_v2_of_ipv6(struct kunit *test)
 	struct ib_ud_header h;
 	u8 wire[WIRE_MAX];
 
-	/* A GRH that nobody asked for, as it is the IPv6 header; no VLAN. */
+	/* No GRH was requested, but the IPv6 header is in its place; no VLAN. */
 	KUNIT_ASSERT_EQ(test, ib_ud_header_init(256, 0, 1, 0, 0, 6, 1, 0, &h), 0);
 	KUNIT_EXPECT_EQ(test, h.grh_present, 1);
 	KUNIT_EXPECT_EQ(test, h.grh.next_header, IPPROTO_UDP);
@@ -173,7 +173,7 @@ static void roce_v2_of_ipv6(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire[14 + 6], IPPROTO_UDP);
 }
 
-/* The example of RFC 1071's readers. */
+/* A well-known example of the checksum of RFC 1071. */
 static void a_checksum(struct kunit *test)
 {
 	struct ib_ud_header h = {};
@@ -248,7 +248,7 @@ static void fields_of_any_place_and_width(struct kunit *test)
 	memset(wire, 0xff, sizeof(wire));
 	memset(expected, 0xff, sizeof(expected));
 	ib_pack(desc, ARRAY_SIZE(desc), &from, wire);
-	/* 11 101 110100101 111111 fedcba9876543, what no field covers as it was */
+	/* 11 101 110100101 111111 fedcba9876543; bits that no field covers stay. */
 	KUNIT_EXPECT_EQ(test, wire[0], 0xc0 | 5 << 3 | 0x1a5 >> 6);
 	KUNIT_EXPECT_EQ(test, wire[1], (u8)(0x1a5 << 2) | 3);
 	KUNIT_EXPECT_EQ(test, wire[2], 0xff);
@@ -262,7 +262,7 @@ static void fields_of_any_place_and_width(struct kunit *test)
 
 static void rates_there_and_back(struct kunit *test)
 {
-	/* Lanes of 2.5, 5 and 10 Gb/s are that exactly. */
+	/* Rates of lanes of 2.5, 5 and 10 Gb/s are exact multiples. */
 	static const enum ib_rate exact[] = {
 		IB_RATE_2_5_GBPS, IB_RATE_5_GBPS, IB_RATE_10_GBPS, IB_RATE_20_GBPS,
 		IB_RATE_30_GBPS, IB_RATE_40_GBPS, IB_RATE_60_GBPS, IB_RATE_80_GBPS,
@@ -278,7 +278,7 @@ static void rates_there_and_back(struct kunit *test)
 		}
 		n++;
 		KUNIT_EXPECT_EQ(test, mult_to_ib_rate(mult), rate);
-		/* What the wire carries is within a twelfth of the multiple. */
+		/* The rate in Mb/s differs from the multiple by at most a twelfth. */
 		KUNIT_EXPECT_LE(test, abs(ib_rate_to_mbps(rate) - 2500 * mult),
 				2500 * mult / 12);
 	}

@@ -29,7 +29,7 @@ static int sig_map(struct ib_mr *mr, struct scatterlist *d, int d_nents,
 	pi_data_nents = d_nents;
 	pi_meta_nents = m_nents;
 	mr->iova = 0x1000;
-	/* As mlx5: the metadata counts, and its length is told here alone. */
+	/* Like mlx5, which counts the metadata and sets its length here only. */
 	mr->sig_attrs->meta_length = m_nents ? sg_dma_len(m) : 0;
 	mr->length = DATA_LEN + mr->sig_attrs->meta_length;
 	return pi_result;
@@ -121,7 +121,7 @@ static void one_region_maps_data_and_metadata(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, wr->next);
 	done(&ctx, 1, DMA_FROM_DEVICE);
 
-	/* Its last key is ended before it is registered again. */
+	/* The key of its last use is invalidated before it is registered again. */
 	KUNIT_ASSERT_EQ(test, init(&ctx, &sig, 1, DMA_TO_DEVICE), 3);
 	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, wr->opcode, IB_WR_LOCAL_INV);
@@ -139,14 +139,14 @@ static void what_the_wire_does_not_carry_is_not_sent(struct kunit *test)
 	struct rdma_rw_ctx ctx;
 	struct ib_send_wr *wr;
 
-	/* The device makes the metadata, or strips it. */
+	/* The device inserts or strips the metadata. */
 	KUNIT_ASSERT_EQ(test, get(1), 0);
 	KUNIT_ASSERT_EQ(test, init(&ctx, &sig, 1, DMA_FROM_DEVICE), 2);
 	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, wr->next->sg_list[0].length, DATA_LEN);
 	done(&ctx, 1, DMA_FROM_DEVICE);
 
-	/* Nor is there any in memory. */
+	/* There is no metadata in memory either. */
 	KUNIT_ASSERT_EQ(test, init(&ctx, &sig, 0, DMA_TO_DEVICE), 3);
 	KUNIT_EXPECT_EQ(test, pi_meta_nents, 0);
 	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, NULL);
@@ -208,7 +208,7 @@ static void a_device_has_to_offer_it(struct kunit *test)
 static void pools_that_fill_in_part_are_emptied(struct kunit *test)
 {
 	int i, alive = fake_hca_objects(hca);
-	/* Two regions of each kind, and the PD's where the device has no key. */
+	/* Two regions of each kind, and one of the PD if the device has no key. */
 	int regions = 4 + hca->quirks.no_local_dma_lkey;
 
 	for (i = 1; i <= regions; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* RDMA READs and WRITEs of lists: how they are cut, which need regions. */
+/* RDMA READs and WRITEs of lists: how they are split, and which need regions. */
 #include <kunit/test.h>
 #include <linux/scatterlist.h>
 #include <rdma/rw.h>
@@ -11,7 +11,7 @@
 #define PAGES_ORDER	4
 
 static struct fake_hca *ib, *iwarp;
-static struct net_device *ndev;		/* behind the iWARP port */
+static struct net_device *ndev;		/* of the iWARP port */
 static struct objects o;
 static char *pages;
 static struct scatterlist sg[12];
@@ -44,7 +44,7 @@ static void rw_test_exit(struct kunit *test)
 	free_pages((unsigned long)pages, PAGES_ORDER);
 }
 
-/* @n whole pages in a row. */
+/* @n adjacent whole pages. */
 static void list_pages(int n)
 {
 	int i;
@@ -54,7 +54,7 @@ static void list_pages(int n)
 		sg_set_buf(&sg[i], pages + i * PAGE_SIZE, PAGE_SIZE);
 }
 
-/* Two pages, and after a hole a piece in the middle of a third. */
+/* Two pages, a gap, and a part of another page. */
 static void list_with_a_gap(void)
 {
 	sg_init_table(sg, 3);
@@ -101,7 +101,7 @@ static void a_write_takes_as_many_sges_as_the_queue_has(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, wr->sg_list[j].lkey,
 					o.pd->local_dma_lkey);
 		}
-		/* The last alone is told of. */
+		/* Only the last request is signaled. */
 		KUNIT_EXPECT_EQ(test, wr->send_flags, i < 2 ? 0 : IB_SEND_SIGNALED);
 		KUNIT_EXPECT_PTR_EQ(test, wr->wr_cqe, i < 2 ? NULL : &cqe);
 	}
@@ -146,14 +146,14 @@ static void an_offset_skips_whole_entries(struct kunit *test)
 	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, &chained);
 	KUNIT_EXPECT_EQ(test, wr->sg_list[0].addr, (uintptr_t)pages + 2 * PAGE_SIZE + 8);
 	KUNIT_EXPECT_EQ(test, wr->sg_list[0].length, PAGE_SIZE - 8);
-	/* Who is chained is told of the end. */
+	/* The chained request signals the end. */
 	KUNIT_EXPECT_PTR_EQ(test, wr->next, &chained);
 	KUNIT_EXPECT_EQ(test, wr->send_flags, 0);
 	done(&ctx, 3, DMA_TO_DEVICE);
 	KUNIT_EXPECT_EQ(test, init(&ctx, 3, 3 * PAGE_SIZE, DMA_TO_DEVICE), -EINVAL);
 }
 
-/* The sink of an iWARP READ is named to the peer. */
+/* The destination of an iWARP READ is an STag that the peer is given. */
 static void an_iwarp_read_registers_its_sink(struct kunit *test)
 {
 	struct ib_cqe cqe = {};
@@ -193,7 +193,7 @@ static void an_iwarp_read_registers_its_sink(struct kunit *test)
 		done(&ctx, 3, DMA_FROM_DEVICE);
 		KUNIT_EXPECT_EQ(test, o.qp->mrs_used, 0);
 	}
-	/* A WRITE's source it is not. */
+	/* The source of a WRITE needs no region. */
 	KUNIT_EXPECT_EQ(test, init(&ctx, 3, 0, DMA_TO_DEVICE), 3);
 	KUNIT_EXPECT_EQ(test, o.qp->mrs_used, 0);
 	done(&ctx, 3, DMA_TO_DEVICE);
@@ -218,7 +218,7 @@ static void a_long_read_registers_where_that_is_faster(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wr->next->opcode, IB_WR_RDMA_READ);
 	done(&ctx, 3, DMA_FROM_DEVICE);
 
-	/* Its key is still valid: that ends before the next is made. */
+	/* Its key is still valid, and is invalidated before the next registration. */
 	KUNIT_ASSERT_EQ(test, init(&ctx, 3, 0, DMA_FROM_DEVICE), 3);
 	wr = rdma_rw_ctx_wrs(&ctx, o.qp, 1, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, wr->opcode, IB_WR_LOCAL_INV);
@@ -228,7 +228,7 @@ static void a_long_read_registers_where_that_is_faster(struct kunit *test)
 	done(&ctx, 3, DMA_FROM_DEVICE);
 }
 
-/* It was to be faster, not to fail: what is out of regions takes SGEs. */
+/* Regions only make it faster: without a free one the READ uses SGEs. */
 static void a_long_read_does_without_a_region(struct kunit *test)
 {
 	struct rdma_rw_ctx ctx, other;
@@ -258,7 +258,7 @@ static void a_long_read_does_without_a_region(struct kunit *test)
 	done(&other, 3, DMA_FROM_DEVICE);
 	KUNIT_EXPECT_EQ(test, o.qp->mrs_used, 0);
 
-	/* So does a list with an entry that no region holds. */
+	/* So does a list with an entry that is too long for a region. */
 	ib->ibdev.attrs.max_fast_reg_page_list_len = 2;
 	sg_init_table(sg, 3);
 	sg_set_buf(&sg[0], pages, 3 * PAGE_SIZE);
@@ -282,7 +282,7 @@ static void a_region_maps_so_many_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, o.qp->mrs_used, 3);
 	done(&ctx, 5, DMA_FROM_DEVICE);
 
-	/* A page that entries share is one page: four quarters and a half of the next. */
+	/* Entries share a page: four quarters of one, and half of the next. */
 	sg_init_table(sg, 5);
 	for (i = 0; i < 5; i++)
 		sg_set_buf(&sg[i], pages + i * PAGE_SIZE / 4, PAGE_SIZE / 4);
@@ -291,7 +291,7 @@ static void a_region_maps_so_many_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, o.qp->mrs_used, 1);
 	done(&ctx, 5, DMA_FROM_DEVICE);
 
-	/* An entry that no region holds. */
+	/* An entry that is too long for a region. */
 	sg_init_table(sg, 1);
 	sg_set_buf(&sg[0], pages, 3 * PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, init(&ctx, 1, 0, DMA_FROM_DEVICE), -EINVAL);
@@ -306,7 +306,7 @@ static void no_free_region_is_for_now(struct kunit *test)
 	list_with_a_gap();
 	KUNIT_ASSERT_EQ(test, init(&other, 1, 0, DMA_FROM_DEVICE), 2);
 	KUNIT_EXPECT_EQ(test, init(&ctx, 3, 0, DMA_FROM_DEVICE), -EAGAIN);
-	/* The one that it got is given back. */
+	/* The region that it had taken was given back. */
 	KUNIT_EXPECT_EQ(test, o.qp->mrs_used, 1);
 	done(&other, 1, DMA_FROM_DEVICE);
 	KUNIT_EXPECT_EQ(test, init(&ctx, 3, 0, DMA_FROM_DEVICE), 4);
@@ -343,7 +343,7 @@ static void sizes_of_queues(struct kunit *test)
 			256 / (ib->quirks.max_sge_rd ?: 8));
 	KUNIT_EXPECT_EQ(test, rdma_rw_mr_factor(&iwarp->ibdev, 1, 256), 1);
 	KUNIT_EXPECT_EQ(test, rdma_rw_mr_factor(&iwarp->ibdev, 1, 257), 2);
-	/* Regions are kept small however large the device can make them. */
+	/* Regions are kept small even if the device supports larger ones. */
 	iwarp->ibdev.attrs.max_fast_reg_page_list_len = 4096;
 	KUNIT_EXPECT_EQ(test, rdma_rw_mr_factor(&iwarp->ibdev, 1, 257), 2);
 	dev->attrs.max_sge_rd = 0;
@@ -367,7 +367,7 @@ static void a_queue_has_room_for_its_contexts(struct kunit *test)
 	int mrs;
 
 	KUNIT_ASSERT_EQ(test, objects_get(&o, iwarp, IB_POLL_SOFTIRQ, 0, 1, 0), 0);
-	mrs = atomic_read(&iwarp->alive[FAKE_MR]);	/* the PD's */
+	mrs = atomic_read(&iwarp->alive[FAKE_MR]);	/* the PD's region */
 	attr.send_cq = o.cq;
 	attr.recv_cq = o.cq;
 	qp = ib_create_qp(o.pd, &attr);
@@ -377,7 +377,7 @@ static void a_queue_has_room_for_its_contexts(struct kunit *test)
 	ib_destroy_qp(qp);
 	KUNIT_EXPECT_EQ(test, atomic_read(&iwarp->alive[FAKE_MR]), mrs);
 
-	/* As much as the device has. */
+	/* The send queue is limited to the maximum of the device. */
 	iwarp->ibdev.attrs.max_qp_wr = 40;
 	attr.cap.max_send_wr = 10;
 	qp = ib_create_qp(o.pd, &attr);

@@ -80,7 +80,7 @@ static void an_entry_is_found_where_it_starts(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, insert(&a, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rdma_user_mmap_entry_insert(ctx, NULL, 4096), -EINVAL);
-	/* Half a page is a page. */
+	/* Sizes are rounded up to whole pages. */
 	KUNIT_ASSERT_EQ(test, insert(&a, 3 * PAGE_SIZE - 100), 0);
 	KUNIT_ASSERT_EQ(test, insert(&b, 1), 0);
 	KUNIT_EXPECT_EQ(test, a.entry.npages, 3);
@@ -91,7 +91,7 @@ static void an_entry_is_found_where_it_starts(struct kunit *test)
 	found = rdma_user_mmap_entry_get_pgoff(ctx, 0);
 	KUNIT_EXPECT_PTR_EQ(test, found, &a.entry);
 	rdma_user_mmap_entry_put(found);
-	/* Not in its middle, not after the end. */
+	/* An entry is not found by an offset in its middle, or behind its end. */
 	KUNIT_EXPECT_NULL(test, rdma_user_mmap_entry_get_pgoff(ctx, 1));
 	KUNIT_EXPECT_NULL(test, rdma_user_mmap_entry_get_pgoff(ctx, 4));
 	rdma_user_mmap_entry_remove(&a.entry);
@@ -110,7 +110,7 @@ static void a_removed_entry_stays_for_its_mappings(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, held);
 	rdma_user_mmap_entry_remove(&a.entry);
 	KUNIT_EXPECT_FALSE(test, a.freed);
-	/* Nobody finds it, and its offset is not given away. */
+	/* The entry is not found any more, but its offset is still taken. */
 	KUNIT_EXPECT_NULL(test, rdma_user_mmap_entry_get_pgoff(ctx, 0));
 	KUNIT_ASSERT_EQ(test, insert(&b, PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, b.entry.start_pgoff, 1);
@@ -127,13 +127,13 @@ static void a_range_is_kept_and_its_gaps_are_used(struct kunit *test)
 	struct region r[4], x;
 	int i;
 
-	/* Eight offsets: 2 2 2 2. */
+	/* Eight offsets: four entries of 2 pages. */
 	for (i = 0; i < 4; i++) {
 		KUNIT_ASSERT_EQ(test, insert_range(&r[i], 2, 100, 107), 0);
 		KUNIT_EXPECT_EQ(test, r[i].entry.start_pgoff, 100 + 2 * i);
 	}
 	KUNIT_EXPECT_EQ(test, insert_range(&x, 1, 100, 107), -ENOMEM);
-	/* 2 - - 2: three do not fit in it, nor in four of which two are. */
+	/* Three pages fit neither in a gap of two, nor in the two at the end. */
 	rdma_user_mmap_entry_remove(&r[1].entry);
 	KUNIT_EXPECT_EQ(test, insert_range(&x, 3, 100, 107), -ENOMEM);
 	rdma_user_mmap_entry_remove(&r[3].entry);
@@ -144,7 +144,7 @@ static void a_range_is_kept_and_its_gaps_are_used(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, insert_range(&x, 1, 101, 107), 0);
 	KUNIT_EXPECT_EQ(test, x.entry.start_pgoff, 102);
 	rdma_user_mmap_entry_remove(&x.entry);
-	/* The range is what its ends say. */
+	/* The range includes both its ends. */
 	KUNIT_EXPECT_EQ(test, insert_range(&x, 1, 9, 9), 0);
 	KUNIT_EXPECT_EQ(test, x.entry.start_pgoff, 9);
 	rdma_user_mmap_entry_remove(&x.entry);
@@ -174,7 +174,7 @@ static int insert_once(struct kunit *test)
 
 static void entries_survive_each_failed_allocation(struct kunit *test)
 {
-	/* The table tries each of its own twice. */
+	/* An XArray tries each of its own allocations twice. */
 	ibex_each_allocation(test, insert_once);
 	KUNIT_EXPECT_EQ(test, insert_once(test), 0);
 }
@@ -183,7 +183,7 @@ static void entries_survive_each_failed_allocation(struct kunit *test)
 
 static struct page *memory;
 static int mmap_ret;
-static bool of_entry;	/* map what the offset names, or nobody's memory */
+static bool of_entry;	/* map the entry at the offset, or memory without an entry */
 
 static void umap_close(struct vm_area_struct *vma)
 {
@@ -199,7 +199,7 @@ static void umap_close(struct vm_area_struct *vma)
 
 static const struct vm_operations_struct umap_vm_ops = { .close = umap_close };
 
-/* What uverbs and a driver do together. */
+/* The part of ib_uverbs and of the driver. */
 static int umap_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *entry = NULL;
@@ -231,7 +231,7 @@ static unsigned long map(struct kunit *test, struct file *file, size_t len, u32 
 	return kunit_vm_mmap(test, file, 0, len, PROT_READ, flags, pgoff << PAGE_SHIFT);
 }
 
-/* KUnit leaves that to the end of the thread, which forgets a reference. */
+/* KUnit would drop the mm at the end of the thread, and leak a reference. */
 static void drop_mm(void)
 {
 	struct mm_struct *mm = current->mm;
@@ -255,7 +255,7 @@ static void a_mapping_holds_its_entry(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, insert(&r, PAGE_SIZE), 0);
 	of_entry = true;
 
-	/* Private, of another length, of nothing. */
+	/* A private mapping, one of another length, one of no entry. */
 	map(test, file, PAGE_SIZE, MAP_PRIVATE, r.entry.start_pgoff);
 	KUNIT_EXPECT_EQ(test, mmap_ret, -ENOENT);
 	map(test, file, 2 * PAGE_SIZE, MAP_SHARED, r.entry.start_pgoff);
@@ -276,7 +276,7 @@ static void a_mapping_holds_its_entry(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, r.freed);
 	KUNIT_EXPECT_TRUE(test, list_empty(&umaps.list));
 
-	/* Memory that no entry names has to fit all the same. */
+	/* Memory without an entry must fit the mapping, too. */
 	of_entry = false;
 	map(test, file, PAGE_SIZE, MAP_PRIVATE, 0);
 	KUNIT_EXPECT_EQ(test, mmap_ret, -EINVAL);
@@ -316,7 +316,7 @@ static void mappings_survive_each_failed_allocation(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, !memory || IS_ERR(file));
 	of_entry = false;
 	test->priv = file;
-	/* Gives the thread a memory of its own. */
+	/* The first map gives the thread an mm. */
 	vm_munmap(map(test, file, PAGE_SIZE, MAP_SHARED, 0), PAGE_SIZE);
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, map_once), 1u);
 	drop_mm();

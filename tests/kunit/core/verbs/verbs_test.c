@@ -28,7 +28,7 @@ static void verbs_test_exit(struct kunit *test)
 	hca = NULL;
 }
 
-/* IBA volume 1, 11.2.4.2: a move, the attributes given, and whether it is legal. */
+/* IBA volume 1, 11.2.4.2: a transition, its attributes, and whether it is legal. */
 struct qp_move {
 	enum ib_qp_type type;
 	enum ib_qp_state from, to;
@@ -237,7 +237,7 @@ static void pages_of_a_list(struct kunit *test)
 	sg_init_table(sg, 3);
 	sg_set_buf(&sg[0], pages + 100, PAGE_SIZE - 100);
 	sg_set_buf(&sg[1], pages + 2 * PAGE_SIZE, PAGE_SIZE);
-	/* A hole inside a page ends the region before it. */
+	/* A gap inside a page ends the region before it. */
 	sg_set_buf(&sg[2], pages + 5 * PAGE_SIZE + 8, 64);
 	KUNIT_ASSERT_EQ(test, ib_dma_map_sg(&hca->ibdev, sg, 3, DMA_TO_DEVICE), 3);
 	KUNIT_EXPECT_EQ(test, ib_map_mr_sg(mr, sg, 3, NULL, PAGE_SIZE), 2);

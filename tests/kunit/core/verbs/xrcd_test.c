@@ -65,7 +65,7 @@ static void xrcd_test_exit(struct kunit *test)
 
 struct listener {
 	int events;
-	struct ib_qp *qp;	/* named by the last */
+	struct ib_qp *qp;	/* that the last event named */
 };
 
 static void on_event(struct ib_event *event, void *context)
@@ -103,13 +103,13 @@ static void a_domain_in_use_stays(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(qp));
 	KUNIT_EXPECT_EQ(test, atomic_read(&xrcd->usecnt), 1);
 	KUNIT_EXPECT_EQ(test, ib_dealloc_xrcd_user(xrcd, &udata), -EBUSY);
-	/* It is a handle; the queue behind it has neither domain nor queues. */
+	/* The QP is a handle; the real QP behind it has neither a PD nor CQs. */
 	KUNIT_EXPECT_PTR_NE(test, qp->real_qp, qp);
 	KUNIT_EXPECT_NULL(test, qp->real_qp->pd);
 	KUNIT_EXPECT_NULL(test, qp->real_qp->send_cq);
 	KUNIT_EXPECT_EQ(test, ib_destroy_qp_user(qp, &udata), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&xrcd->usecnt), 0);
-	/* A provider that refuses keeps it. */
+	/* A domain that the provider refuses to free stays. */
 	domain_result = -EIO;
 	KUNIT_EXPECT_EQ(test, ib_dealloc_xrcd_user(xrcd, &udata), -EIO);
 }
@@ -137,9 +137,9 @@ static void the_last_handle_takes_the_queue_with_it(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, second->real_qp, real);
 	KUNIT_EXPECT_EQ(test, second->qp_type, IB_QPT_XRC_TGT);
 	KUNIT_EXPECT_EQ(test, atomic_read(&real->usecnt), 3);
-	/* One use of the domain for all. */
+	/* All handles together count as one use of the domain. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&xrcd->usecnt), 1);
-	/* The creator need not be the last. */
+	/* The creator need not be the last to close. */
 	KUNIT_EXPECT_EQ(test, ib_destroy_qp_user(first, &udata), 0);
 	KUNIT_EXPECT_EQ(test, ib_close_qp(third), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_QP]), 1);
@@ -164,7 +164,7 @@ static void only_a_target_queue_of_the_domain_is_opened(struct kunit *test)
 								&udata, NULL, NULL)), -EINVAL);
 }
 
-/* In-tree the event was left naming the head of the list of handles. */
+/* In-tree the event was left pointing at the head of the list of handles. */
 static void an_event_names_each_handle_to_its_owner(struct kunit *test)
 {
 	struct listener a = {}, b = {};
@@ -184,7 +184,7 @@ static void an_event_names_each_handle_to_its_owner(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, a.qp, first);
 	KUNIT_EXPECT_PTR_EQ(test, b.qp, second);
 	KUNIT_EXPECT_PTR_EQ(test, event.element.qp, real);
-	/* Who has closed hears nothing. */
+	/* A closed handle gets no event. */
 	KUNIT_EXPECT_EQ(test, ib_close_qp(first), 0);
 	real->event_handler(&event, real->qp_context);
 	KUNIT_EXPECT_EQ(test, a.events, 1);
@@ -193,7 +193,7 @@ static void an_event_names_each_handle_to_its_owner(struct kunit *test)
 	ib_close_qp(deaf);
 }
 
-/* A process may leave thousands of them. */
+/* A process may exit with thousands of handles. */
 static void closing_waits_for_no_grace_period(struct kunit *test)
 {
 	struct ib_qp *first = create(NULL), *handle[8];
@@ -226,7 +226,7 @@ static void a_handle_stands_for_the_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_close_qp(qp), 0);
 }
 
-/* In-tree a failed create left the domain in use for ever. */
+/* In-tree a failed create left the domain in use forever. */
 static void a_queue_that_fails_leaves_the_domain(struct kunit *test)
 {
 	atomic_set(&hca->fail_create[FAKE_QP], 1);
@@ -234,7 +234,7 @@ static void a_queue_that_fails_leaves_the_domain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&xrcd->usecnt), 0);
 }
 
-/* In-tree the queue had left the domain before its destroy failed. */
+/* In-tree the QP had left the domain before its destroy failed. */
 static void a_destroy_that_is_refused_leaves_the_handle(struct kunit *test)
 {
 	struct ib_qp *qp = create(NULL), *again;
@@ -309,7 +309,7 @@ static int open_fn(void *arg)
 	return 0;
 }
 
-/* Whoever is the last to close ends the queue; nobody opens what ends. */
+/* The last close destroys the QP; a QP that is being destroyed cannot be opened. */
 static void opening_meets_closing(struct kunit *test)
 {
 	struct opener op = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The port mapper's daemon comes, goes, keeps silent and starts again; ids go
- * while it is asked.
+ * The port mapper's daemon starts, ends, does not respond and starts again; ids are
+ * destroyed while it has a request.
  */
 #include <linux/cred.h>
 #include <net/sock.h>
@@ -21,7 +21,10 @@ static void pm_clear_log(void)
 
 /* ---- silence ---- */
 
-/* The peer's daemon may be the one that is not there: ours is asked again. */
+/*
+ * A query may get no response because the peer has no daemon: the local daemon still
+ * gets the next query.
+ */
 static void a_query_is_given_up(struct kunit *test)
 {
 	unsigned int ms;
@@ -32,7 +35,7 @@ static void a_query_is_given_up(struct kunit *test)
 	KUNIT_EXPECT_LT(test, ms, 4000u);
 	KUNIT_EXPECT_FALSE(test, it.id->mapped);
 	KUNIT_EXPECT_TRUE(test, pmd_hears("RQX"));
-	/* Too late */
+	/* This response is too late. */
 	KUNIT_EXPECT_EQ(test, pmd_answer(RDMA_NL_IWPM_QUERY_MAPPING), 0);
 	KUNIT_EXPECT_FALSE(test, it.id->mapped);
 	iw_let_go();
@@ -45,7 +48,10 @@ static void a_query_is_given_up(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pmd.log, "RQXRQ");
 }
 
-/* One that does not map what it could is not asked, until it speaks. */
+/*
+ * A daemon that does not respond to ADD_MAPPING gets no further request until it sends
+ * something.
+ */
 static void a_daemon_that_hangs_is_waited_for_once(struct kunit *test)
 {
 	unsigned long start = jiffies;
@@ -85,7 +91,7 @@ static void a_registration_is_waited_for_once(struct kunit *test)
 	iw_let_go();
 	it.id = NULL;
 
-	/* It does know us, after all. */
+	/* A late response: the daemon has registered the client after all. */
 	KUNIT_EXPECT_EQ(test, pmd_answer(RDMA_NL_IWPM_REG_PID), 0);
 	KUNIT_EXPECT_LT(test, pm_connect_time(), 1000u);
 	KUNIT_EXPECT_TRUE(test, it.id->mapped);
@@ -126,7 +132,7 @@ static void a_version_that_we_do_not_speak_is_not_used(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pmd.log, "R");
 }
 
-/* Waiting is nobody's but the asker's. */
+/* Requests wait for their responses in parallel. */
 static void questions_wait_side_by_side(struct kunit *test)
 {
 	struct iw_cm_id *ids[20];
@@ -153,7 +159,10 @@ static void questions_wait_side_by_side(struct kunit *test)
 	it.held = NULL;
 }
 
-/* Destroying does not wait for it either; it is given up after a while. */
+/*
+ * Destruction does not wait for a daemon that reads nothing; messages to it are dropped
+ * after a while.
+ */
 static void a_daemon_that_reads_nothing_is_given_up(struct kunit *test)
 {
 	struct iw_cm_id *ids[IW_MANY];
@@ -174,7 +183,7 @@ static void a_daemon_that_reads_nothing_is_given_up(struct kunit *test)
 	msleep(12 * MSEC_PER_SEC);
 	WRITE_ONCE(pmd.paused, false);
 	iw_quiesce();
-	/* The rest of it was dropped. */
+	/* The other messages were dropped. */
 	KUNIT_EXPECT_GT(test, pmd.holds, 0);
 	pmd.holds = 0;
 	pm_clear_log();
@@ -183,7 +192,7 @@ static void a_daemon_that_reads_nothing_is_given_up(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pmd.log, "RA");
 }
 
-/* ---- who may answer ---- */
+/* ---- who may respond ---- */
 static void none_but_administrators_answer(struct kunit *test)
 {
 	struct cred *cred;
@@ -245,7 +254,7 @@ static void hello_finds_a_version(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pmd_ask_mapinfo(4), 0);
 	KUNIT_EXPECT_TRUE(test, pmd_hears("HHN"));
 	KUNIT_EXPECT_EQ(test, pmd_ask_mapinfo(5), -EPROTONOSUPPORT);
-	/* Known, but it does not know us. */
+	/* The daemon is known, but the client is not yet registered with it. */
 	KUNIT_EXPECT_LT(test, pm_connect_time(), 1000u);
 	KUNIT_EXPECT_STREQ(test, pmd.log, "HHNRQ");
 }
@@ -282,12 +291,15 @@ static void a_new_daemon_is_told_the_mappings(struct kunit *test)
 	iw_destroy_cm_id(it.listener);
 	it.listener = NULL;
 	KUNIT_EXPECT_TRUE(test, pmd_hears("HIINXX"));
-	/* It knows no client of ours. */
+	/* The client is not registered with the new daemon. */
 	KUNIT_EXPECT_EQ(test, iw_listen_on(0), 0);
 	KUNIT_EXPECT_TRUE(test, pmd_hears("HIINXXRA"));
 }
 
-/* Asked for twice, told once: given back once, by whoever is the last. */
+/*
+ * A port that was mapped for two ids is reported to the new daemon once, and removed
+ * once, with the last id.
+ */
 static void a_new_daemon_counts_anew(struct kunit *test)
 {
 	struct iw_cm_id *second = iw_id();
@@ -334,7 +346,7 @@ static void a_connect_does_not_wait_for_the_dead(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, it.id->mapped);
 }
 
-/* Another socket's end is nothing to the daemon. */
+/* The end of another socket does not affect the daemon. */
 static void others_come_and_go(struct kunit *test)
 {
 	struct nl_daemon other;
@@ -347,7 +359,7 @@ static void others_come_and_go(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pmd.log, "RAQ");
 }
 
-/* ---- ids that go ---- */
+/* ---- ids that are destroyed ---- */
 static void an_id_goes_while_the_daemon_is_asked(struct kunit *test)
 {
 	struct iw_cm_id *cm_id = iw_id();

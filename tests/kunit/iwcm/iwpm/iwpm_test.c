@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The port mapper's exchanges: which port the provider is to use, which one the
- * consumer sees, and what becomes of answers that are none.
+ * The port mapper's exchanges: which port the provider uses, which one the consumer
+ * sees, and what becomes of malformed responses.
  */
 #include <linux/inet.h>
 #include <linux/workqueue.h>
@@ -43,7 +43,7 @@ struct pm_call *pm_call(struct kunit *test, struct iw_cm_id *cm_id)
 	return call;
 }
 
-/* In milliseconds */
+/* Connects it.id; returns the time that it took, in milliseconds. */
 unsigned int pm_connect_time(void)
 {
 	unsigned long start = jiffies;
@@ -65,7 +65,7 @@ int pm_init(struct kunit *test)
 	return pmd_up();
 }
 
-/* Each mapping was given back. */
+/* Expects that each mapping was removed. */
 void pm_exit(struct kunit *test)
 {
 	pmd.paused = false;
@@ -99,7 +99,9 @@ static void a_listener_is_mapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pm_port(&it.listener->local_addr), 1000);
 	KUNIT_EXPECT_EQ(test, pm_port(&it.listener->m_local_addr), 1000 + PMD_MAPS);
 
-	/* The daemon reads all that its buffers hold. */
+	/*
+	 * The names have the full length of the daemon's buffers, which it reads whole.
+	 */
 	KUNIT_EXPECT_STREQ(test, reg->names[0], "pmif0");
 	KUNIT_EXPECT_STREQ(test, reg->names[1], dev_name(&it.hca->ibdev.dev));
 	KUNIT_EXPECT_STREQ(test, reg->names[2], "iWarpPortMapperUser");
@@ -124,7 +126,7 @@ static void ports_at_connect(struct iw_cm_id *cm_id)
 		  pm_port(&cm_id->m_remote_addr) == 2000 + PMD_PEER_MAPS;
 }
 
-/* The provider reports what it knows, mapped ports; the consumer knows others. */
+/* The provider uses and reports mapped ports; the consumer sees the unmapped ones. */
 static void a_connection_is_mapped(struct kunit *test)
 {
 	it.during[FAKE_IW_CONNECT] = ports_at_connect;
@@ -137,7 +139,9 @@ static void a_connection_is_mapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pm_port(&it.last.remote_addr), 2000);
 }
 
-/* The daemon is registered with once, and asked in the order of the calls. */
+/*
+ * The client registers with the daemon once; requests follow in the order of the calls.
+ */
 static void an_id_that_connects_anew_is_mapped_anew(struct kunit *test)
 {
 	int i;
@@ -185,7 +189,7 @@ static void providers_of_the_hosts_ports_say_so(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pmd.log, "RAQ");
 }
 
-/* It would map a port that stands for itself: it cannot be told not to. */
+/* A daemon without flags would map a port that must not be mapped: it gets no request. */
 static void a_daemon_without_flags_is_spared_them(struct kunit *test)
 {
 	pmd.version = 3;
@@ -253,10 +257,10 @@ static void a_request_shows_the_ports_of_before_the_mapping(struct kunit *test)
 	request_from(test, 1000, 2001);		/* a peer that does not map */
 	KUNIT_EXPECT_EQ(test, pmd_remote_info("192.0.2.2", 2001, "192.0.2.2", 4321), 0);
 	request_from(test, 1000, 4321);
-	/* Told again, after a mapped port was used again */
+	/* The daemon reports the port again, after it was used for another mapping. */
 	KUNIT_EXPECT_EQ(test, pmd_remote_info("192.0.2.2", 2001, "192.0.2.2", 4322), 0);
 	request_from(test, 1000, 4322);
-	/* Of another peer */
+	/* This is of another peer. */
 	KUNIT_EXPECT_EQ(test, pmd_remote_info("192.0.2.3", 2001, "192.0.2.3", 4323), 0);
 	request_from(test, 1000, 4322);
 	KUNIT_ASSERT_EQ(test, iw_accept_id(it.id), 0);
@@ -269,7 +273,7 @@ static void a_request_shows_where_it_came_in(struct kunit *test)
 	((struct sockaddr_in *)&it.listener->local_addr)->sin_addr.s_addr = 0;
 	KUNIT_ASSERT_EQ(test, iw_cm_listen(it.listener, 0), 0);
 	KUNIT_ASSERT_TRUE(test, it.listener->mapped);
-	/* What cases before have told is known, for a minute. */
+	/* The daemon's reports in earlier cases are remembered for a minute. */
 	KUNIT_EXPECT_EQ(test, pmd_remote_info("192.0.2.2", 2001, "192.0.2.2", 2001), 0);
 	request_from(test, 1000, 2001);
 	KUNIT_EXPECT_EQ(test, ((struct sockaddr_in *)&it.last.local_addr)->sin_addr.s_addr,
@@ -437,7 +441,7 @@ static const struct {
 	{ spoil_op, -EINVAL },
 };
 
-/* The daemon may hold a mapping then: it is told to drop it. */
+/* The daemon may hold a mapping after a malformed response: it is told to remove it. */
 static void nonsense_leaves_it_unmapped(struct kunit *test)
 {
 	int i;
@@ -518,7 +522,7 @@ static int connect_and_stop(struct kunit *test)
 	return ret;
 }
 
-/* Memory that is wanting leaves a port unmapped, or mapped for too long. */
+/* Without memory a port stays unmapped, or mapped for too long. */
 static void without_memory_it_works_unmapped(struct kunit *test)
 {
 	ibex_each_allocation(test, listen_and_stop);

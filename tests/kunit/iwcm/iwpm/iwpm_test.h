@@ -5,7 +5,7 @@
 #include "iwcm/iwcm_test.h"
 #include "pm_daemon.h"
 
-/* iw_connect_id() while the test goes on */
+/* A call of iw_connect_id() that runs while the test goes on. */
 struct pm_call {
 	struct work_struct work;
 	struct completion done;

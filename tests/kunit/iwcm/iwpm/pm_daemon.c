@@ -18,7 +18,7 @@ static const char pmd_letters[PMD_OPS] = {
 	[RDMA_NL_IWPM_HELLO] = 'H',
 };
 
-/* ---- what it sends ---- */
+/* ---- what the daemon sends ---- */
 struct sk_buff *pmd_new(u8 op)
 {
 	struct sk_buff *skb = nlmsg_new(1024, GFP_KERNEL | __GFP_NOFAIL);
@@ -33,7 +33,7 @@ static void pmd_put_ss(struct sk_buff *skb, int type,
 	struct sockaddr_storage copy = *ss;
 	struct sockaddr_in *in = (struct sockaddr_in *)&copy;
 
-	/* Where an IPv6 address has its port, too. */
+	/* An IPv6 address has its port at the same place. */
 	in->sin_port = htons(ntohs(in->sin_port) + shift);
 	nla_put(skb, type, sizeof(copy), &copy);
 }
@@ -119,7 +119,7 @@ static void pmd_respond(u8 op)
 		nld_send(&pmd.nl, pmd_reply(op), 0);
 }
 
-/* ---- what it hears ---- */
+/* ---- what the daemon receives ---- */
 static void pmd_note_attr(struct pmd_heard *heard, u8 op, const struct nlattr *nla)
 {
 	int type = nla_type(nla), len = nla_len(nla);

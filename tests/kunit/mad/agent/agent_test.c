@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Registration: what is refused, what conflicts, what is left behind. */
+/* Registration: what is refused, what conflicts, what failures leave behind. */
 #include "faults.h"
 #include "mad/mad_test.h"
 #include "wait.h"
@@ -55,7 +55,7 @@ static void one_agent_a_method(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(first));
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(agent_of(TEST_CLASS, 1,
 						       IB_MGMT_METHOD_GET, 0)), -EBUSY);
-	/* Another method, version or class is free. */
+	/* Another method, version or class does not conflict. */
 	other[0] = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_SET, 0);
 	other[1] = agent_of(TEST_CLASS, 2, IB_MGMT_METHOD_GET, 0);
 	other[2] = agent_of(TEST_CLASS + 1, 1, IB_MGMT_METHOD_GET, 0);
@@ -87,7 +87,9 @@ static void vendors_are_told_apart_by_oui(struct kunit *test)
 		ib_unregister_mad_agent(two);
 }
 
-/* A conflict in the last of several methods leaves the others free, and no class. */
+/*
+ * A conflict in the last of several methods registers neither the others nor the class.
+ */
 static void a_conflict_takes_nothing(struct kunit *test)
 {
 	struct ib_mad_reg_req req = {
@@ -118,7 +120,7 @@ static void a_conflict_takes_nothing(struct kunit *test)
 struct bad_registration {
 	u32 port;
 	enum ib_qp_type qp_type;
-	u8 mgmt_class;		/* 0: no request */
+	u8 mgmt_class;		/* 0: without an ib_mad_reg_req */
 	u8 rmpp_version;
 	bool sends, receives;
 	u32 flags;
@@ -177,7 +179,7 @@ static void agents_have_their_own_tids(struct kunit *test)
 	ib_unregister_mad_agent(two);
 }
 
-/* A response with the TID of whose number is @id, to nothing. */
+/* A response whose TID has the agent number @id, and to which there is no request. */
 static void respond(u32 id, u8 mgmt_class)
 {
 	struct fake_hca_packet like = { .src_qpn = 1, .slid = 0x700 };
@@ -201,7 +203,7 @@ static void expect_unmatched(struct kunit *test, struct ib_mad_agent *agent, int
 					    1000));
 }
 
-/* A dead agent's number leads nowhere, and then to another agent. */
+/* The number of an unregistered agent finds no agent, until another agent gets it. */
 static void a_number_that_is_used_again(struct kunit *test)
 {
 	struct ib_mad_agent *one = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_GET, 0);
@@ -223,7 +225,7 @@ static void a_number_that_is_used_again(struct kunit *test)
 	ib_unregister_mad_agent(two);
 }
 
-/* They leave the top byte alone, and begin anew. */
+/* Numbers do not use the top byte of hi_tid; after the last they begin again. */
 static void numbers_that_have_run_out(struct kunit *test)
 {
 	struct ib_mad_agent *last, *next;
@@ -242,7 +244,10 @@ static void numbers_that_have_run_out(struct kunit *test)
 	ib_unregister_mad_agent(last);
 }
 
-/* It asks nothing; segments of responses are not for it, though it does RMPP itself. */
+/*
+ * An agent with a send handler only expects no responses, and gets no
+ * segments of them, even if it does RMPP itself.
+ */
 static void an_agent_that_only_sends(struct kunit *test)
 {
 	struct ib_mad_agent *agent;
@@ -272,8 +277,8 @@ static void registration_survives_each_failed_allocation(struct kunit *test)
 }
 
 /*
- * Allocations in bringing a device up: the first ones, and of the rest, many alike,
- * a sample.
+ * Allocations while a device is registered: the first ones, and a
+ * sample of the others, many of which are alike.
  */
 static void a_device_survives_failed_allocations(struct kunit *test)
 {
@@ -333,7 +338,7 @@ static void a_device_survives_a_refusing_provider(struct kunit *test)
 	}
 }
 
-/* Its client forgot the agent: the device goes, the agent's memory stays. */
+/* The client did not unregister: the device is removed, the agent's memory stays. */
 static void an_agent_left_behind(struct kunit *test)
 {
 	struct ib_mad_agent *agent = agent_of(TEST_CLASS, 1, IB_MGMT_METHOD_GET, 0);
@@ -356,7 +361,7 @@ static void register_late(struct fake_hca *at, struct ib_qp *qp, enum ib_qp_stat
 		ib_unregister_mad_agent(agent);
 }
 
-/* Once its agents have been ended, none is added. */
+/* Once the agents of a port have been ended, none can be added. */
 static void an_agent_for_a_port_that_goes(struct kunit *test)
 {
 	late_error = 0;

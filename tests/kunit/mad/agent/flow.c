@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the suites of flow control share: requests that are followed by number. */
+/* Shared by the flow control suites: requests that are identified by numbers. */
 #include "flow.h"
 
 struct flow_record flow;
@@ -17,7 +17,7 @@ static void note(char *log, size_t size, unsigned int number)
 		log[len] = 'a' + number;
 }
 
-/* Which request has @hdr; one that is not numbered has a large number. */
+/* The number of the request with @hdr; a large one if it is not numbered. */
 static unsigned int number_of(const struct ib_mad_hdr *hdr)
 {
 	return (u32)be64_to_cpu(hdr->tid) - flow.first;

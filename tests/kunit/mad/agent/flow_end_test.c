@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Flow control: references at each step, and what becomes of requests that are held
- * when the agent, the QP or memory goes.
+ * Flow control: references at each step, and what happens to held requests when
+ * the agent or the QP is removed, or memory runs out.
  */
 #include "faults.h"
 #include "flow.h"
@@ -36,10 +36,10 @@ static void references_of_a_held_send(struct kunit *test)
 	ibmad_request_window = 1;
 	flow.pair.drop_requests = -1;
 	flow.pair.asker.hca->hold_send_completions = true;
-	/* The registration's; the work request's and the response's. */
+	/* References of the registration, of the work request, and of the response. */
 	first = flow_post(test, LONG_MS, 0);
 	KUNIT_EXPECT_EQ(test, flow_refs(), 3u);
-	/* The response's alone; of the send, the owner's and the timer's. */
+	/* Only the response's; on the send those of the owner and the timer. */
 	held = flow_post(test, LONG_MS, 0);
 	KUNIT_EXPECT_EQ(test, to_send(held)->state, IBMAD_HELD);
 	KUNIT_EXPECT_EQ(test, flow_refs(), 4u);
@@ -47,7 +47,7 @@ static void references_of_a_held_send(struct kunit *test)
 	fake_hca_release_completions(flow.pair.asker.hca);
 	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, flow_refs(), 3u);
-	/* The first one's is gone, the second one has a work request now. */
+	/* The first request has ended, so the second one has a work request now. */
 	flow.pair.asker.hca->hold_send_completions = true;
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(first, 0), 0);
 	KUNIT_EXPECT_EQ(test, to_send(held)->state, IBMAD_SENDING);
@@ -63,7 +63,7 @@ static void references_of_a_held_send(struct kunit *test)
 	flow_expect_all_done(test);
 }
 
-/* Those that are held are not started first, only to be cancelled. */
+/* Held requests are cancelled without being started first. */
 static void deregister_with_thousands_held(struct kunit *test)
 {
 	flow.pair.drop_requests = -1;
@@ -95,7 +95,7 @@ static void deregister_with_lost_completions(struct kunit *test)
 	flow_expect_all_done(test);
 }
 
-/* A reset hands back what the QP has, those that took its place in time too. */
+/* A reset hands back the requests on the QP, also those that just took others' place. */
 static void a_reset_goes_on_with_those_held(struct kunit *test)
 {
 	struct mad_side *asker = &flow.pair.asker;
@@ -118,7 +118,7 @@ static void a_reset_goes_on_with_those_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_refs(), 1u);
 }
 
-/* Each fails as it is started, however many there are. */
+/* Each of the held requests fails when it is started, however many there are. */
 static void a_lost_qp_fails_all_that_are_held(struct kunit *test)
 {
 	flow.pair.asker.hca->hold_send_completions = true;
@@ -132,12 +132,12 @@ static void a_lost_qp_fails_all_that_are_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&flow.pair.wire_requests), 2);
 	flow_expect_all_done(test);
 	KUNIT_EXPECT_EQ(test, flow_refs(), 1u);
-	/* Nothing has credit, nothing is held: the error is the post's own. */
+	/* No credit is used and nothing is held, so the post itself fails. */
 	KUNIT_EXPECT_EQ(test, mad_post(&flow.pair.asker, LONG_MS, 0), -ENODEV);
 	KUNIT_EXPECT_EQ(test, flow_refs(), 1u);
 }
 
-/* A flow that was not used last stays while what it holds is failing. */
+/* The flow that was not used last stays while its held requests fail. */
 static void a_lost_qp_under_two_flows(struct kunit *test)
 {
 	struct ib_ah *other = flow_ah(flow.pair.server.hca->port[1].lid + 1);
@@ -180,7 +180,7 @@ static void a_start_that_fails_lets_the_next_one_go(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, flow.wire, "ac");
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_WAITING), 1);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 2);
-	/* The registration's and one of each. */
+	/* References of the registration and of each of the three requests. */
 	KUNIT_EXPECT_EQ(test, flow_refs(), 4u);
 	flow_unregister();
 	flow_expect_all_done(test);
@@ -201,7 +201,10 @@ static void a_refused_post_keeps_no_credit(struct kunit *test)
 	flow_expect_all_done(test);
 }
 
-/* An error of its work request, and one cancelled on the QP: once over, once given back. */
+/*
+ * A work request with an error, and a send cancelled on the QP: each
+ * completes once and gives its credit back once.
+ */
 static void a_failed_send_gives_its_credit_back(struct kunit *test)
 {
 	struct ib_mad_send_buf *first;
@@ -242,7 +245,7 @@ static void without_memory_it_goes_without_credit(struct kunit *test)
 	current->fail_nth = 0;
 	KUNIT_ASSERT_EQ(test, i, 0);
 	KUNIT_EXPECT_EQ(test, flow_known(), 0);
-	/* Two with credit are out besides. */
+	/* Two with credit are sent in addition. */
 	flow_post_many(test, 3, 2000, 0);
 	mad_quiesce(&flow.pair);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_WAITING), 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Flow control: how many requests are out, which is next, how long one is held. */
+/* Flow control: how many requests are sent, which is next, how long one is held. */
 #include "flow.h"
 
 #define NOBODY	0x7777	/* no adapter has this LID */
@@ -71,7 +71,7 @@ static void a_dead_peer_holds_up_no_other(struct kunit *test)
 	rdma_destroy_ah(dead, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
-/* A destination is known while requests are out to it, and the last one longer. */
+/* A destination is known while it has outstanding requests; the last used one stays. */
 static void destinations_come_and_go(struct kunit *test)
 {
 	struct ib_ah *ah[20];
@@ -87,7 +87,7 @@ static void destinations_come_and_go(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), ARRAY_SIZE(ah));
 	flow_expect_all_done(test);
 	KUNIT_EXPECT_EQ(test, flow_known(), 1);
-	/* One after the other, each takes the place of the one before. */
+	/* Used one after the other, each destination replaces the one before. */
 	for (i = 0; i < ARRAY_SIZE(ah); i++) {
 		flow_post_to(test, ah[i], 100, 0);
 		flow_expect_all_done(test);
@@ -97,7 +97,7 @@ static void destinations_come_and_go(struct kunit *test)
 		rdma_destroy_ah(ah[i], RDMA_DESTROY_AH_SLEEPABLE);
 }
 
-/* As userspace does, which has a handle made for each of its requests. */
+/* As for userspace, where each request has an address handle of its own. */
 static void handles_to_one_destination_share_its_window(struct kunit *test)
 {
 	u16 lid = flow.pair.server.hca->port[1].lid;
@@ -166,7 +166,7 @@ static void modify_what_is_held(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mad_wait(&flow.pair.asker.sent, 1));
 	KUNIT_EXPECT_EQ(test, flow.pair.asker.status, IB_WC_RESP_TIMEOUT_ERR);
 	mad_expect_ms(test, start, flow.pair.asker.completed, 600);
-	/* What was changed holds once it has gone, too. */
+	/* A changed timeout still applies after the request has been sent. */
 	held = flow_post(test, LONG_MS, 0);
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(held, 2000), 0);
 	start = jiffies;
@@ -219,7 +219,7 @@ static void the_longest_times_do_not_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 2);
 }
 
-/* The time to wait for a response starts when the request goes. */
+/* The timeout for the response starts when the request is sent. */
 static void being_held_takes_no_time_from_the_wait(struct kunit *test)
 {
 	unsigned long start = jiffies;
@@ -247,7 +247,7 @@ static void retries_keep_their_credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_count(IBMAD_TIMEOUTS), 1);
 }
 
-/* What does not wait for a response, answers one, or is the CM's. */
+/* Sends without a timeout, responses, and MADs of the CM are not held. */
 static const struct {
 	u8 mgmt_class, method;
 	u32 timeout_ms;
@@ -282,7 +282,7 @@ static void only_requests_are_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 1);
 }
 
-/* A transfer has a window of its own. */
+/* An RMPP transfer has a window of its own. */
 static void transfers_are_not_held(struct kunit *test)
 {
 	struct ib_mad_reg_req req = {
@@ -329,7 +329,7 @@ static void without_a_window_nothing_is_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow_known(), 0);
 }
 
-/* A new window counts for what is posted, and for what is held when credit is free. */
+/* A new window applies to new posts, and to held requests when credit is given back. */
 static void the_window_changes_while_some_are_held(struct kunit *test)
 {
 	struct ib_mad_send_buf *buf[20];
@@ -356,7 +356,7 @@ static void the_window_changes_while_some_are_held(struct kunit *test)
 	flow_expect_all_done(test);
 }
 
-/* The server answers what it was not asked yet. */
+/* The server responds to a request that has not been sent yet. */
 static void a_response_to_what_is_held_is_not_taken(struct kunit *test)
 {
 	struct ib_mad_send_buf *held, *answer;

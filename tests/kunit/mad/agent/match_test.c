@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Whose answer it is: TID, class and sender; the counters that say what became of it. */
+/* Matching responses by TID, class and sender, and the counters of the outcome. */
 #include <linux/fs.h>
 #include "mad/mad_test.h"
 
 static struct mad_pair pair;
 
-/* What has a GRH is for each case to say, whatever the provider demands. */
+/* Each case decides what has a GRH, even if the provider requires one. */
 static int match_test_init(struct kunit *test)
 {
 	struct fake_hca_quirks quirks = *fake_hca_quirks_default();
@@ -22,7 +22,7 @@ static void match_test_exit(struct kunit *test)
 	mad_pair_exit(&pair);
 }
 
-/* An answer from @slid; with @gid, with a GRH from there. */
+/* Injects a response from @slid; if @gid is set, with a GRH from there. */
 static void answer_at(struct mad_side *at, u16 slid, const union ib_gid *gid,
 		      u8 mgmt_class, __be64 tid)
 {
@@ -48,7 +48,7 @@ static void answer_from(u16 slid, const union ib_gid *gid, u8 mgmt_class, __be64
 	answer_at(&pair.asker, slid, gid, mgmt_class, tid);
 }
 
-/* Posts a request through @ah and answers its TID. */
+/* Posts a request through @ah and returns its TID. */
 static __be64 ask(struct kunit *test, struct ib_ah *ah)
 {
 	struct ib_mad_send_buf *buf = mad_request(&pair.asker, 10000, 0);
@@ -83,7 +83,7 @@ static void an_answer_comes_from_where_the_request_went(struct kunit *test)
 	expect_answered(test, 1);
 }
 
-/* A port of many LIDs may answer from the first of them, whichever was asked. */
+/* A port with several LIDs may respond from its base LID to a request for any of them. */
 static void an_answer_from_the_base_lid(struct kunit *test)
 {
 	static const u16 bases[] = { 0x10c5, 0x10c4, 0x10c0, 0x1080 };
@@ -112,7 +112,7 @@ static void an_answer_from_the_base_lid(struct kunit *test)
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
-/* 0 is no port's LID, though the bits that a low one has may all be its LMC's. */
+/* No port has LID 0, though a low LID may differ from it in LMC bits only. */
 static void an_answer_without_a_lid(struct kunit *test)
 {
 	struct rdma_ah_attr attr = {
@@ -132,7 +132,7 @@ static void an_answer_without_a_lid(struct kunit *test)
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
-/* An agent hears by its own port alone, whatever TID another's hears of. */
+/* An agent receives from its own port only, even MADs with its TID. */
 static void an_answer_at_another_port(struct kunit *test)
 {
 	u16 lid = pair.server.hca->port[1].lid;
@@ -145,7 +145,7 @@ static void an_answer_at_another_port(struct kunit *test)
 	expect_answered(test, 1);
 }
 
-/* With a GRH it is the GID that counts, and there has to be one. */
+/* If the request had a GRH, the response must have one, and its GID must match. */
 static void an_answer_to_a_request_with_a_grh(struct kunit *test)
 {
 	const union ib_gid *gid = &pair.server.hca->port[1].gids[0];
@@ -171,7 +171,7 @@ static void an_answer_to_a_request_with_a_grh(struct kunit *test)
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
-/* The SA's well-known GUID is nobody's: who is asked there answers by a GID of its own. */
+/* No port has the SA's well-known GUID: a port that is asked there has another GID. */
 static void an_answer_of_whoever_has_the_well_known_guid(struct kunit *test)
 {
 	const union ib_gid *gid = &pair.server.hca->port[1].gids[0];
@@ -196,7 +196,7 @@ static void an_answer_of_whoever_has_the_well_known_guid(struct kunit *test)
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
-/* A QP0 and a QP1 come up though the default P_Key is nowhere. */
+/* QP0 and QP1 come up even if the P_Key table lacks the default P_Key. */
 static void a_port_without_the_default_pkey(struct kunit *test)
 {
 	const struct fake_hca_params params = {

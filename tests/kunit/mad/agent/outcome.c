@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What becomes of MADs: agents of all kinds, and the counters. */
+/* The outcome of received MADs: agents of all kinds, and the counters. */
 #include "outcome.h"
 
 const struct outcome_kind outcome_kinds[OUTCOME_AGENTS] = {
@@ -16,7 +16,7 @@ const u8 outcome_methods[] = {
 	IB_MGMT_METHOD_TRAP, IB_MGMT_METHOD_REPORT,
 };
 
-/* Of each MAD received one of these says what became of it. */
+/* The counters of the outcomes; each valid MAD received is counted by one of them. */
 static const enum ibmad_counter outcomes[] = {
 	IBMAD_RECV_DELIVERED, IBMAD_RECV_UNMATCHED, IBMAD_RECV_NO_AGENT,
 	IBMAD_RECV_OVERFLOW, IBMAD_RECV_SMI_DROPPED, IBMAD_RECV_FORWARDED,
@@ -30,7 +30,7 @@ struct ib_ah *outcome_paths[OUTCOME_AGENTS];
 struct outcome_seen outcome_seen;
 atomic_t outcome_sent, outcome_single, outcome_whole;
 
-static struct fake_hca *far;		/* has the LID, but nobody at home */
+static struct fake_hca *far;		/* has the LID, but no agent */
 
 static void test_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
@@ -60,7 +60,7 @@ static enum fake_hca_verdict test_verdict(struct fake_hca *from,
 	return FAKE_DROP;
 }
 
-/* Performance management is the adapter's own. */
+/* The adapter responds to performance management itself. */
 static int test_process_mad(struct fake_hca *at, u32 port, const struct ib_wc *wc,
 			    const struct ib_mad *in, struct ib_mad *out,
 			    size_t *out_len)

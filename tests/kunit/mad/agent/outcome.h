@@ -3,8 +3,8 @@
 #define IBEX_MAD_OUTCOME_H
 
 /*
- * An adapter with agents of all kinds, and what became of each MAD that the test
- * puts on its wire.  What leaves it is noted and goes nowhere.
+ * An adapter with agents of all kinds, and the outcome of each MAD that the test
+ * injects.  What the adapter sends is noted and dropped.
  */
 #include "mad/mad_test.h"
 
@@ -25,7 +25,7 @@ union outcome_mad {
 	u8 raw[IB_MGMT_MAD_SIZE];
 };
 
-/* The last requests that left the adapter. */
+/* The last requests that the adapter sent. */
 struct outcome_seen {
 	union outcome_mad mad[16];
 	unsigned int n;
@@ -43,14 +43,14 @@ extern atomic_t outcome_single, outcome_whole;	/* MADs and transfers delivered *
 int outcome_up(bool opa);
 void outcome_down(void);
 u64 outcome_counter(enum ibmad_counter which);
-/* The sum of all those that say what became of a MAD. */
+/* The sum of all counters of outcomes. */
 u64 outcome_sum(void);
 void outcome_print(struct kunit *test);
-/* Waits until all that the adapter has delivered has been dealt with. */
+/* Waits until all that the adapter has delivered has been processed. */
 bool outcome_quiesce(void);
 bool outcome_is_smp(u8 mgmt_class);
 u32 outcome_qpn(unsigned int agent);
-/* A request for that agent; a segment of a transfer to it. */
+/* A request to that agent; a segment of a transfer to it. */
 void outcome_request(union outcome_mad *mad, unsigned int agent);
 void outcome_segment(union outcome_mad *mad, unsigned int agent, u32 seg, u8 flags);
 void outcome_inject(const union outcome_mad *mad, u32 dst_qpn, u32 src_qpn, u32 len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* One send under observation, and the steps that all scenarios share. */
+/* One send under observation, and the steps that the scenarios share. */
 #include <linux/kthread.h>
 #include "refs.h"
 #include "wait.h"
@@ -12,7 +12,7 @@ struct refs_world refs;
 static void refs_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
 	refs.status = wc->status;
-	/* The last that a client does before its device goes. */
+	/* The last thing that a client does before its device is removed. */
 	if (refs.removed) {
 		rdma_destroy_ah(refs.ah, RDMA_DESTROY_AH_SLEEPABLE);
 		refs.ah = NULL;
@@ -102,7 +102,7 @@ struct ibmad_send_slot *refs_slot(void)
 	return NULL;
 }
 
-/* ---- what is seen ---- */
+/* ---- observation ---- */
 
 static unsigned int count_list(const struct list_head *list,
 			       const struct list_head *but, bool *found)
@@ -138,7 +138,10 @@ static unsigned int count_slots(const struct ibmad_qp *mqp,
 	return n;
 }
 
-/* Where on the port's lists the send is, and how many others, some on the QP. */
+/*
+ * The list of the port that the send is on, and the number of
+ * other sends, also of those on the QP.
+ */
 static enum refs_place refs_place(unsigned int *others, unsigned int *others_on_qp)
 {
 	struct ibmad_send *send = refs.buf ? to_send(refs.buf) : NULL;
@@ -175,12 +178,14 @@ static void expect_send(struct kunit *test, const struct refs_step *step, int n)
 	KUNIT_EXPECT_EQ_MSG(test, refcount_read(&send->refs), step->send, "step %d", n);
 	KUNIT_EXPECT_EQ_MSG(test, (enum ibmad_send_state)send->state, step->state,
 			    "step %d", n);
-	/* On its agent's list from post to completion, on the port's as it says. */
+	/*
+	 * The send is on its agent's list until completion, on the port's as @step says.
+	 */
 	KUNIT_EXPECT_EQ_MSG(test, refs_listed(), step->state != IBMAD_IDLE,
 			    "step %d", n);
 	KUNIT_EXPECT_EQ_MSG(test, send->place == IBMAD_IN_LANE, step->place == IN_LANE,
 			    "step %d", n);
-	/* Its timer runs when it waits for the peer, and holds a reference then. */
+	/* The timer runs, and holds a reference, while the send waits for the peer. */
 	if (step->state == IBMAD_WAITING)
 		KUNIT_EXPECT_TRUE_MSG(test, timer_pending(&send->timer), "step %d", n);
 	if (step->state == IBMAD_IDLE)
@@ -313,7 +318,7 @@ void failed(struct kunit *test)
 						       IB_WC_LOC_QP_OP_ERR));
 }
 
-/* As if another's work request before it had failed. */
+/* As if a work request before it, of another send, had failed. */
 void flushed(struct kunit *test)
 {
 	fake_hca_qp_error(refs.hca->special[1][1], IB_QPS_SQE);
@@ -338,7 +343,7 @@ void queue_held(struct kunit *test)
 	spin_unlock_irq(&mqp->send_lock);
 }
 
-/* A receive in error has the QP looked at, which finds it well. */
+/* A receive in error starts a recovery, which finds the QP in order and opens it. */
 void queue_opened(struct kunit *test)
 {
 	struct fake_hca_packet like = { .src_qpn = 1, .slid = FAR_LID };
@@ -347,13 +352,13 @@ void queue_opened(struct kunit *test)
 	fake_hca_inject(refs.hca, 1, &like, too_long, sizeof(too_long));
 }
 
-/* Its retries and its segments are sent again, or it is given up. */
+/* The send or its segments are sent again, or it fails. */
 void timed_out(struct kunit *test)
 {
 	struct ibmad_send *send = to_send(refs.buf);
 
 	KUNIT_ASSERT_TRUE(test, timer_pending(&send->timer));
-	/* Of ten seconds at most, and late by an eighth. */
+	/* The timeout is ten seconds at most, and may be an eighth late. */
 	KUNIT_EXPECT_TRUE(test, wait_within(!timer_pending(&send->timer), 12000));
 }
 
@@ -375,7 +380,7 @@ static int deregister_thread(void *arg)
 	return 0;
 }
 
-/* Without a send nothing holds it up, and its memory goes. */
+/* Without a send deregistration does not wait, and the agent's memory is freed. */
 void deregister(struct kunit *test)
 {
 	struct task_struct *thread = kthread_create(deregister_thread, NULL, "refs");
@@ -392,7 +397,7 @@ void still_deregistering(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, completion_done(&refs.returned));
 }
 
-/* Within the time that a destroy is bounded by. */
+/* Deregistration returns within its bound. */
 void deregistered(struct kunit *test)
 {
 	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&refs.returned,
@@ -401,7 +406,7 @@ void deregistered(struct kunit *test)
 	refs.thread = NULL;
 	refs.agent = NULL;
 	if (refs.buf) {
-		/* Nothing of what is but memory now is yet to run. */
+		/* No work of the agent is pending, though its memory remains. */
 		KUNIT_EXPECT_FALSE(test, delayed_work_pending(&refs.memory->rmpp.reap));
 		return;
 	}
@@ -409,7 +414,7 @@ void deregistered(struct kunit *test)
 	refs.port_refs--;
 }
 
-/* Under an agent that its client should have deregistered. */
+/* The client did not deregister its agent before. */
 void adapter_removed(struct kunit *test)
 {
 	refs.removed = true;
@@ -418,9 +423,9 @@ void adapter_removed(struct kunit *test)
 		refs.ah = NULL;
 	}
 	fake_hca_destroy(refs.hca);
-	/* Nothing of its QP is yet to run. */
+	/* No work of the QP is pending. */
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&refs.port->qp[1].stall_work));
-	/* The agent's and the test's. */
+	/* References of the agent and of the test. */
 	refs.port_refs = 2;
 }
 

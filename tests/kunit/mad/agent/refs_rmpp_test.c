@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * References at each step of an RMPP transfer, which takes several for one send: on
- * the agent as a work request of its own, as one that waits for the peer, and for
- * each segment on the port; on the send for its timer and for each such segment.
+ * References at each step of an RMPP transfer, which takes several for one send: on the
+ * agent one as a work request, one while it waits for the peer, and one for each segment
+ * on the port; on the send one for its timer and one for each such segment.
  */
 #include "faults.h"
 #include "refs.h"
@@ -112,7 +112,7 @@ static void all_lost(struct kunit *test)
 	refs.hca->lose_completions = true;
 }
 
-/* Beyond repair. */
+/* Breaks the QP so that recovery fails. */
 static void qp_lost(struct kunit *test)
 {
 	mad_refuse_init(refs.hca);
@@ -131,7 +131,7 @@ static void refused_for_good(struct kunit *test)
 static void a_transfer_and_its_acks(struct kunit *test)
 {
 	static const struct refs_step steps[] = {
-		/* Registration, transfer, ACKs, segment 1. */
+		/* References of registration, transfer, ACKs, and segment 1. */
 		{ begun_three,	 4, 3, 2, IBMAD_SENDING, NOWHERE, 1 },
 		{ completed,	 3, 2, 2, IBMAD_SENDING },
 		{ acked_1,	 5, 4, 3, IBMAD_SENDING, NOWHERE, 2 },
@@ -146,7 +146,7 @@ static void a_transfer_and_its_acks(struct kunit *test)
 	refs_run(test, steps);
 }
 
-/* It is not over before its segments are: they use its address handle. */
+/* A transfer ends after its segments, which use its address handle. */
 static void the_last_ack_comes_early(struct kunit *test)
 {
 	static const struct refs_step steps[] = {
@@ -179,7 +179,7 @@ static void the_peer_ends_it(struct kunit *test)
 		{ send_freed,	 1, 1, 0, 0, NOWHERE, 0, 2, ABORTED },
 		{}
 	};
-	/* An ACK that lies ends it too, with an ABORT of ours on the port. */
+	/* A false ACK ends it too; then the port has an ABORT that the agent sends. */
 	static const struct refs_step with_a_lie[] = {
 		{ begun_three,	 4, 3, 2, IBMAD_SENDING, NOWHERE, 1, 2, ABORTED },
 		{ completed,	 3, 2, 2, IBMAD_SENDING, NOWHERE, 0, 2, ABORTED },
@@ -213,7 +213,7 @@ static void cancelled_amid_it(struct kunit *test)
 		{ send_freed,	 1, 1, 0, 0, NOWHERE, 0, 2, FLUSHED },
 		{}
 	};
-	/* In a lane a segment is taken back. */
+	/* A segment in a lane is removed from it. */
 	static const struct refs_step in_lane[] = {
 		{ queue_held,	 1, 1, 0, 0, NOWHERE, 0, 2, FLUSHED },
 		{ begun_three,	 4, 3, 2, IBMAD_SENDING, NOWHERE, 1, 2, FLUSHED },
@@ -249,7 +249,7 @@ static void a_segment_is_flushed(struct kunit *test)
 		{ flushed,	 4, 3, 2, IBMAD_SENDING, NOWHERE, 1 },
 		{ completed,	 3, 2, 2, IBMAD_SENDING },
 		{ acked_1,	 5, 4, 3, IBMAD_SENDING, NOWHERE, 2 },
-		/* For good: no segment is left to wait for. */
+		/* The error is final: the transfer has no segment left to wait for. */
 		{ fatal,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 1, FLUSHED },
 		{}
 	};
@@ -288,7 +288,7 @@ static void nobody_acknowledges(struct kunit *test)
 	refs_run(test, steps);
 }
 
-/* The request is over with its last ACK, then it waits as any other does. */
+/* The sending of the request ends with its last ACK; then it waits like any other. */
 static void a_transfer_with_a_response(struct kunit *test)
 {
 	static const struct refs_step steps[] = {
@@ -297,7 +297,7 @@ static void a_transfer_with_a_response(struct kunit *test)
 		{ acked_1_of_2,	 4, 3, 2, IBMAD_SENDING, NOWHERE, 1 },
 		{ completed,	 3, 2, 2, IBMAD_SENDING },
 		{ acked_2,	 2, 2, 2, IBMAD_WAITING },
-		/* Our ACK of it holds the agent until it has left. */
+		/* The ACK of the response holds the agent until it was sent. */
 		{ answered,	 2, 3, 1, IBMAD_IDLE, NOWHERE, 1, 1 },
 		{ completed,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 1 },
 		{}
@@ -342,7 +342,7 @@ static void deregistered_amid_it(struct kunit *test)
 		{ begun_three,	 4, 3, 2, IBMAD_SENDING, NOWHERE, 1 },
 		{ completed,	 3, 2, 2, IBMAD_SENDING },
 		{ acked_1,	 5, 4, 3, IBMAD_SENDING, NOWHERE, 2 },
-		/* Left: the transfer's and two segments'. */
+		/* References of the transfer and of its two segments remain. */
 		{ deregister,	 3, 4, 3, IBMAD_CANCELLED, NOWHERE, 2 },
 		{ still_deregistering, 3, 4, 3, IBMAD_CANCELLED, NOWHERE, 2 },
 		{ completed,	 0, 1, 1, IBMAD_IDLE, NOWHERE, 0, 1, FLUSHED },
@@ -371,7 +371,7 @@ static void deregistered_amid_the_response(struct kunit *test)
 	int handles = atomic_read(&refs.hca->alive[FAKE_AH]);
 
 	refs_run(test, steps);
-	/* The address handle of the ACK went with it. */
+	/* The address handle of the ACK was destroyed. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&refs.hca->alive[FAKE_AH]), handles);
 }
 
@@ -416,7 +416,7 @@ static int transfer_once(struct kunit *test)
 	nth = current->fail_nth;
 	current->fail_nth = 0;
 	if (!ret) {
-		/* Without its segment it waits for the timer, which cancels well too. */
+		/* If its segment could not be posted it waits for its timer. */
 		cancelled(test);
 		while (fake_hca_complete_held(refs.hca->special[1][1], IB_WC_SUCCESS))
 			;

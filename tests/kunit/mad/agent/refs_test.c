@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * References at each step of a send: one on the agent for its work request, one for
- * the response it expects, one on the send for its armed timer.
+ * References at each step of a send: on the agent one for its work request and one for
+ * the response that it expects, on the send one for its armed timer.
  */
 #include "refs.h"
 #include "faults.h"
@@ -53,7 +53,7 @@ static void refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_post_send_mad(refs.buf, NULL), -ENOMEM);
 }
 
-/* Nor is the device asked what port a directed route leaves by: it is gone. */
+/* The removed device is not queried for the port of a directed route either. */
 static void refused_when_removed(struct kunit *test)
 {
 	struct ib_mad_hdr *hdr = refs.buf->mad;
@@ -89,7 +89,7 @@ static void noted(struct kunit *test)
 	last_cqe = &slot->cqe;
 }
 
-/* The completion of the work request noted, once more or though it was given up. */
+/* Completes the noted work request again, or after it was given up. */
 static void completed_again(struct kunit *test)
 {
 	struct ib_wc wc = {
@@ -129,7 +129,7 @@ static void a_response_after_completion(struct kunit *test)
 		{ asked,	 3, 2, 1, IBMAD_SENDING, ON_QP },
 		{ completed,	 2, 2, 2, IBMAD_WAITING, NOWHERE },
 		{ answered,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 1 },
-		/* The same once more is nobody's. */
+		/* The same response again matches nothing. */
 		{ asked_again,	 3, 2, 1, IBMAD_SENDING, ON_QP, 0, 1 },
 		{ completed,	 2, 2, 2, IBMAD_WAITING, NOWHERE, 0, 1 },
 		{ answered,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 2 },
@@ -193,7 +193,7 @@ static void a_response_meets_the_retry(struct kunit *test)
 		{ send_freed,	 1, 1, 0, 0, NOWHERE, 0, 1 },
 		{}
 	};
-	/* It need not be sent any more. */
+	/* It is removed from the lane. */
 	static const struct refs_step in_lane[] = {
 		{ asked,	 3, 2, 1, IBMAD_SENDING, ON_QP, 0, 1 },
 		{ completed,	 2, 2, 2, IBMAD_WAITING, NOWHERE, 0, 1 },
@@ -308,7 +308,7 @@ static void a_completion_in_error(struct kunit *test)
 	refs_run(test, steps);
 }
 
-/* Flushed through no fault of its own, it goes again; unless nobody needs it. */
+/* A flushed send is posted again, unless it was answered or cancelled. */
 static void flushed_by_anothers_error(struct kunit *test)
 {
 	static const struct refs_step redone[] = {
@@ -351,7 +351,7 @@ static void a_fatal_error(struct kunit *test)
 		{ fatal,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 2, FLUSHED },
 		{}
 	};
-	/* What is not queued is not concerned. */
+	/* A send that is not on the QP is not affected. */
 	static const struct refs_step waiting[] = {
 		{ asked_again,	 3, 2, 1, IBMAD_SENDING, ON_QP, 0, 2, FLUSHED },
 		{ completed,	 2, 2, 2, IBMAD_WAITING, NOWHERE, 0, 2, FLUSHED },
@@ -381,7 +381,7 @@ static void a_completion_that_comes_twice(struct kunit *test)
 	refs_run(test, steps);
 }
 
-/* Given up by a reset, and then it comes after all. */
+/* The work request is given up by a reset, and completes after that. */
 static void a_completion_that_comes_late(struct kunit *test)
 {
 	static const struct refs_step steps[] = {
@@ -434,7 +434,7 @@ static void deregistered_with_a_send_in_a_lane(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&refs.hca->sent), 0);
 }
 
-/* It returns when the work request has completed, and not before. */
+/* Deregistration returns only after the work request has completed. */
 static void deregistered_with_a_send_on_the_qp(struct kunit *test)
 {
 	static const struct refs_step steps[] = {
@@ -477,7 +477,7 @@ static void deregistered_when_waiting(struct kunit *test)
 	refs_run(test, steps);
 }
 
-/* The device goes, its client did not hear: the agent is memory, no more. */
+/* The device is removed without a deregistration: only the agent's memory stays. */
 static void removed_under_its_agent(struct kunit *test)
 {
 	static const struct refs_step waiting[] = {
@@ -526,7 +526,7 @@ static void removed_under_its_agent(struct kunit *test)
 	}
 }
 
-/* Whichever allocation fails, no reference is left. */
+/* No reference is left, whichever allocation fails. */
 static int ask_once(struct kunit *test)
 {
 	struct ib_mad_send_buf *buf = refs_mad(IB_MGMT_METHOD_GET, 0, 0);

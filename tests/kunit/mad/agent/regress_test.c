@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Defects that MAD layers have had, one case each, named after what it guards.
- * Their like elsewhere: umad's list (umad/recv_test.c), the GID of an address
- * handle that fails (core/verbs/ah_test.c).
+ * Defects that MAD layers have had, with a case for each, named after the defect.
+ * Others are tested elsewhere: umad's list (umad/recv_test.c), the GID of an address
+ * handle whose creation fails (core/verbs/ah_test.c).
  */
 #include <linux/kthread.h>
 #include "mad/sa/fake_sa.h"
@@ -47,7 +47,7 @@ static void inject(struct mad_side *at, u8 method)
 
 static struct {
 	struct completion entered, leave;
-	bool posts;			/* tries to, when it may leave */
+	bool posts;			/* tries to post before it returns */
 	int post_error;
 	atomic_t inside, calls;
 } slow;
@@ -61,7 +61,7 @@ static void slow_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *bu
 	atomic_inc(&slow.calls);
 	complete_all(&slow.entered);
 	wait_for_completion(&slow.leave);
-	/* It is all there still, but for new sends. */
+	/* The agent is still valid, but accepts no new sends. */
 	if (slow.posts)
 		reply = mad_reply_new(agent, wc, IB_MGMT_MAD_HDR);
 	if (reply) {
@@ -77,7 +77,7 @@ struct ending {
 	struct task_struct *thread;
 	struct completion done;
 	struct ib_mad_agent *agent;
-	struct fake_hca *hca;		/* to be removed instead */
+	struct fake_hca *hca;		/* to be removed instead of the agent */
 };
 
 static int end_thread(void *arg)
@@ -107,7 +107,7 @@ static void end_wait(struct kunit *test, struct ending *ending)
 	kthread_stop_put(ending->thread);
 }
 
-/* An agent of the server's whose handler has begun and does not return. */
+/* An agent on the server's port whose receive handler was called and does not return. */
 static struct ib_mad_agent *agent_in_callback(struct kunit *test)
 {
 	struct ib_mad_reg_req req = {
@@ -128,7 +128,7 @@ static struct ib_mad_agent *agent_in_callback(struct kunit *test)
 	return agent;
 }
 
-/* Defect 17: it waits for the callback, in which the agent is still good. */
+/* Defect 17: deregistration waits for the callback, in which the agent is still valid. */
 static void agent_destroyed_under_a_callback(struct kunit *test)
 {
 	struct ending ending = { .agent = agent_in_callback(test) };
@@ -138,7 +138,7 @@ static void agent_destroyed_under_a_callback(struct kunit *test)
 	msleep(1000);
 	KUNIT_EXPECT_FALSE(test, completion_done(&ending.done));
 	KUNIT_EXPECT_EQ(test, atomic_read(&slow.inside), 1);
-	/* What came before it was deregistered is delivered, what comes now is not. */
+	/* MADs from before the deregistration are delivered, later ones are not. */
 	inject(&pair.server, IB_MGMT_METHOD_SET);
 	complete_all(&slow.leave);
 	end_wait(test, &ending);
@@ -151,8 +151,8 @@ static void agent_destroyed_under_a_callback(struct kunit *test)
 }
 
 /*
- * Defect 17, by its client and the end of the port at once: one does it, both wait
- * for it.
+ * Defect 17, deregistered by the client and by the end of the port at the
+ * same time: one of them does it, both wait for it.
  */
 static void agent_destroyed_by_two(struct kunit *test)
 {
@@ -186,7 +186,7 @@ static void agent_destroyed_by_two(struct kunit *test)
 
 /* ---- RMPP ---- */
 
-/* Defect 18: segments of responses that nobody waits for, begun, amid, and ended. */
+/* Defect 18: first, middle and last segments of responses that no request waits for. */
 static void unmatched_rmpp_responses_are_not_reassembled(struct kunit *test)
 {
 	static const struct peer_mad segments[] = {
@@ -206,7 +206,7 @@ static void unmatched_rmpp_responses_are_not_reassembled(struct kunit *test)
 		peer_send(&mad);
 		KUNIT_EXPECT_EQ_MSG(test, peer_reassemblies(), 0u, "segment %d", i);
 	}
-	/* Nor once the request has been cancelled. */
+	/* Likewise after the request has been cancelled. */
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 200, 0), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
 	mad.whole_tid = peer_seen.tid;
@@ -222,7 +222,7 @@ static void unmatched_rmpp_responses_are_not_reassembled(struct kunit *test)
 
 /* ---- receiving ---- */
 
-/* Defect 19: however many end in error while the QP recovers again and again. */
+/* Defect 19: any number of receives end in error while the QP recovers repeatedly. */
 static void receives_posted_beyond_the_free_slots(struct kunit *test)
 {
 	static const enum ib_qp_state states[] = { IB_QPS_ERR, IB_QPS_SQE };
@@ -250,7 +250,7 @@ static void receives_posted_beyond_the_free_slots(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.hca->recv_overruns), 0);
 }
 
-/* Defect 20: a client that does not read holds some, and the rest is counted. */
+/* Defect 20: a client that does not read gets a bounded queue; the rest is counted. */
 static void unbounded_receive_list(struct kunit *test)
 {
 	struct ib_mad_agent *agent = agent_in_callback(test);
@@ -265,7 +265,7 @@ static void unbounded_receive_list(struct kunit *test)
 	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&to_agent(agent)->inbox_recvs), INBOX);
 	KUNIT_EXPECT_GE(test, mad_counter(pair.server.agent, IBMAD_RECV_OVERFLOW), 500);
-	/* Its own answers get through, and others are not concerned. */
+	/* Responses to its requests get through, and other agents are not affected. */
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 0), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
@@ -280,7 +280,7 @@ static void unbounded_receive_list(struct kunit *test)
 
 enum quick_daemon { QUICK_ANSWERS, QUICK_REFUSES, QUICK_IS_SILENT, QUICK_DAEMONS };
 
-/* A query whose end comes while the local service is being asked. */
+/* A query that ends while the question to the local service is being sent. */
 static struct {
 	struct fake_sa *sa;
 	struct fake_hca *hca;
@@ -310,7 +310,7 @@ static void quick_answer(void)
 	lsd_send(&quick.lsd, skb);
 }
 
-/* The daemon's socket got a message; who sends it waits for us. */
+/* The daemon's socket got a message; its sender waits for this callback. */
 static void quick_ready(struct sock *sk)
 {
 	if (quick.asked || !lsd_question(&quick.lsd))
@@ -343,7 +343,7 @@ static void quick_end(struct kunit *test)
 	fake_sa_end(&quick.sa, &quick.hca);
 }
 
-/* Defect 21: it is answered, or sent and answered, before its asker goes on. */
+/* Defect 21: the query is sent or answered before ib_sa_path_rec_get() returns. */
 static void sa_netlink_request_freed_before_it_is_listed(struct kunit *test)
 {
 	struct ib_sa_query *query;
@@ -362,7 +362,7 @@ static void sa_netlink_request_freed_before_it_is_listed(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, quick.status, 0);
 		sent += quick.daemon != QUICK_ANSWERS;
 		KUNIT_EXPECT_EQ(test, atomic_read(&quick.sa->requests), sent);
-		/* Nothing is left that could be cancelled. */
+		/* The query has ended, so there is nothing to cancel. */
 		ib_sa_cancel_query(id, query);
 		fake_sa_expect_idle(test, quick.hca, &quick.client);
 		KUNIT_EXPECT_EQ(test, atomic_read(&quick.told), 1);

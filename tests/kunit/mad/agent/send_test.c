@@ -30,7 +30,7 @@ static struct ibmad_qp *asker_qp(void)
 	return to_agent(pair.asker.agent)->mqp;
 }
 
-/* State, event, and the state that follows; -1: the event is not for it. */
+/* The state after a state and an event; -1: the event cannot occur in that state. */
 static const s8 expected_next[IBMAD_NR_STATES][IBMAD_NR_EVENTS] = {
 	/*   CREDIT SENT EXPECT FAILED RESPONSE TIMEOUT EXPIRED CANCEL REFUSED */
 	[IBMAD_IDLE]	  = { -1, -1, -1, -1, -1, -1, -1, -1, -1 },
@@ -78,13 +78,13 @@ static void look_at_refs(struct fake_hca *hca)
 	refs_seen = refcount_read(&to_agent(pair.asker.agent)->refs);
 }
 
-/* Who posts holds the agent, whose end waits for that before the device goes. */
+/* A post holds the agent, so deregistration waits before the device is removed. */
 static void posting_holds_the_agent(struct kunit *test)
 {
 	pair.asker.hca->on_query_ah = look_at_refs;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 0), 0);
 	KUNIT_EXPECT_NULL(test, pair.asker.hca->on_query_ah);
-	/* The registration, the response, the post. */
+	/* References of the registration, the response, and the post. */
 	KUNIT_EXPECT_EQ(test, refs_seen, 3u);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
 	mad_quiesce(&pair);
@@ -108,7 +108,7 @@ static void a_response_then_the_completion(struct kunit *test)
 	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
 	KUNIT_EXPECT_FALSE(test, asker_has_sends());
-	/* Responses take no room from what comes unasked. */
+	/* Responses take no room in the inbox, which is for unsolicited MADs. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&to_agent(pair.asker.agent)->inbox_recvs), 0);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_SENT), 3);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_RECEIVED), 3);
@@ -122,7 +122,7 @@ static void without_a_timeout_nothing_is_awaited(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.server.received, 1));
-	/* A response to it answers nothing. */
+	/* A response to a send without a timeout is not matched. */
 	pair.server.answers = true;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.server.received, 2));
@@ -214,7 +214,7 @@ static void a_response_before_the_work_request_completes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 500, 3), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.received, 1));
 	msleep(1000);
-	/* The response is there, the buffer is still the provider's. */
+	/* The response was received, but the provider still owns the buffer. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 0);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 2u);
 	KUNIT_EXPECT_TRUE(test, asker_has_sends());
@@ -236,7 +236,7 @@ static void references_at_each_step(struct kunit *test)
 	pair.asker.hca->hold_send_completions = true;
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	/* The agent's, the work request's, the response's. */
+	/* References of the registration, the work request, and the response. */
 	KUNIT_EXPECT_EQ(test, asker_refs(), 3u);
 	KUNIT_EXPECT_EQ(test, to_send(buf)->state, IBMAD_SENDING);
 	KUNIT_EXPECT_EQ(test, asker_qp()->inflight, 1u);
@@ -245,7 +245,7 @@ static void references_at_each_step(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, to_send(buf)->state, IBMAD_WAITING);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 2u);
 	KUNIT_EXPECT_EQ(test, asker_qp()->inflight, 0u);
-	/* The owner's and the timer's. */
+	/* References of the owner and of the timer. */
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_send(buf)->refs), 2u);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
 	KUNIT_EXPECT_EQ(test, to_send(buf)->state, IBMAD_IDLE);
@@ -276,7 +276,7 @@ static void cancel_a_waiting_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_LT(test, jiffies_to_msecs(pair.asker.completed - start), 1000u);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
-	/* Twice is once. */
+	/* Cancelling again fails and has no effect. */
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 100), -EINVAL);
 	msleep(50);
@@ -327,7 +327,7 @@ static void modify_what_is_waited_for(struct kunit *test)
 	mad_expect_ms(test, start, pair.asker.completed, 2000);
 }
 
-/* Meant for what it was before, it does nothing to what it has become. */
+/* A timer that fired for the previous wait does nothing to the current one. */
 static void a_timer_that_fires_late(struct kunit *test)
 {
 	struct ib_mad_send_buf *buf = mad_request(&pair.asker, 1000, 0);
@@ -344,7 +344,7 @@ static void a_timer_that_fires_late(struct kunit *test)
 	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, to_send(buf)->state, IBMAD_WAITING);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 1);
-	/* Its own comes in time. */
+	/* The timer of the current wait fires in time. */
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 2));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_RESP_TIMEOUT_ERR);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_send(buf)->refs), 1u);
@@ -359,7 +359,7 @@ static void a_send_error_reaches_its_sender(struct kunit *test)
 	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 1);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
-	/* The port goes on. */
+	/* The port still works. */
 	pair.asker.hca->send_status = IB_WC_SUCCESS;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 3), 0);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 2));
@@ -412,7 +412,7 @@ static void bad_sends_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
 }
 
-/* More than the queue takes: the rest waits its turn, none is lost. */
+/* Posts beyond the send queue's depth wait in the backlog, and none is lost. */
 static void a_backlog_is_worked_off(struct kunit *test)
 {
 	int i, n = 250;
@@ -465,7 +465,7 @@ static void deregister_with_posted_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 20);
 }
 
-/* A provider that never completes anything delays it by a bounded time. */
+/* A provider that never completes anything delays deregistration by a bounded time. */
 static void deregister_with_lost_completions(struct kunit *test)
 {
 	unsigned long start;
@@ -483,7 +483,7 @@ static void deregister_with_lost_completions(struct kunit *test)
 			IBMAD_DRAIN_MS + IBMAD_FLUSH_MS + 2000u);
 }
 
-/* Without a deregistration the queue's own watch ends the stall. */
+/* Without a deregistration the watch of the send queue ends the stall. */
 static void a_stalled_queue_is_reset(struct kunit *test)
 {
 	pair.asker.hca->hold_send_completions = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Completions that never come, or of nothing; a receive queue that is kept full. */
+/* Lost completions, completions of nothing; a receive queue that is kept full. */
 #include "faults.h"
 #include "recover.h"
 
@@ -25,7 +25,7 @@ static void a_stall_is_noticed(struct kunit *test)
 	expect_well(test);
 }
 
-/* The watch was started by an earlier send: it is no later for this one. */
+/* An earlier send started the watch; it fires in time for this one, too. */
 static void a_stall_is_noticed_in_time(struct kunit *test)
 {
 	unsigned long since;
@@ -47,7 +47,7 @@ static void receive_in_error(void)
 	fake_hca_inject(pair.asker.hca, 1, &like, too_long, sizeof(too_long));
 }
 
-/* One is lost among many that are not: its client does not wait for ever. */
+/* One completion is lost among many others: its client does not wait forever. */
 static void lose_one(struct kunit *test, bool amid_errors)
 {
 	unsigned long since;
@@ -68,7 +68,7 @@ static void lose_one(struct kunit *test, bool amid_errors)
 	}
 	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since),
 			IBMAD_STALL_MS + IBMAD_FLUSH_MS + 1000);
-	/* Handed back with what the reset found behind it: all are told. */
+	/* Sends behind it are handed back by the reset, too: each of them completes. */
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, i + 1));
 	KUNIT_EXPECT_GT(test, atomic_read(&pair.asker.errors), 0);
 	KUNIT_EXPECT_EQ(test, resets(), 1);
@@ -80,13 +80,13 @@ static void one_lost_completion_on_a_busy_queue(struct kunit *test)
 	lose_one(test, false);
 }
 
-/* Each has a recovery look at the QP, find it well and let it go on. */
+/* Each error starts a recovery, which finds the QP in order and lets it go on. */
 static void one_lost_completion_amid_errors(struct kunit *test)
 {
 	lose_one(test, true);
 }
 
-/* A queue that is slow, and loses nothing, is left alone. */
+/* A queue that is slow but loses nothing is not reset. */
 static void slow_is_not_stalled(struct kunit *test)
 {
 	int i, n = 10;
@@ -107,7 +107,7 @@ static void no_event(struct ib_cq *cq, void *private)
 {
 }
 
-/* Its event is, and with it the arming of the CQ: both are seen to. */
+/* The completion event is lost, and the CQ not armed again: the watch handles both. */
 static void an_event_that_is_lost(struct kunit *test)
 {
 	struct ib_cq *cq = qp1()->send_cq;
@@ -122,7 +122,7 @@ static void an_event_that_is_lost(struct kunit *test)
 					    IBMAD_STALL_MS + IBMAD_FLUSH_MS + 1000));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, resets(), 1);
-	/* What is posted before its end is handed back, too. */
+	/* What is posted before the reset has ended is handed back, too. */
 	KUNIT_EXPECT_TRUE(test, wait_within(mqp()->state == IBMAD_QP_LIVE,
 					    2 * IBMAD_FLUSH_MS));
 	expect_well(test);
@@ -137,7 +137,7 @@ static void removal_with_all_completions_lost(struct kunit *test)
 	expect_removal(test, SEND_DEPTH + 20);
 }
 
-/* Those of nothing are counted and followed nowhere. */
+/* Completions without a work request are counted and otherwise ignored. */
 static void completions_of_nothing(struct kunit *test)
 {
 	struct ib_wc wc = { .status = IB_WC_SUCCESS, .qp = qp1() };
@@ -186,7 +186,7 @@ static void receive_one(struct kunit *test)
 	msleep(20);
 }
 
-/* Each repost refused, until none is posted: then it is noticed, and mended. */
+/* Each repost is refused until no receive is posted; then all are posted again. */
 static void a_receive_queue_that_runs_dry(struct kunit *test)
 {
 	struct fake_hca_packet like = { .src_qpn = 1, .slid = 1 };
@@ -205,7 +205,7 @@ static void a_receive_queue_that_runs_dry(struct kunit *test)
 	expect_well(test);
 }
 
-/* What could not be posted again is when that is possible, not only when none is left. */
+/* Receives that were refused are posted as soon as possible, not when none is left. */
 static void receives_that_were_refused(struct kunit *test)
 {
 	int i;
@@ -215,7 +215,7 @@ static void receives_that_were_refused(struct kunit *test)
 		receive_one(test);
 		KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - i);
 	}
-	/* As much as a MAD's own slot needs, and not that of another. */
+	/* The MAD's own slot is posted at the second attempt, but no other slot. */
 	atomic_set(&pair.asker.hca->fail_post_recv, 2);
 	receive_one(test);
 	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp1()), RECV_DEPTH - 3);
@@ -229,7 +229,7 @@ static void receives_that_were_refused(struct kunit *test)
 	expect_well(test);
 }
 
-/* None is lost for it: the slot that was not posted is once, by recovery. */
+/* The recovery posts the slot that was not posted, and posts each slot once. */
 static void receives_that_were_refused_before_a_recovery(struct kunit *test)
 {
 	atomic_set(&pair.asker.hca->fail_post_recv, 1);
@@ -242,7 +242,7 @@ static void receives_that_were_refused_before_a_recovery(struct kunit *test)
 	expect_well(test);
 }
 
-/* Refused amid a recovery as well: when the next has come. */
+/* A receive refused during a recovery is posted when the next MAD has been received. */
 static void receives_that_are_refused_in_recovery(struct kunit *test)
 {
 	atomic_set(&pair.asker.hca->fail_post_recv, 1);
@@ -264,7 +264,7 @@ static bool refuse_all_slots(struct fake_hca *hca, const struct ib_recv_wr *wr)
 	return true;
 }
 
-/* As where its buffer cannot be mapped: no reason to do without all the others. */
+/* One slot is always refused, as if it could not be mapped: the others are used. */
 static void a_receive_that_is_always_refused(struct kunit *test)
 {
 	struct fake_hca *hca = pair.asker.hca;
@@ -290,7 +290,10 @@ static void a_receive_that_is_always_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resets(), 1);
 }
 
-/* For want of memory: as with a QP that there is none for. */
+/*
+ * All are refused for lack of memory: the QP is made again later,
+ * as if there were none for the QP itself.
+ */
 static void receives_that_are_all_refused(struct kunit *test)
 {
 	struct fake_hca *hca = pair.asker.hca;
@@ -311,7 +314,7 @@ static void nothing_to_undo(struct kunit *test)
 {
 }
 
-/* Without memory for a fresh buffer the MAD is dropped, never the posted one. */
+/* Without memory for a new buffer the MAD is dropped, and its buffer posted again. */
 static void receiving_survives_each_failed_allocation(struct kunit *test)
 {
 	KUNIT_EXPECT_GE(test, ibex_each_worker_allocation(test, receive_one,

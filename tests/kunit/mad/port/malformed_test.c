@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Malformed MADs, one fault at a time. */
+/* Malformed MADs with one fault each. */
 #include "mad/agent/outcome.h"
 
 static int malformed_test_init(struct kunit *test)
@@ -12,7 +12,7 @@ static void malformed_test_exit(struct kunit *test)
 	outcome_down();
 }
 
-/* @mad is dealt with as @fate says, and in no other way. */
+/* Expects that @mad is counted as @fate, and by no other counter. */
 static void expect(struct kunit *test, const union outcome_mad *mad, u32 qpn, u32 len,
 		   enum ibmad_counter fate)
 {
@@ -34,7 +34,10 @@ static void expect(struct kunit *test, const union outcome_mad *mad, u32 qpn, u3
 
 static void truncated(struct kunit *test)
 {
-	/* By QP1, what could be a MAD whose GRH was not counted is; see recv_mad_len(). */
+	/*
+	 * QP1 accepts a length that is too short by a GRH, which the provider
+	 * may not have counted; see recv_mad_len().
+	 */
 	u32 grh = outcome_hca->quirks.byte_len_without_grh ? 0 : sizeof(struct ib_grh);
 	union outcome_mad mad;
 	unsigned int i;
@@ -80,7 +83,7 @@ static void truncated_opa(struct kunit *test)
 		expect(test, &mad, outcome_qpn(i), OPA_MGMT_MAD_SIZE,
 		       IBMAD_RECV_DELIVERED);
 	}
-	/* This one goes nowhere, which its route tells. */
+	/* The directed route of this MAD is invalid. */
 	mad.hdr.mgmt_class = IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;
 	for (len = 0; len < offsetof(struct opa_smp, route.dr.data); len++)
 		expect(test, &mad, 0, len, IBMAD_RECV_MALFORMED);
@@ -112,7 +115,7 @@ static void wrong_versions(struct kunit *test)
 	}
 }
 
-/* SMPs come by QP0 and nothing else does, whoever has registered for it. */
+/* Only QP0 accepts SMPs, and it accepts nothing else, whatever agents registered. */
 static void the_wrong_qp(struct kunit *test)
 {
 	union outcome_mad mad;
@@ -124,7 +127,7 @@ static void the_wrong_qp(struct kunit *test)
 		expect(test, &mad, outcome_is_smp(class), IB_MGMT_MAD_SIZE,
 		       IBMAD_RECV_MALFORMED);
 	}
-	/* and only QP0s send them */
+	/* and SMPs must be sent by a QP0 */
 	outcome_request(&mad, SMP);
 	outcome_inject(&mad, 0, 1, IB_MGMT_MAD_SIZE);
 	KUNIT_EXPECT_TRUE(test, outcome_quiesce());
@@ -171,7 +174,7 @@ static void vendors_without_their_oui(struct kunit *test)
 	}
 }
 
-/* The upper half names an agent, or none; neither asked for anything. */
+/* The upper half of the TID is that of an agent or of none; no request has this TID. */
 static void unknown_tids(struct kunit *test)
 {
 	union outcome_mad mad;
@@ -189,7 +192,7 @@ static void unknown_tids(struct kunit *test)
 	}
 }
 
-/* Every kind of MAD of a transfer that there is not. */
+/* MADs of each RMPP type, of a transfer that does not exist. */
 static void segments_of_no_transfer(struct kunit *test)
 {
 	static const u32 segs[] = { 0, 2, 64, 65, 1 << 15, 1U << 31, U32_MAX };
@@ -205,7 +208,7 @@ static void segments_of_no_transfer(struct kunit *test)
 				       IBMAD_RMPP_DROPPED);
 			}
 		}
-		/* of a response, too, by the TID of an agent that has none due */
+		/* also a response, with the TID of an agent that expects none */
 		outcome_segment(&mad, i, 1, IB_MGMT_RMPP_FLAG_FIRST);
 		mad.hdr.method |= IB_MGMT_METHOD_RESP;
 		mad.hdr.tid = cpu_to_be64((u64)outcome_agents[i]->hi_tid << 32);
@@ -214,7 +217,7 @@ static void segments_of_no_transfer(struct kunit *test)
 	}
 }
 
-/* What the adapter's own outcome_agents take is theirs alone. */
+/* MADs that the adapter itself processes are not passed to agents. */
 static void to_the_provider(struct kunit *test)
 {
 	union outcome_mad mad;
@@ -232,7 +235,7 @@ static void sleep_long(struct fake_hca *hca)
 	msleep(5000);
 }
 
-/* Who asks and cannot be found holds nobody up but himself. */
+/* A slow search for the path to a sender delays only replies to that sender. */
 static void unknown_senders(struct kunit *test)
 {
 	unsigned long start = jiffies;
@@ -251,7 +254,7 @@ static void unknown_senders(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, outcome_counter(IBMAD_RECV_REPLIED), 0);
 	msleep(6000);
 	KUNIT_EXPECT_EQ(test, outcome_counter(IBMAD_RECV_REPLIED), IBMAD_MAX_REPLIES);
-	/* The adapter may go while it looks for another. */
+	/* The adapter is removed while it looks for the path of another reply. */
 	mad.hdr.class_version = 2;
 	outcome_inject(&mad, 1, 1, IB_MGMT_MAD_SIZE);
 	KUNIT_EXPECT_TRUE(test, outcome_quiesce());

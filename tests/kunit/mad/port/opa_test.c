@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * MADs of 2 KiB between two ports of Omni-Path, and transfers of 2 MiB there and
- * back in segments of either size, over a wire that loses some.
+ * MADs of 2 KiB between two Omni-Path ports, and transfers of 2 MiB in both directions
+ * with segments of either size, over a wire that loses some of them.
  */
 #include <linux/prandom.h>
 #include <rdma/opa_addr.h>
@@ -13,7 +13,7 @@
 #define WINDOW		64		/* IBMAD_RMPP_WINDOW */
 #define ROUND		576		/* more than ib_mad.recv_queue_size by default */
 
-#define SHORT_ATTR	40		/* bytes of what an SMA tells */
+#define SHORT_ATTR	40		/* bytes of data in an SMA's response */
 
 static struct fake_hca *hca[2];
 static struct ib_mad_agent *agent[2];
@@ -24,10 +24,10 @@ static struct {
 	enum ib_wc_status status;
 	int len, seg_size, segments;
 	u8 last;
-	bool stale;			/* bytes behind a short MAD */
+	bool stale;			/* bytes of another MAD follow a short one */
 	u32 data;			/* segments on the wire */
-	u32 lost;			/* MADs of RMPP that it swallowed */
-	u32 timers;			/* that ran out */
+	u32 lost;			/* MADs of RMPP that the wire dropped */
+	u32 timers;			/* RMPP timers that fired */
 } seen;
 
 static struct rnd_state dice;
@@ -72,7 +72,7 @@ static void fill(struct ib_mad_send_buf *buf)
 	}
 }
 
-/* How many bytes of the payload are not as fill() made them. */
+/* The number of payload bytes that differ from those of fill(). */
 static int compare(const struct ib_mad_recv_wc *wc, int hdr_len)
 {
 	int i, n = 0, wrong = 0, len = wc->mad_len - hdr_len;
@@ -110,7 +110,7 @@ static struct ib_mad_send_buf *big_mad(struct ib_mad_agent *from, u8 version, u8
 	return buf;
 }
 
-/* The responder: as much in return. */
+/* The responder returns as much data. */
 static void big_answer(struct ib_mad_agent *from, const struct ib_mad_recv_wc *wc)
 {
 	const struct ib_mad_hdr *hdr = &wc->recv_buf.mad->mad_hdr;
@@ -163,7 +163,7 @@ static enum fake_hca_verdict count_data(struct fake_hca *from,
 	return FAKE_DROP;
 }
 
-/* As hfi1: as long as its header and what it tells. */
+/* As hfi1 does: the response has only its header and its data. */
 static int answer_shortly(struct fake_hca *at, u32 port, const struct ib_wc *wc,
 			  const struct ib_mad *in, struct ib_mad *out, size_t *out_len)
 {
@@ -287,8 +287,9 @@ static void two_mebibytes_in_large_segments(struct kunit *test)
 }
 
 /*
- * A lost segment is mended by those behind it, so the transfer waits for a timer only
- * where there are none: for its first and its last, their ACKs, and what is lost twice.
+ * A lost segment is noticed by the segments after it, so a transfer
+ * needs a timer only if there are none: for its first and last segment,
+ * for their ACKs, and for what is lost twice.
  */
 static void with_losses(struct kunit *test, u8 version, u32 per_mille, u32 seed)
 {
@@ -298,7 +299,10 @@ static void with_losses(struct kunit *test, u8 version, u32 per_mille, u32 seed)
 	there_and_back(test, version, BIG_BYTES);
 	KUNIT_EXPECT_GT(test, seen.lost, 0u);
 	KUNIT_EXPECT_LE_MSG(test, seen.timers, 2 + seen.lost / 20, "%u lost", seen.lost);
-	/* A window by each timer, else little more than what was lost. */
+	/*
+	 * Each timer resends a window at most; else little
+	 * more than what was lost is resent.
+	 */
 	KUNIT_EXPECT_LE_MSG(test, resent(), 2 * seen.lost + WINDOW * seen.timers,
 			    "%u lost, %u timers", seen.lost, seen.timers);
 	opa_test_exit(test);
@@ -317,7 +321,7 @@ static void large_segments_with_losses(struct kunit *test)
 		with_losses(test, OPA_MGMT_BASE_VERSION, 10 * seed, seed);
 }
 
-/* An InfiniBand MAD keeps its size there, segment by segment. */
+/* A MAD of the InfiniBand base version has segments of its size on Omni-Path, too. */
 static void small_segments_on_omni_path(struct kunit *test)
 {
 	two_agents(test, true, BIG_CLASS);
@@ -362,7 +366,7 @@ static void mads_of_two_kibibytes(struct kunit *test)
 {
 	two_agents(test, true, TEST_CLASS);
 	expect_one(test, 2024, OPA_MGMT_BASE_VERSION, 2048, 2048);
-	/* A short one goes as it is, in units of 8 bytes. */
+	/* A shorter one is sent with its length, rounded up to 8 bytes. */
 	expect_one(test, 1000, OPA_MGMT_BASE_VERSION, 1024, 2048);
 	expect_one(test, 1001, OPA_MGMT_BASE_VERSION, 1032, 2048);
 	expect_one(test, 232, IB_MGMT_BASE_VERSION, 256, 256);
@@ -370,7 +374,7 @@ static void mads_of_two_kibibytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post_one(233, IB_MGMT_BASE_VERSION), -EINVAL);
 }
 
-/* Buffers go round: by what a MAD is shorter than the one before, nothing is seen. */
+/* Receive buffers are reused: a short MAD shows no bytes of a longer one before it. */
 static void a_short_mad_has_nothing_of_a_long_one(struct kunit *test)
 {
 	int i;
@@ -386,7 +390,7 @@ static void a_short_mad_has_nothing_of_a_long_one(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, seen.stale);
 }
 
-/* Nor does a port without them take one. */
+/* A port without large MADs refuses one. */
 static void a_port_of_small_mads(struct kunit *test)
 {
 	two_agents(test, false, TEST_CLASS);
@@ -439,7 +443,7 @@ static void smps_as_long_as_what_they_tell(struct kunit *test)
 
 #define LONG_LID	0x12345
 
-/* As hfi1's handle to a long LID: with a GRH that has it in its GID. */
+/* As hfi1's address handle to a long LID: with a GRH whose GID contains the LID. */
 static struct ib_ah *long_path(void)
 {
 	struct rdma_ah_attr attr = {
@@ -451,7 +455,7 @@ static struct ib_ah *long_path(void)
 	return rdma_create_ah(agent[0]->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 }
 
-/* From there: the completion has 16 bits of @lid. */
+/* Injects a response from @lid; the completion has 16 bits of it. */
 static void answer_from(struct kunit *test, u32 lid, __be64 tid)
 {
 	struct fake_hca_packet like = {
@@ -490,7 +494,7 @@ static void a_response_from_a_long_lid(struct kunit *test)
 	buf->ah = ah;
 	buf->timeout_ms = 2000;
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(buf, NULL), 0);
-	/* Not from one that has its last 16 bits, or has them alone. */
+	/* A LID that has the same last 16 bits, or is those, does not match. */
 	answer_from(test, 0x10000 + LONG_LID, hdr->tid);
 	answer_from(test, (u16)LONG_LID, hdr->tid);
 	KUNIT_EXPECT_TRUE(test, wait_within(mad_counter(agent[0], IBMAD_RECV_UNMATCHED) == 2,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Special QPs of providers that do not do as rdma_rxe does. */
+/* Special QPs of providers that differ from rdma_rxe. */
 #include "mad/mad_test.h"
 #include "wait.h"
 
@@ -16,7 +16,7 @@ static void provider_test_exit(struct kunit *test)
 	mad_pair_exit(&pair);
 }
 
-/* Questions and answers, both ways. */
+/* Requests and responses, in both directions. */
 static void expect_service(struct kunit *test)
 {
 	int i, n = 3;
@@ -44,7 +44,7 @@ static void the_receive_cq_polls_both_queues(struct kunit *test)
 	const struct fake_hca_quirks quirks = { .joint_poll = true };
 
 	pair_up(test, &quirks);
-	/* Nothing that is received has the queue polled for it. */
+	/* No MAD is received, which would have the CQ polled. */
 	pair.drop_requests = -1;
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
 	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&pair.asker.sent) == 1,
@@ -53,7 +53,7 @@ static void the_receive_cq_polls_both_queues(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 0);
 }
 
-/* The answers go to a QP1. */
+/* The completions do not name the source QP: replies are sent to QP1. */
 static void senders_that_are_not_told(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .no_src_qp = true };
@@ -62,7 +62,10 @@ static void senders_that_are_not_told(struct kunit *test)
 	expect_service(test);
 }
 
-/* A CPU that is busy with interrupts, or with QP1, keeps no heartbeat of QP0's. */
+/*
+ * The CQs are bound to no CPU, and QP0 has its own: a CPU that is busy with
+ * interrupts, or with QP1, delays no heartbeat of QP0.
+ */
 static void each_qp_has_one_cq_bound_to_no_cpu(struct kunit *test)
 {
 	struct ib_cq *cq[2];
@@ -87,7 +90,7 @@ static void each_stock_provider(struct kunit *test)
 	int i;
 
 	for (i = 0; (quirks = fake_hca_quirks_nth(i)); i++) {
-		/* The pair's own handles have no GRH, and are made in any context. */
+		/* The pair's own handles have no GRH, and are created in any context. */
 		if (quirks->grh_required || quirks->ah_only_sleeping)
 			continue;
 		pair_up(test, quirks);
@@ -100,7 +103,7 @@ static void ignore_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
 }
 
-/* As an SMI sub-device of mlx5 is: the GSI QP is its parent's. */
+/* Like an SMI sub-device of mlx5, whose parent has the GSI QP. */
 static void a_port_that_is_an_smi_alone(struct kunit *test)
 {
 	const struct fake_hca_params params = { .link_layer = IB_LINK_LAYER_INFINIBAND };
@@ -126,9 +129,9 @@ static void a_port_that_is_an_smi_alone(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
-/* ---- QPs that are not as new after RESET ---- */
+/* ---- QPs that are not like new ones after RESET ---- */
 
-/* What the QPs that send still have is read when they send it. */
+/* After RESET the internal send QPs would still send, and read, the buffers they have. */
 static void a_reset_that_keeps_sends(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
@@ -146,7 +149,7 @@ static void a_reset_that_keeps_sends(struct kunit *test)
 	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), 0);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_QP_RESETS), 1);
-	/* Its clients do not see that it is another. */
+	/* Clients do not see that the QP was replaced. */
 	KUNIT_EXPECT_PTR_EQ(test, pair.asker.agent->qp, shown);
 	KUNIT_EXPECT_PTR_EQ(test, shown->device, &pair.asker.hca->ibdev);
 	KUNIT_EXPECT_EQ(test, shown->qp_num, 1u);
@@ -155,7 +158,7 @@ static void a_reset_that_keeps_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
 }
 
-/* What it received next would be written to buffers that were taken back. */
+/* The QP would write MADs to buffers that were taken back. */
 static void a_reset_that_keeps_receives(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .qp1_state_is_a_note = true };
@@ -174,7 +177,7 @@ static void a_reset_that_keeps_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
 }
 
-/* One of the QPs that send is in error, which the state does not tell. */
+/* One of the internal send QPs is in error, which the QP's state does not show. */
 static void an_error_that_a_reset_keeps(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
@@ -192,7 +195,7 @@ static struct ibmad_qp *mqp(void)
 	return to_agent(pair.asker.agent)->mqp;
 }
 
-/* It asks, and what it asks is handed back by a recovery; then it is served. */
+/* A recovery hands a request back; after that requests are answered again. */
 static void break_and_mend(struct kunit *test, int n)
 {
 	int sent = atomic_read(&pair.asker.sent);
@@ -210,7 +213,7 @@ static void break_and_mend(struct kunit *test, int n)
 	KUNIT_EXPECT_EQ(test, mqp()->recv_posted, 512u);
 }
 
-/* What was in ERR once never leaves it: it is known when INIT is refused. */
+/* The QP stays in ERR, which is noticed when INIT is refused. */
 static void a_reset_that_does_nothing(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .reset_is_a_note = true };
@@ -220,7 +223,7 @@ static void a_reset_that_does_nothing(struct kunit *test)
 	break_and_mend(test, 2);
 }
 
-/* Completions of what was posted before would be taken for those of the present. */
+/* Otherwise completions of old work requests would be taken for those of new ones. */
 static void a_reset_that_keeps_the_ring(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = {
@@ -235,7 +238,7 @@ static void a_reset_that_keeps_the_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.asker.agent, IBMAD_STRAY_WC), 0);
 }
 
-/* Its recovery fails as @countdown says, which tells when. */
+/* Loses the QP: its recovery fails at the step that @countdown selects. */
 static void lose_qp(struct kunit *test, atomic_t *countdown)
 {
 	pair.asker.hca->hold_send_completions = true;
@@ -249,14 +252,14 @@ static void lose_qp(struct kunit *test, atomic_t *countdown)
 	pair.asker.hca->hold_send_completions = false;
 }
 
-/* Whichever is tried next. */
+/* Whichever QP is destroyed next, that fails. */
 static void refuse_to_destroy(struct fake_hca *hca, enum fake_hca_object kind, bool create)
 {
 	if (kind == FAKE_QP && !create)
 		atomic_set(&hca->fail_destroy[FAKE_QP], 1);
 }
 
-/* The old one does not go at once: there is another a while after it has gone. */
+/* The old QP cannot be destroyed at first; some time after that it has been replaced. */
 static void a_qp_that_stays(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
@@ -271,7 +274,10 @@ static void a_qp_that_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mqp()->recv_posted, 512u);
 }
 
-/* Neither in a recovery nor at the end: what it may write to is nobody else's, ever. */
+/*
+ * The QP can be destroyed neither in a recovery nor at the end, so the
+ * buffers that it may write to are never freed.
+ */
 static void a_qp_that_stays_for_good(struct kunit *test)
 {
 	const struct fake_hca_quirks obliging = {};
@@ -291,7 +297,7 @@ static void a_qp_that_stays_for_good(struct kunit *test)
 	pair.asker.agent = NULL;
 	rdma_destroy_ah(pair.asker.ah, 0);
 	pair.asker.ah = NULL;
-	/* As where the firmware does not answer. */
+	/* As if the firmware did not respond. */
 	atomic_set(&hca->fail_modify_qp, 1);
 	atomic_set(&hca->fail_destroy[FAKE_QP], 1);
 	fake_hca_unregister(hca);
@@ -300,7 +306,7 @@ static void a_qp_that_stays_for_good(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, hca->special[1][0]);
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_PD]), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_CQ]), 1);
-	/* Where the buffer was freed, KASAN says so; nobody is told of it. */
+	/* KASAN reports this write if the buffer was freed; no agent gets the MAD. */
 	KUNIT_EXPECT_EQ(test, fake_hca_inject(hca, 1, &like, mad, sizeof(mad)), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->delivered), 1);
 	fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
@@ -312,7 +318,7 @@ static void a_qp_that_stays_for_good(struct kunit *test)
 	fake_hca_free(hca);
 }
 
-/* Only in a recovery: its end has what it was given back. */
+/* Destroying the QP fails in the recovery only: it keeps its receives until its end. */
 static void receives_of_a_qp_that_stays(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .qp1_state_is_a_note = true };
@@ -320,7 +326,7 @@ static void receives_of_a_qp_that_stays(struct kunit *test)
 
 	pair_up(test, &quirks);
 	hca = pair.asker.hca;
-	/* The first two: when it could not be reset, and when it is given up. */
+	/* The first two: after the reset failed, and when the QP is given up. */
 	hca->on_verb = refuse_to_destroy;
 	fake_hca_qp_event(hca->special[1][1], IB_EVENT_QP_FATAL);
 	mad_quiesce(&pair);
@@ -338,7 +344,7 @@ static void break_as_made(struct fake_hca *hca, struct ib_qp *qp)
 {
 	hca->on_create_qp = NULL;
 	fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
-	/* Time enough for what the event may have begun. */
+	/* Waits for any work that the event may have started. */
 	msleep(100);
 }
 
@@ -361,7 +367,7 @@ static void an_event_before_the_qp_is_started(struct kunit *test)
 				      NULL, NULL, 0);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(agent));
 	if (!IS_ERR(agent)) {
-		/* It was not lost: the QP has been reset, once. */
+		/* The event was not lost: it had the QP reset once. */
 		KUNIT_EXPECT_EQ(test, mad_counter(agent, IBMAD_QP_RESETS), 1);
 		KUNIT_EXPECT_EQ(test, READ_ONCE(to_agent(agent)->mqp->state),
 				IBMAD_QP_LIVE);
@@ -371,7 +377,7 @@ static void an_event_before_the_qp_is_started(struct kunit *test)
 	fake_hca_destroy(hca);
 }
 
-/* No memory for its CQ, or for itself; lost_test.c has it that there is none to receive. */
+/* No memory for the CQ, or for the QP; lost_test.c has the case of the receives. */
 static atomic_t *lack_of(int i)
 {
 	struct fake_hca *hca = pair.asker.hca;
@@ -379,7 +385,7 @@ static atomic_t *lack_of(int i)
 	return &hca->fail_create[i ? FAKE_QP : FAKE_CQ];
 }
 
-/* It is made when there is some, however often there was none, and then as good as new. */
+/* The QP is made as soon as there is memory, after any number of failures, and works. */
 static void a_qp_that_memory_lacks_for(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
@@ -409,7 +415,7 @@ static void a_qp_that_memory_lacks_for(struct kunit *test)
 	}
 }
 
-/* Nor is it made again when the adapter goes. */
+/* Likewise the QP is not created again when the adapter is removed. */
 static void removal_for_want_of_memory(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .reset_keeps_sends = true };
@@ -523,7 +529,7 @@ static void lengths_with_something_more(struct kunit *test)
 	ib_unregister_mad_agent(agent);
 }
 
-/* A datagram that is too long says nothing of those behind it: qedr goes on as it was. */
+/* A MAD that is too long does not change how qedr's later lengths are understood. */
 static void a_long_one_among_lengths_without_the_grh(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .byte_len_without_grh = true };
@@ -540,8 +546,9 @@ static void a_long_one_among_lengths_without_the_grh(struct kunit *test)
 }
 
 /*
- * One that is too short cannot be told from a whole one whose GRH was not counted: its
- * end is zeros, nobody else's bytes, in a buffer that has been used, too.
+ * A MAD that is too short cannot be distinguished from a whole one
+ * whose GRH was not counted: its end is zeros, not bytes of another
+ * MAD, even in a buffer that was used before.
  */
 static void lengths_that_are_too_short(struct kunit *test)
 {
@@ -562,7 +569,7 @@ static void lengths_that_are_too_short(struct kunit *test)
 	ib_unregister_mad_agent(agent);
 }
 
-/* An adapter that did not tell how long a frame was, and gave what there was of it. */
+/* An adapter that reported no length of a frame, and delivered what there was of it. */
 static void lengths_that_are_missing(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .byte_len_missing = true };
@@ -577,7 +584,7 @@ static void lengths_that_are_missing(struct kunit *test)
 	ib_unregister_mad_agent(agent);
 }
 
-/* Nor is a datagram of no bytes, in a buffer that has been used, the MAD before it. */
+/* A MAD without bytes, in a used buffer, is not taken for the MAD before it. */
 static void a_length_that_is_none(struct kunit *test)
 {
 	const struct fake_hca_quirks quirks = { .byte_len_without_grh = true };
@@ -603,7 +610,10 @@ static enum fake_hca_verdict note_echo(struct fake_hca *hca,
 	return FAKE_DROP;
 }
 
-/* What nobody takes goes back, but not what may be another's. */
+/*
+ * A request that no agent takes is returned to its sender,
+ * without bytes that may be of another MAD.
+ */
 static void what_is_echoed(struct kunit *test)
 {
 	static const struct {

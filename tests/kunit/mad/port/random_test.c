@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* MADs spoilt at random: each has one fate, and nothing is left of any. */
+/* MADs with random errors: one counter has each, and none leaves anything behind. */
 #include <linux/prandom.h>
 #include "mad/agent/outcome.h"
 
 #define RANDOM_MADS	100000
 #define BATCH		64		/* less than the receive queue */
-#define FORGOTTEN_MS	60000		/* no reassembly is older */
+#define FORGOTTEN_MS	60000		/* more than the time that a reassembly is kept */
 
 static atomic_t posted;
 
@@ -63,7 +63,7 @@ static void ask(void)
 		atomic_inc(&posted);
 }
 
-/* One that is right, of any kind. */
+/* A valid MAD of a random kind. */
 static void random_mad(union outcome_mad *mad)
 {
 	unsigned int i = below(OUTCOME_AGENTS);
@@ -152,7 +152,7 @@ static void random_mads(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, outcome_quiesce());
 	expect_nothing_left(test);
 	delivered = atomic_read(&outcome_single);
-	/* None was lost on the way, and each has one fate. */
+	/* None was lost on the way, and each was counted once. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&outcome_hca->delivered), RANDOM_MADS);
 	KUNIT_EXPECT_EQ(test, outcome_counter(IBMAD_RECEIVED), outcome_sum());
 	KUNIT_EXPECT_EQ(test, outcome_counter(IBMAD_RECEIVED) +
@@ -162,7 +162,7 @@ static void random_mads(struct kunit *test)
 	outcome_print(test);
 	kunit_info(test, "%d transfers, %d requests", atomic_read(&outcome_whole),
 		   atomic_read(&posted));
-	/* The port is as good as it was. */
+	/* The port works as before. */
 	outcome_request(&mad, PLAIN);
 	outcome_inject(&mad, 1, 1, IB_MGMT_MAD_SIZE);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&outcome_single, delivered + 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A pair whose asker's QP1 is to be broken. */
+/* A pair whose asker's QP1 the tests break. */
 #include "recover.h"
 
 struct mad_pair pair;

@@ -3,8 +3,8 @@
 #define IBEX_RECOVER_H
 
 /*
- * A pair whose asker's QP1 is to be broken, and what its client is told then.  Its
- * requests leave for nowhere until expect_well() asks the server.
+ * A pair whose asker's QP1 the tests break, and the completions that its client gets.
+ * Its requests are dropped on the wire until expect_well() sends one to the server.
  */
 #include "mad/mad_test.h"
 #include "wait.h"
@@ -13,7 +13,7 @@
 #define BOUND_MS	(IBMAD_DRAIN_MS + 4 * IBMAD_FLUSH_MS)
 #define NOTED		256
 
-/* Numbers of requests, as they left and as their client was told of them. */
+/* Serial numbers of requests, in the order in which they were sent or completed. */
 struct noted {
 	int n;
 	u32 serial[NOTED];
@@ -28,14 +28,14 @@ struct ib_qp *qp1(void);
 struct ibmad_qp *mqp(void);
 u64 resets(void);
 void post(struct kunit *test, int n);
-/* @n requests have failed, sooner than the watch for stalls would see to it. */
+/* Waits until @n requests have failed, for less time than the watch for stalls needs. */
 bool handed_back(int n);
-/* So that what is posted next does not have its slots in the order of their numbers. */
+/* Sends @n requests, so that the next ones do not use the slots in index order. */
 void turn_slots(struct kunit *test, int n);
 void expect_in_order(struct kunit *test, const struct noted *noted, int n);
-/* All is as it was at first, and the server answers. */
+/* Expects that all is as at the beginning, and that the server responds. */
 void expect_well(struct kunit *test);
-/* The adapter can go, in a bounded time; its client has been told of @sent. */
+/* Expects that the adapter is removed in a bounded time, and @sent completions. */
 void expect_removal(struct kunit *test, int sent);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A special QP in error: what goes again, what is handed back, and when it is over. */
+/* A special QP in error: sends that are repeated or handed back; the recovery's end. */
 #include <linux/hrtimer.h>
 #include "recover.h"
 
@@ -25,25 +25,25 @@ static void one_of_twenty_fails(struct kunit *test, enum ib_qp_state state)
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_LOC_QP_OP_ERR);
 	expect_redone(test, 19);
-	/* And on it goes, with what was behind it. */
+	/* The QP goes on with the sends behind the failed one. */
 	fake_hca_release_completions(pair.asker.hca);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 20));
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), 1);
 }
 
-/* The QPs that send are other ones: a reset would keep what is posted to them. */
+/* The provider sends by other QPs, and a reset would keep the sends that they have. */
 static bool keeps_sends(void)
 {
 	return pair.asker.hca->quirks.reset_keeps_sends;
 }
 
-/* Nor does a reset do where the driver forgets to start its rings anew. */
+/* A reset is not enough either if the driver does not reset its ring indices. */
 static bool is_never_reset(void)
 {
 	return pair.asker.hca->quirks.driver == RDMA_DRIVER_BNXT_RE;
 }
 
-/* Where the QP's state is not that of its sends it is their flush that tells. */
+/* If the QP's state is not that of its send queues, flushed sends show the error. */
 static void sqe_goes_back_to_rts(struct kunit *test)
 {
 	one_of_twenty_fails(test, IB_QPS_SQE);
@@ -58,7 +58,7 @@ static void err_goes_through_reset(struct kunit *test)
 	expect_well(test);
 }
 
-/* The QP broke and took completions with it: they are redone as they were posted. */
+/* The QP lost completions when it failed: the sends are posted again in their order. */
 static void what_a_reset_takes_back_is_redone_in_order(struct kunit *test)
 {
 	turn_slots(test, SEND_DEPTH - 10);
@@ -75,7 +75,7 @@ static void what_a_reset_takes_back_is_redone_in_order(struct kunit *test)
 	expect_well(test);
 }
 
-/* Again and again: it ends with an error, not never. */
+/* A send that is flushed again and again ends with an error. */
 static void what_is_always_flushed_is_given_up(struct kunit *test)
 {
 	int i;
@@ -93,7 +93,7 @@ static void what_is_always_flushed_is_given_up(struct kunit *test)
 	expect_well(test);
 }
 
-/* Each try anew: a send that was flushed now and then has all its tries. */
+/* The limit applies to each try: a send that is flushed at times has all its tries. */
 static void each_try_may_be_flushed(struct kunit *test)
 {
 	int i;
@@ -122,7 +122,7 @@ static void expect_all_back(struct kunit *test, int n)
 	expect_in_order(test, &told, n);
 }
 
-/* On the QP and in the lanes, told in the order in which they were posted. */
+/* Sends on the QP and in the lanes complete in the order in which they were posted. */
 static void a_fatal_event_hands_all_back(struct kunit *test)
 {
 	static const enum ib_event_type events[] = {
@@ -140,7 +140,7 @@ static void a_fatal_event_hands_all_back(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, resets(), i + 1);
 		expect_well(test);
 	}
-	/* Not every event is one. */
+	/* Other events are not fatal. */
 	fake_hca_qp_event(qp1(), IB_EVENT_SQ_DRAINED);
 	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, resets(), i);
@@ -157,8 +157,8 @@ static void handed_back_in_order_without_completions(struct kunit *test)
 }
 
 /*
- * It goes on when all is flushed, whichever queue was the last; or when that has had
- * its time, as with a provider that flushes nothing.
+ * A recovery goes on when both queues are flushed, whichever is the last; or
+ * after a timeout if the provider flushes nothing.
  */
 static void a_recovery_ends_with_its_flush(struct kunit *test)
 {
@@ -192,7 +192,7 @@ static void break_once(struct fake_hca *hca, struct ib_qp *qp, enum ib_qp_state 
 	fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
 }
 
-/* While it recovers from a lesser error: the sends are handed back all the same. */
+/* During a recovery from a lesser error: the sends are handed back nevertheless. */
 static void a_fatal_event_amid_a_recovery(struct kunit *test)
 {
 	static const enum ib_qp_state states[] = {
@@ -201,7 +201,7 @@ static void a_fatal_event_amid_a_recovery(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(states); i++) {
-		/* A QP that has not flushed all is made anew instead. */
+		/* A QP that has not flushed all is replaced here, not reset. */
 		if (states[i] == IB_QPS_RESET && (keeps_sends() || is_never_reset()))
 			continue;
 		pair.drop_requests = -1;
@@ -234,15 +234,15 @@ static void refuse_once(struct fake_hca *hca, struct ib_qp *qp, enum ib_qp_state
 }
 
 struct failure {
-	enum ib_qp_state at;		/* where modify_qp is refused */
-	bool always;			/* or else once */
+	enum ib_qp_state at;		/* transition that modify_qp refuses */
+	bool always;			/* each time, or else once */
 	bool fatal;
-	bool query;			/* the QP's state cannot be told */
+	bool query;			/* querying the state of the QP fails */
 };
 
 static const struct failure failures[] = {
 	{ IB_QPS_ERR, false, true, false },
-	{ IB_QPS_RESET, false, true, false },	/* and is made anew */
+	{ IB_QPS_RESET, false, true, false },	/* and a new QP is created */
 	{ IB_QPS_INIT, false, true, false },	/* likewise, after a reset */
 	{ IB_QPS_RTR, false, true, false },
 	{ IB_QPS_RTS, false, true, false },
@@ -257,14 +257,14 @@ static const struct failure failures[] = {
 	{ IB_QPS_INIT, true, false, true },
 };
 
-/* It was not the refused QP that was reset, but one that had been made for it. */
+/* The transition was refused to a new QP, which replaced the QP instead of a reset. */
 static bool refuses_the_last(const struct failure *f)
 {
 	const struct fake_hca_quirks *quirks = &pair.asker.hca->quirks;
 
 	if (f->at == IB_QPS_ERR || f->at == IB_QPS_RESET || f->query)
 		return false;
-	/* Where the state is a note, an error that has flushed all lets it be reset. */
+	/* If its state is a mere note, a QP is reset only after all was flushed. */
 	return keeps_sends() || is_never_reset() || (quirks->qp1_state_is_a_note && f->fatal) ||
 	       (quirks->reset_is_a_note && f->at != IB_QPS_INIT);
 }
@@ -278,13 +278,13 @@ static void expect_lost(struct kunit *test, int i)
 	KUNIT_EXPECT_EQ_MSG(test, refcount_read(&to_agent(pair.asker.agent)->refs), 1u,
 			    "failure %d", i);
 	KUNIT_EXPECT_EQ_MSG(test, mqp()->recv_posted, 0u, "failure %d", i);
-	/* Nothing is left that could wake it. */
+	/* Nothing is left that could raise an event. */
 	KUNIT_EXPECT_NULL_MSG(test, qp1(), "failure %d", i);
 	KUNIT_EXPECT_NULL_MSG(test, mqp()->cq, "failure %d", i);
 	KUNIT_EXPECT_EQ_MSG(test, resets(), 1, "failure %d", i);
 }
 
-/* Its clients hear of it, and the device can be removed. */
+/* The clients' sends fail, and the device can be removed. */
 static void a_recovery_that_fails_at_each_step(struct kunit *test)
 {
 	const struct failure *f;
@@ -307,7 +307,9 @@ static void a_recovery_that_fails_at_each_step(struct kunit *test)
 			expect_lost(test, i);
 		} else {
 			mad_quiesce(&pair);
-			/* RESET is not tried where nothing was flushed. */
+			/*
+			 * The refusal may be pending: without a flush RESET is not tried.
+			 */
 			pair.asker.hca->on_modify_qp = NULL;
 			KUNIT_EXPECT_EQ_MSG(test, atomic_read(&pair.asker.errors),
 					    f->fatal ? 5 : 0, "failure %d", i);
@@ -318,7 +320,7 @@ static void a_recovery_that_fails_at_each_step(struct kunit *test)
 	}
 }
 
-/* SQE that cannot be left for RTS is left through RESET. */
+/* If the transition from SQE to RTS fails, the QP goes through RESET. */
 static void sqe_that_cannot_be_left(struct kunit *test)
 {
 	pair.asker.hca->hold_send_completions = true;
@@ -332,7 +334,7 @@ static void sqe_that_cannot_be_left(struct kunit *test)
 	expect_well(test);
 }
 
-/* A request that waits when its QP is lost ends with its next retry. */
+/* A request that waits for its response when its QP is lost ends at its next retry. */
 static void a_retry_on_a_lost_qp(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 2 * IBMAD_FLUSH_MS, 5), 0);
@@ -345,7 +347,7 @@ static void a_retry_on_a_lost_qp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire.n, 1);
 }
 
-/* One of the backlog that the provider refuses fails alone. */
+/* If the provider refuses one send of the backlog, only that one fails. */
 static void a_backlog_with_one_refused(struct kunit *test)
 {
 	int i, n = SEND_DEPTH + 5;
@@ -432,7 +434,7 @@ static void removal_amid_a_recovery(struct kunit *test)
 	}
 }
 
-/* Its own destruction breaks the QP, again and again. */
+/* Each step of its destruction breaks the QP. */
 static void recovery_amid_a_removal(struct kunit *test)
 {
 	pair.asker.hca->on_modify_qp = break_always;

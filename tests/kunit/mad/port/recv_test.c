@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Receiving: malformed MADs, floods, MADs nobody wants. */
+/* Receiving: malformed MADs, floods, MADs without an agent. */
 #include "mad/mad_test.h"
 
 static struct mad_pair pair;
@@ -40,7 +40,7 @@ static int inject(const struct ib_mad_hdr *hdr, u32 len)
 
 static void malformed_mads_are_dropped(struct kunit *test)
 {
-	/* Without a GRH that is counted; see recv_mad_len(). */
+	/* The length may be short by a GRH that was not counted; see recv_mad_len(). */
 	int least = IB_MGMT_MAD_SIZE - !pair.server.hca->quirks.byte_len_without_grh *
 				       sizeof(struct ib_grh);
 	struct ib_mad_hdr hdr;
@@ -57,7 +57,7 @@ static void malformed_mads_are_dropped(struct kunit *test)
 	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), well);
 	malformed = mad_counter(pair.server.agent, IBMAD_RECV_MALFORMED);
-	/* Those that are too long are completed with an error. */
+	/* MADs that are too long are completed with an error. */
 	KUNIT_EXPECT_EQ(test, malformed, least / 4);
 
 	hdr = request();
@@ -96,7 +96,7 @@ static void nobody_wants_them(struct kunit *test)
 	inject(&hdr, IB_MGMT_MAD_SIZE);
 	mad_quiesce(&pair);
 	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_NO_AGENT), 3);
-	/* Responses to nothing: a wrong, and an agent's, high TID. */
+	/* Responses without a request: with the TID of no agent, and of an agent. */
 	hdr = request();
 	hdr.method = IB_MGMT_METHOD_GET_RESP;
 	hdr.tid = cpu_to_be64(0xffffff00000001ULL);
@@ -108,7 +108,7 @@ static void nobody_wants_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), 0);
 }
 
-/* A client slower than the wire loses what does not fit; nothing else suffers. */
+/* A client slower than the wire loses what its inbox cannot hold; others lose nothing. */
 static void a_flood(struct kunit *test)
 {
 	struct ib_mad_hdr hdr = request();
@@ -134,7 +134,7 @@ static void a_flood(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
 }
 
-/* Deregistered amid a flood: on return no handler runs any more. */
+/* Deregistration during a flood: after it returns no handler runs. */
 static void deregister_in_a_flood(struct kunit *test)
 {
 	struct ib_mad_agent *agent = pair.server.agent;
@@ -174,7 +174,10 @@ static void keep(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
 	kept[atomic_inc_return(&nr_kept) - 1] = wc;
 }
 
-/* Its buffer is the client's until freed, whatever goes away, and is nobody's then. */
+/*
+ * The buffer of a received MAD is the client's until freed, even if the agent
+ * and the device are removed; after that it is freed.
+ */
 static void a_received_mad_outlives_its_device(struct kunit *test)
 {
 	struct ib_mad_reg_req req = {
@@ -196,14 +199,14 @@ static void a_received_mad_outlives_its_device(struct kunit *test)
 	ib_unregister_mad_agent(agent);
 	mad_pair_exit(&pair);
 	KUNIT_EXPECT_MEMEQ(test, kept[0]->recv_buf.mad, &hdr, sizeof(hdr));
-	/* The other keeps the pool, which keeps nothing for a QP that is gone. */
+	/* The other MAD holds the pool, which keeps no buffers after its QP. */
 	pool = container_of(kept[1], struct ibmad_recv, recv_wc)->pool;
 	ib_free_recv_mad(kept[0]);
 	KUNIT_EXPECT_EQ(test, pool_length(pool), 0u);
 	ib_free_recv_mad(kept[1]);
 }
 
-/* However many MADs came, there is one more buffer than at first. */
+/* After any number of MADs there is one buffer more than at first. */
 static void buffers_are_used_again(struct kunit *test)
 {
 	struct ibmad_pool *pool = to_agent(pair.server.agent)->mqp->pool;

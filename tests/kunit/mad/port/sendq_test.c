@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The backlog of a send queue: what leaves first, and what it holds. */
+/* The backlog of a send queue: the order of its sends, and what they hold. */
 #include "mad/mad_test.h"
 
 static struct mad_pair pair;
-static char wire[128];			/* what left: r a response, q a request */
+static char wire[128];			/* what was sent: r a response, q a request */
 
 static enum fake_hca_verdict sendq_verdict(struct fake_hca *hca,
 					   struct fake_hca_packet *packet, void *arg)
@@ -48,7 +48,10 @@ static char *put(char *at, int n, char c)
 	return at + n;
 }
 
-/* A request waits for so many responses and no more, and they for no other. */
+/*
+ * A request waits for a limited number of responses, and
+ * responses wait for one request at a time.
+ */
 static void responses_go_first_in_bursts(struct kunit *test)
 {
 	int responses = 2 * IBMAD_RESPONSE_BURST + 5;
@@ -79,7 +82,7 @@ static void queue_state(struct ibmad_qp *mqp, enum ibmad_qp_state state)
 	spin_unlock_irq(&mqp->send_lock);
 }
 
-/* Before any lock is taken; when its client is told it is no more. */
+/* The buffer is mapped before any lock is taken, and unmapped before completion. */
 static void a_send_is_mapped_before_it_waits(struct kunit *test)
 {
 	struct ibmad_qp *mqp = to_agent(pair.asker.agent)->mqp;

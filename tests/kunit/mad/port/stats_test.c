@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The counters of a port, as sysfs shows them: what was sent and received, by class. */
+/* The counters of a port in sysfs: MADs sent and received, by class. */
 #include <linux/file.h>
 #include <linux/fs.h>
 #include "mad/mad_test.h"
@@ -27,7 +27,7 @@ static void stats_test_exit(struct kunit *test)
 	mad_pair_exit(&pair);
 }
 
-/* What the file says, or -1. */
+/* The value in the file, or -1. */
 static s64 shown(struct mad_side *side, const char *group, const char *name)
 {
 	char path[128], text[32] = "";
@@ -50,14 +50,14 @@ static s64 shown(struct mad_side *side, const char *group, const char *name)
 static struct {
 	const char *name;
 	u8 first, last;
-	int count;		/* of its classes; counted */
+	int count;		/* number of classes, counted by the test */
 } classes[] = {
 	{ "sm_lid", 0x01, 0x01 }, { "sm_directed", 0x81, 0x81 }, { "sa", 0x03, 0x03 },
 	{ "performance", 0x04, 0x04 }, { "board", 0x05, 0x05 },
 	{ "device_mgmt", 0x06, 0x06 }, { "cm", 0x07, 0x07 }, { "snmp", 0x08, 0x08 },
 	{ "vendor", 0x09, 0x0f }, { "device_adm", 0x10, 0x10 }, { "boot", 0x11, 0x11 },
 	{ "bis", 0x12, 0x12 }, { "cc", 0x21, 0x21 }, { "vendor_oui", 0x30, 0x4f },
-	/* Last: what is none of the others. */
+	/* The last entry has all other classes. */
 	{ "other", 0x00, 0xff },
 };
 
@@ -134,7 +134,7 @@ static void each_class_has_its_counter(struct kunit *test)
 	expect_sums(test);
 }
 
-/* Each time a request goes, and not when its work request fails. */
+/* A request counts each time it is sent, and does not count if its work request fails. */
 static void work_requests_are_counted_once(struct kunit *test)
 {
 	pair.drop_requests = 2;
@@ -155,7 +155,7 @@ static void work_requests_are_counted_once(struct kunit *test)
 	expect_sums(test);
 }
 
-/* A MAD that is not valid has no class. */
+/* An invalid MAD is counted in no class. */
 static void malformed_mads_have_no_class(struct kunit *test)
 {
 	const struct fake_hca_packet like = { .port = 1, .src_qpn = 1 };
@@ -181,7 +181,7 @@ static const char * const events[] = {
 
 static_assert(ARRAY_SIZE(events) == IBMAD_NR_COUNTERS);
 
-/* Each file of mad/ shows a counter of its own. */
+/* Each file in mad/ shows another counter. */
 static void each_event_has_its_counter(struct kunit *test)
 {
 	struct ibmad_stats *stats = get_cpu_ptr(to_agent(pair.asker.agent)->port->stats);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What peers may make an agent hold, and reassembly without memory. */
+/* Bounds on what peers can make an agent hold; reassembly without memory. */
 #include "rmpp_peer.h"
 
 #define FULL	(PEER_CLASS_LEN + PEER_SEG_BYTES)
 #define LIMIT	(64 * IB_MGMT_MAD_SIZE)
 #define HELD	1024		/* IBMAD_RMPP_MAX_RECVS */
 #define SHARE	128		/* IBMAD_RMPP_MAX_SHARE */
-#define OTHERS	0x7000		/* LIDs of further sources */
+#define OTHERS	0x7000		/* LIDs of other sources */
 
 static unsigned long usual_limit;
 
@@ -41,7 +41,7 @@ static u64 unasked_tid(u32 tid)
 	return (u64)peer_agent->hi_tid << 32 | tid;
 }
 
-/* Transfers that never end: refused above half, and what was there goes in time. */
+/* Unfinished transfers are refused above half of the limit, and freed after a time. */
 static void unfinished_transfers_are_bounded(struct kunit *test)
 {
 	int tid, seg;
@@ -63,7 +63,7 @@ static void unfinished_transfers_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
 }
 
-/* Finished ones count until their client has read them. */
+/* Finished transfers count until their client has read them. */
 static void unread_transfers_are_bounded(struct kunit *test)
 {
 	int tid, taken;
@@ -73,7 +73,7 @@ static void unread_transfers_are_bounded(struct kunit *test)
 		send(tid, 1, FIRST);
 		send(tid, 2, LAST);
 	}
-	/* One is being read, the others wait. */
+	/* The client is reading one, the others wait. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 0);
 	KUNIT_EXPECT_LE(test, peer_bytes(), LIMIT / 2);
 	KUNIT_EXPECT_GE(test, peer_bytes(), LIMIT / 4);
@@ -90,7 +90,7 @@ static void unread_transfers_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), taken + 1);
 }
 
-/* Those who ask get their answers, whatever others send unasked. */
+/* Responses are received even if others send unsolicited transfers. */
 static void a_flood_leaves_room_for_answers(struct kunit *test)
 {
 	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP };
@@ -113,7 +113,7 @@ static void a_flood_leaves_room_for_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_client.segments, 20);
 }
 
-/* Answers are bounded too. */
+/* Responses are bounded too. */
 static void answers_without_end(struct kunit *test)
 {
 	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP };
@@ -139,7 +139,7 @@ static void begin_from(u16 slid, u32 tid)
 		peer_quiesce();
 }
 
-/* One who begins without end leaves room for others, and has it back when he ends. */
+/* A source that begins many transfers leaves room for others; ending some makes room. */
 static void a_source_has_its_share(struct kunit *test)
 {
 	u32 tid;
@@ -163,7 +163,7 @@ static void a_source_has_its_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), HELD - SHARE + 1);
 }
 
-/* Begun and left alone: half the reassemblies are for those that were asked for. */
+/* Transfers that are begun and left alone: half of the reassemblies are for responses. */
 static void transfers_begun_are_bounded(struct kunit *test)
 {
 	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP, .seg = 1,
@@ -184,7 +184,7 @@ static void transfers_begun_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
 }
 
-/* Those that are finished stay to repeat their ACK, but keep nobody out. */
+/* Finished transfers stay to repeat their ACKs, but give way to new ones. */
 static void finished_transfers_give_way(struct kunit *test)
 {
 	int tid;
@@ -199,12 +199,14 @@ static void finished_transfers_give_way(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), HELD + 100);
 	KUNIT_EXPECT_LE(test, peer_reassemblies(), HELD);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RECV_OVERFLOW), 0);
-	/* The oldest went first. */
+	/* The oldest ones were freed first, so this one is still known. */
 	send(HELD + 100, 1, FIRST | LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), HELD + 100);
 }
 
-/* A deregistration amid all this: what is unread is given, the rest dropped. */
+/*
+ * Deregistration during this: complete transfers are delivered, unfinished ones dropped.
+ */
 static void deregister_with_much_unread(struct kunit *test)
 {
 	struct ib_mad_agent *agent = peer_agent;
@@ -225,7 +227,7 @@ static void deregister_with_much_unread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 10);
 }
 
-/* Each allocation of receiving a segment fails once; the peer tries again. */
+/* Each allocation while a segment is received fails once; the peer sends it again. */
 static void segments_without_memory(struct kunit *test)
 {
 	static const struct {
@@ -243,7 +245,7 @@ static void segments_without_memory(struct kunit *test)
 			peer_fail_nth = n;
 			send(tid, order[i].seg, order[i].flags);
 			peer_fail_nth = 0;
-			/* Again, and the rest. */
+			/* The segment again, and the rest of the transfer. */
 			for (k = i; k < ARRAY_SIZE(order); k++)
 				send(tid, order[k].seg, order[k].flags);
 			KUNIT_EXPECT_EQ_MSG(test, atomic_read(&peer_client.received),
@@ -254,7 +256,7 @@ static void segments_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 }
 
-/* An unasked response makes no work: not even an address handle. */
+/* An unsolicited response costs nothing, not even an address handle. */
 static void a_flood_of_responses_costs_nothing(struct kunit *test)
 {
 	int i, handles = atomic_read(&peer_hca->alive[FAKE_AH]);
@@ -273,7 +275,7 @@ static void a_flood_of_responses_costs_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 200);
 }
 
-/* ACKs of @seg of a transfer of 10 that is out whole, again and again, each @ms. */
+/* Sends ACKs of @seg every @ms, for a transfer of 10 segments that were all sent. */
 static void acknowledge_for_ever(struct kunit *test, u32 seg, unsigned int ms,
 				 unsigned int bound_ms)
 {
@@ -299,19 +301,19 @@ static void acknowledge_for_ever(struct kunit *test, u32 seg, unsigned int ms,
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_RESP_TIMEOUT_ERR);
 }
 
-/* A receiver that says the same again and again holds a transfer no longer. */
+/* A receiver that repeats its ACK does not prolong a transfer. */
 static void acks_without_progress(struct kunit *test)
 {
 	acknowledge_for_ever(test, 9, 500, 5000);
 }
 
-/* Nor if each tells of a loss: what goes again at once is lost as well. */
+/* Even ACKs that report a loss do not: the segment that is resent is lost as well. */
 static void acks_of_a_loss_without_end(struct kunit *test)
 {
 	acknowledge_for_ever(test, 1, 100, 30000);
 }
 
-/* It is the response that is waited for without end, not the ACKs. */
+/* Only the wait for the response has no timeout, the one for ACKs has. */
 static void a_transfer_without_timeout(struct kunit *test)
 {
 	struct ib_mad_send_buf *buf = peer_request(IB_MGMT_METHOD_GET, 1, 100, -1, 3);

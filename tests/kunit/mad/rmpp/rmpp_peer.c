@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* One end of RMPP transfers in the test's own hand. */
+/* The peer in RMPP transfers, played by the test. */
 #include "rmpp_peer.h"
 
 struct fake_hca *peer_hca;
@@ -9,7 +9,7 @@ struct peer_seen peer_seen;
 struct peer_client peer_client;
 int peer_fail_nth;
 
-static struct fake_hca *far;		/* has the LID, but nobody at home */
+static struct fake_hca *far;		/* has the LID, but no agent */
 
 static void note_data(u32 seg)
 {
@@ -75,7 +75,7 @@ static void peer_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *bu
 	atomic_inc(&peer_client.received);
 }
 
-/* Where a MAD is received: the next allocations are those of receiving it. */
+/* Called when a MAD is received: the next allocations are those of receiving it. */
 static int peer_process_mad(struct fake_hca *at, u32 port, const struct ib_wc *wc,
 			    const struct ib_mad *in, struct ib_mad *out,
 			    size_t *out_len)

@@ -3,8 +3,8 @@
 #define IBEX_RMPP_PEER_H
 
 /*
- * An agent with RMPP on one adapter, and at the other end of the wire no agent but
- * the test: it says what arrives, segment by segment, and sees what leaves.
+ * An agent with RMPP on one adapter; the other end of the wire has no agent.  The test
+ * itself injects each segment, and sees what the agent sends.
  */
 #include "mad/mad_test.h"
 
@@ -15,7 +15,7 @@
 #define FIRST		IB_MGMT_RMPP_FLAG_FIRST
 #define LAST		IB_MGMT_RMPP_FLAG_LAST
 
-/* One MAD as the test puts it on the wire. */
+/* A MAD that the test injects. */
 struct peer_mad {
 	u32 tid;
 	u32 seg;
@@ -23,31 +23,31 @@ struct peer_mad {
 	u8 flags;			/* besides ACTIVE */
 	u8 type;			/* 0: DATA */
 	u8 status;
-	u8 version;			/* 0: the right one */
+	u8 version;			/* 0: the valid one */
 	u8 method;			/* 0: Send */
 	u8 mgmt_class;			/* 0: the agent's */
 	u64 whole_tid;			/* instead of tid */
 	u16 slid;			/* 0: that of the other adapter */
 };
 
-/* What left the adapter, by its kind, and the last of each. */
+/* What the adapter sent, by RMPP type, and the last of each. */
 struct peer_seen {
 	atomic_t data, acks, stops, aborts;
-	atomic_t again;			/* DATA no higher than one before */
+	atomic_t again;			/* DATA segments sent again */
 	u32 data_seg, ack_seg, ack_window;
 	u8 ack_method;
 	u8 abort_status, stop_status;
-	u64 tid;			/* of the last MAD of all */
+	u64 tid;			/* of the last MAD of any type */
 };
 
-/* What the agent's client was told. */
+/* What the agent's client got. */
 struct peer_client {
 	atomic_t sent, received;
 	enum ib_wc_status status;
 	u32 vendor_err;
 	int mad_len, segments;
-	bool matched;			/* it answers a request */
-	unsigned int sleep_ms;		/* that the receive handler takes */
+	bool matched;			/* it is the response to a request */
+	unsigned int sleep_ms;		/* time that the receive handler takes */
 };
 
 extern struct fake_hca *peer_hca;
@@ -55,15 +55,15 @@ extern struct ib_mad_agent *peer_agent;
 extern struct ib_ah *peer_ah;
 extern struct peer_seen peer_seen;
 extern struct peer_client peer_client;
-extern int peer_fail_nth;		/* allocation in receiving the next MAD */
+extern int peer_fail_nth;		/* fails in receiving the next MAD */
 
 int peer_test_init(struct kunit *test);
 void peer_test_exit(struct kunit *test);
-/* The same with an agent of another class. */
+/* Like peer_test_init(), with an agent of another class. */
 int peer_init(u8 mgmt_class);
-/* To the adapter; returns when it has been dealt with. */
+/* Injects a MAD and waits until it has been processed. */
 void peer_send(const struct peer_mad *mad);
-/* Likewise, but does not wait. */
+/* Injects a MAD and does not wait. */
 void peer_push(const struct peer_mad *mad);
 void peer_quiesce(void);
 struct ib_mad_send_buf *peer_request(u8 method, int rmpp, int len, u32 timeout_ms,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Reassembly: what a peer may send, true or not, and what it may take up. */
+/* Reassembly: valid and invalid segments from a peer, and what they may take up. */
 #include "rmpp_peer.h"
 
 #define WINDOW	64
-#define FULL	(PEER_CLASS_LEN + PEER_SEG_BYTES)	/* PayloadLength of a whole LAST */
+#define FULL	(PEER_CLASS_LEN + PEER_SEG_BYTES)	/* of a full last segment */
 
-/* Segments @from to @to of a transfer of @last. */
+/* Sends segments @from to @to of a transfer of @last segments. */
 static void segments(u32 tid, u32 from, u32 to, u32 last)
 {
 	u32 seg;
@@ -32,19 +32,25 @@ static void segments_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_client.segments, 3);
 	KUNIT_EXPECT_EQ(test, peer_client.mad_len,
 			IB_MGMT_VENDOR_HDR + 3 * PEER_SEG_BYTES);
-	/* One ACK opened the window, one ended it; both go the other way. */
+	/*
+	 * One ACK opened the window, one acknowledged the
+	 * end; their response bit is inverted.
+	 */
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 2);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 3u);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_method,
 			IB_MGMT_METHOD_SEND | IB_MGMT_METHOD_RESP);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_RECEIVED), 1);
-	/* Repeated, since the ACK was lost: acknowledged again, given once. */
+	/*
+	 * If the ACK was lost, the repeated segment is
+	 * acknowledged, but not delivered again.
+	 */
 	segments(1, 3, 3, 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 3);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 3u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
-	/* And forgotten in the end. */
+	/* The transfer is forgotten after a time. */
 	msleep(30000);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
 	expect_empty(test);
@@ -71,7 +77,9 @@ static void expect_acks(struct kunit *test, int acks, u32 seg)
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, seg);
 }
 
-/* By the first segment behind it and each third from there on, as ACKs get lost too. */
+/*
+ * The first segment after a gap causes an ACK, then each third: ACKs may get lost, too.
+ */
 static void a_gap_is_told_of_again(struct kunit *test)
 {
 	segments(1, 1, 2, 30);
@@ -83,26 +91,26 @@ static void a_gap_is_told_of_again(struct kunit *test)
 	expect_acks(test, 2, 2);
 	segments(1, 7, 13, 30);
 	expect_acks(test, 5, 2);
-	/* Those that are here already ask for nothing. */
+	/* Repeated segments behind the gap cause no ACK. */
 	segments(1, 4, 13, 30);
 	expect_acks(test, 5, 2);
-	/* What fills the gap says so, and it is over. */
+	/* The segment that fills the gap is acknowledged, and the gap is over. */
 	segments(1, 3, 3, 30);
 	expect_acks(test, 6, 13);
 	segments(1, 14, 15, 30);
 	expect_acks(test, 6, 13);
-	/* The next, and one behind that. */
+	/* A new gap, and another behind it. */
 	segments(1, 17, 17, 30);
 	segments(1, 19, 19, 30);
 	expect_acks(test, 7, 15);
 	segments(1, 16, 16, 30);
 	expect_acks(test, 8, 17);
-	/* One that is behind us: where we are. */
+	/* For a segment before the gap the current state is acknowledged again. */
 	segments(1, 4, 4, 30);
 	expect_acks(test, 9, 17);
 }
 
-/* Nothing comes behind the last that would tell of a gap again. */
+/* No segment follows the last one that could report the gap again. */
 static void a_gap_before_the_last(struct kunit *test)
 {
 	segments(1, 1, 4, 6);
@@ -121,7 +129,7 @@ static void a_gap_before_the_last(struct kunit *test)
 	expect_acks(test, 8, 1);
 }
 
-/* Half a window is granted anew before the other half is used up. */
+/* The next window is granted when half of the current one was used. */
 static void the_window_never_closes(struct kunit *test)
 {
 	segments(1, 1, WINDOW / 2, 0);
@@ -133,7 +141,7 @@ static void the_window_never_closes(struct kunit *test)
 
 static void beyond_the_window(struct kunit *test)
 {
-	/* Before the first ACK nothing but segment 1 is granted. */
+	/* Before the first ACK only segment 1 is granted. */
 	segments(1, 1, 1, 0);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 1u + WINDOW);
 	segments(1, 2 + WINDOW, 3 + WINDOW, 0);
@@ -142,23 +150,23 @@ static void beyond_the_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_bytes(), 2 * IB_MGMT_MAD_SIZE);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
-	/* The rest of the window opens the next. */
+	/* The rest of the window opens the next one. */
 	segments(1, 2, WINDOW, 0);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 1u + WINDOW);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 1u + 2 * WINDOW);
 }
 
 struct bad_segment {
-	struct peer_mad before[3];	/* that came well */
+	struct peer_mad before[3];	/* valid ones before it */
 	struct peer_mad bad;
-	u8 status;			/* of the ABORT; 0: dropped without */
+	u8 status;			/* of the ABORT; 0: dropped without an ABORT */
 };
 
 #define SEG(_seg, _flags, _len) \
 	{ .tid = 1, .seg = _seg, .flags = _flags, .paylen_newwin = _len }
 
 static const struct bad_segment bad_segments[] = {
-	/* No transfer begins but with segment 1. */
+	/* A transfer can begin with segment 1 only. */
 	{ .bad = SEG(0, FIRST, 0) },
 	{ .bad = SEG(2, 0, 0) },
 	{ .bad = SEG(0xffffffff, LAST, 0) },
@@ -167,7 +175,7 @@ static const struct bad_segment bad_segments[] = {
 	  .status = IB_MGMT_RMPP_STATUS_UNV },
 	{ .bad = { .tid = 1, .seg = 1, .flags = FIRST, .status = 3 },
 	  .status = IB_MGMT_RMPP_STATUS_BAD_STATUS },
-	/* Amid one */
+	/* In the middle of a transfer */
 	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(0, 0, 0),
 	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
 	{ .before = { SEG(1, FIRST, 0) }, .bad = SEG(2, FIRST, 0),
@@ -179,7 +187,7 @@ static const struct bad_segment bad_segments[] = {
 	{ .before = { SEG(1, FIRST, 0), SEG(2, 0, 0) },
 	  .bad = { .tid = 1, .seg = 3, .type = 7 },
 	  .status = IB_MGMT_RMPP_STATUS_BADT },
-	/* What is known of the end must not change. */
+	/* The end of a transfer must not change once it is known. */
 	{ .before = { SEG(1, FIRST, 0), SEG(5, LAST, FULL) }, .bad = SEG(5, 0, 0),
 	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
 	{ .before = { SEG(1, FIRST, 0), SEG(5, LAST, FULL) }, .bad = SEG(6, 0, 0),
@@ -188,7 +196,7 @@ static const struct bad_segment bad_segments[] = {
 	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
 	{ .before = { SEG(1, FIRST, 0), SEG(5, LAST, FULL) }, .bad = SEG(6, LAST, FULL),
 	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
-	/* Nor may it lie before what is here: the chain would be too long. */
+	/* The end must not lie before a segment that was received. */
 	{ .before = { SEG(1, FIRST, 0), SEG(3, 0, FULL) }, .bad = SEG(2, LAST, FULL),
 	  .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
 	{ .before = { SEG(1, FIRST, 0), SEG(2, 0, 0), SEG(3, 0, 0) },
@@ -211,7 +219,7 @@ static void segments_that_cannot_be_true(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&peer_seen.aborts) +
 				    atomic_read(&peer_seen.stops),
 				    ends + !!bad->status, "segment %d", i);
-		/* 13.6.2.3: lack of resources is a STOP, all else an ABORT. */
+		/* 13.6.2.3: lack of resources causes a STOP, all else an ABORT. */
 		KUNIT_EXPECT_EQ_MSG(test, bad->status == IB_MGMT_RMPP_STATUS_RESX ?
 				    peer_seen.stop_status : peer_seen.abort_status,
 				    bad->status, "segment %d", i);
@@ -238,7 +246,7 @@ static void lengths_of_the_last_segment(struct kunit *test)
 	}
 }
 
-/* One that the last segment cannot have does not cost the transfer: it is full. */
+/* If the length is impossible the last segment counts as full; the transfer succeeds. */
 static void odd_lengths_of_the_last_segment(struct kunit *test)
 {
 	static const u32 odd[] = { 0, PEER_CLASS_LEN - 1, FULL + 1, 2 * FULL, 0xffffffff };
@@ -255,7 +263,7 @@ static void odd_lengths_of_the_last_segment(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 }
 
-/* As an SA of a large subnet answers. */
+/* Like the response of an SA in a large subnet. */
 static void more_segments_than_32768(struct kunit *test)
 {
 	unsigned long usual = ibmad_rmpp_max_bytes;
@@ -266,7 +274,7 @@ static void more_segments_than_32768(struct kunit *test)
 		peer_push(&(struct peer_mad){ .tid = 1, .seg = seg,
 					      .flags = seg == 1 ? FIRST : seg == n ? LAST : 0,
 					      .paylen_newwin = seg == n ? FULL : 0 });
-		/* The first grants a window, and each window is worth two rounds. */
+		/* The first segment grants a window; each window takes two rounds. */
 		if (seg == 1 || seg % 32 == 0)
 			peer_quiesce();
 	}
@@ -294,9 +302,9 @@ static void the_sender_gives_up(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
 		KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_ABORTED), i + 1);
 	}
-	/* An end is not answered with an end. */
+	/* STOP and ABORT are not answered by an ABORT. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
-	/* Nor does it take back what was received whole. */
+	/* An ABORT does not affect a transfer that was received whole. */
 	segments(3, 1, 2, 2);
 	peer_send(&(struct peer_mad){ .tid = 3, .type = IB_MGMT_RMPP_TYPE_ABORT });
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
@@ -314,7 +322,7 @@ static void control_mads_of_no_transfer(struct kunit *test)
 	expect_empty(test);
 }
 
-/* ---- what comes again when it is finished ---- */
+/* ---- what is repeated after it was finished ---- */
 
 static void again(struct kunit *test, u8 method, u32 tid, u32 seg, u8 flags, int received)
 {
@@ -326,7 +334,7 @@ static void again(struct kunit *test, u8 method, u32 tid, u32 seg, u8 flags, int
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, flags & LAST ? seg : seg + WINDOW);
 }
 
-/* Its response was lost: it is given again, though it lingers. */
+/* If the response was lost, the request is delivered again, though not forgotten yet. */
 static void a_request_that_is_repeated(struct kunit *test)
 {
 	int i;
@@ -334,7 +342,7 @@ static void a_request_that_is_repeated(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		again(test, IB_MGMT_METHOD_GET, 1, 1, FIRST, i);
 		again(test, IB_MGMT_METHOD_GET, 1, 2, LAST, i + 1);
-		/* Only the ACK was. */
+		/* If only the ACK was lost it is not. */
 		again(test, IB_MGMT_METHOD_GET, 1, 2, LAST, i + 1);
 	}
 	KUNIT_EXPECT_EQ(test, peer_client.segments, 2);
@@ -362,7 +370,10 @@ static void ack_answer(u32 tid, u32 seg)
 				      .type = IB_MGMT_RMPP_TYPE_ACK, .paylen_newwin = 2 });
 }
 
-/* Not while the response is on its way: another would spoil it. */
+/*
+ * While the response is being sent a repeated request is not
+ * delivered: a second response would spoil the first.
+ */
 static void a_request_that_is_being_answered(struct kunit *test)
 {
 	again(test, IB_MGMT_METHOD_GET, 1, 1, FIRST, 0);
@@ -379,12 +390,12 @@ static void a_request_that_is_being_answered(struct kunit *test)
 	again(test, IB_MGMT_METHOD_GET, 1, 2, LAST, 2);
 }
 
-/* That nobody answers: of one segment it is the ACK that was lost. */
+/* A Send has no response: if one of a single segment is repeated, the ACK was lost. */
 static void a_send_that_is_repeated(struct kunit *test)
 {
 	again(test, IB_MGMT_METHOD_SEND, 1, 1, FIRST | LAST, 1);
 	again(test, IB_MGMT_METHOD_SEND, 1, 1, FIRST | LAST, 1);
-	/* But this is another. */
+	/* A repetition with several segments is a new transfer. */
 	again(test, IB_MGMT_METHOD_SEND, 1, 1, FIRST, 1);
 	again(test, IB_MGMT_METHOD_SEND, 1, 2, LAST, 2);
 	again(test, IB_MGMT_METHOD_SEND, 1, 1, FIRST | LAST, 3);
@@ -392,7 +403,7 @@ static void a_send_that_is_repeated(struct kunit *test)
 	expect_empty(test);
 }
 
-/* Nobody feeds what a duplicate began that was long on its way. */
+/* A late duplicate of the first segment begins a reassembly, which gets no other. */
 static void a_late_first_segment(struct kunit *test)
 {
 	segments(1, 1, 3, 3);
@@ -425,7 +436,7 @@ static void a_response_in_segments(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 500, 0), 0);
 	peer_quiesce();
 	response(1, FIRST, 0);
-	/* Each segment prolongs the wait for the next. */
+	/* Each segment prolongs the timeout. */
 	msleep(350);
 	response(2, 0, 0);
 	msleep(350);
@@ -456,7 +467,7 @@ static void a_response_that_stops_coming(struct kunit *test)
 	response(1, FIRST, 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&peer_client.sent, 1));
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_RESP_TIMEOUT_ERR);
-	/* Too late: its sender is told, and what was there is dropped. */
+	/* A late segment is answered by an ABORT, and the reassembly is dropped. */
 	response(2, 0, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 1);
 	KUNIT_EXPECT_EQ(test, peer_seen.abort_status, IB_MGMT_RMPP_STATUS_UNSPEC);
@@ -464,7 +475,7 @@ static void a_response_that_stops_coming(struct kunit *test)
 	expect_empty(test);
 }
 
-/* One segment over and over is no progress. */
+/* Repetitions of a segment do not prolong the timeout. */
 static void a_response_that_repeats_itself(struct kunit *test)
 {
 	unsigned long since = jiffies;
@@ -499,7 +510,7 @@ static void a_response_that_is_aborted(struct kunit *test)
 	expect_empty(test);
 }
 
-/* The peer was faster than the completion of the request, which tells it then. */
+/* The ABORT arrives before the completion of the request, which then reports it. */
 static void a_response_that_is_aborted_at_once(struct kunit *test)
 {
 	unsigned long since = jiffies;
@@ -521,7 +532,7 @@ static void a_response_that_is_aborted_at_once(struct kunit *test)
 	expect_empty(test);
 }
 
-/* The same request once more: the finished transfer is not its answer. */
+/* The same TID again: the finished transfer is not the response to the new request. */
 static void a_tid_that_is_used_again(struct kunit *test)
 {
 	struct ib_mad_send_buf *buf;
@@ -537,7 +548,7 @@ static void a_tid_that_is_used_again(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, mad_wait(&peer_client.sent, i));
 		KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
 		KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), i);
-		/* Its LAST again is acknowledged, and starts nothing. */
+		/* The repeated last segment is acknowledged, and begins nothing. */
 		response(2, LAST, FULL);
 		KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), i);
 		buf = peer_request(IB_MGMT_METHOD_GET, 0, 100, 5000, 0);

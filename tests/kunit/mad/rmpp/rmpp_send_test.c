@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Sending transfers: true ACKs and false ones, ends of all kinds, address handles. */
+/* Sending transfers: valid and invalid ACKs, ends of all kinds, address handles. */
 #include <rdma/ib_sa.h>
 #include "faults.h"
 #include "rmpp_peer.h"
 
 #define INFLIGHT	8	/* IBMAD_RMPP_INFLIGHT */
-#define ACK_MS		2000	/* IBMAD_RMPP_ACK_MS: without a response to wait for */
+#define ACK_MS		2000	/* IBMAD_RMPP_ACK_MS: if no response is expected */
 
 static void control(u8 type, u8 status, u32 seg, u32 window)
 {
@@ -21,7 +21,7 @@ static void ack(u32 seg, u32 window)
 	control(IB_MGMT_RMPP_TYPE_ACK, 0, seg, window);
 }
 
-/* A transfer of @segments that nobody has acknowledged yet. */
+/* Begins a transfer of @segments, none of which is acknowledged. */
 static void start(struct kunit *test, int segments, u32 timeout_ms, int retries)
 {
 	peer_seen.data_seg = 0;
@@ -46,7 +46,7 @@ static void the_window_is_the_receivers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 1u);
 	ack(1, 5);
 	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 5u);
-	/* A late ACK takes nothing back. */
+	/* An ACK that arrives late does not shrink the window. */
 	ack(4, 20);
 	ack(3, 10);
 	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 20u);
@@ -58,7 +58,7 @@ static void the_window_is_the_receivers(struct kunit *test)
 	expect_end(test, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_SENT), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
-	/* And one to what is over */
+	/* An ACK to a transfer that has ended */
 	ack(30, 30);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
 }
@@ -82,7 +82,7 @@ struct bad_ack {
 	u8 why;
 };
 
-/* Of a transfer of 10 that has sent 5 */
+/* Of a transfer of 10 segments, 5 of which were sent */
 static const struct bad_ack bad_acks[] = {
 	{ 6, 10, 0, 0, IB_MGMT_RMPP_STATUS_S2B },
 	{ 11, 11, 0, 0, IB_MGMT_RMPP_STATUS_S2B },
@@ -112,13 +112,13 @@ static void acks_that_cannot_be_true(struct kunit *test)
 		});
 		expect_end(test, i + 1, IB_WC_REM_ABORT_ERR);
 		KUNIT_EXPECT_EQ_MSG(test, peer_client.vendor_err, bad->why, "ACK %d", i);
-		/* The receiver is told too. */
+		/* The receiver gets an ABORT. */
 		KUNIT_EXPECT_EQ_MSG(test, peer_seen.abort_status, bad->why, "ACK %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, peer_seen.data_seg, 5u, "ACK %d", i);
 	}
 }
 
-/* An ACK that comes again asks for the next segment, once; not for all of them. */
+/* A repeated ACK has only the next segment resent, and only once. */
 static void repeated_acks(struct kunit *test)
 {
 	int i;
@@ -128,26 +128,26 @@ static void repeated_acks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.data), 20);
 	ack(7, 20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 0);
-	/* One for each segment beyond 8, and no more loss than that one */
+	/* One ACK for each segment behind segment 8 reports the same loss. */
 	for (i = 0; i < 13; i++)
 		ack(7, 20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 1);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_RESENT), 1);
-	/* One more, and it is lost again. */
+	/* One more ACK means that the resent segment was lost, too. */
 	ack(7, 20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 2);
-	/* Progress, and it stops again: the next one that is missing */
+	/* Progress up to another gap: the next missing segment is resent */
 	ack(11, 20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 3);
 	ack(19, 20);
-	/* Nothing is out beyond that one. */
+	/* No segment was sent behind the next one. */
 	ack(19, 20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 4);
 	ack(20, 20);
 	expect_end(test, 1, IB_WC_SUCCESS);
 }
 
-/* Only what is beyond the next segment can have overtaken it. */
+/* Repeated ACKs report a loss only if segments behind the next one were sent. */
 static void repeated_acks_of_no_loss(struct kunit *test)
 {
 	int i;
@@ -165,7 +165,7 @@ static void repeated_acks_of_no_loss(struct kunit *test)
 	expect_end(test, 1, IB_WC_SUCCESS);
 }
 
-/* Each stops at a loss: no more goes again at once than the port is given. */
+/* Each ACK reports a loss: the number of segments resent at once is bounded. */
 static void acks_faster_than_the_port(struct kunit *test)
 {
 	int seg;
@@ -196,7 +196,7 @@ static void silence_sends_all_again(struct kunit *test)
 	msleep(400);
 	peer_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.again), 6);
-	/* Progress gives all tries back. */
+	/* Progress resets the number of tries. */
 	ack(6, 10);
 	start_time = jiffies;
 	expect_end(test, 1, IB_WC_RESP_TIMEOUT_ERR);
@@ -206,7 +206,7 @@ static void silence_sends_all_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_TIMEOUTS), 1);
 }
 
-/* A client that waits long for its response has each ACK waited for as others do. */
+/* A long response timeout does not apply to ACKs, which have their usual timeout. */
 static void a_long_wait_has_many_tries(struct kunit *test)
 {
 	unsigned long start_time = jiffies;
@@ -221,7 +221,7 @@ static void a_long_wait_has_many_tries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_TIMEOUTS), 1);
 }
 
-/* ---- behind what others have posted ---- */
+/* ---- behind the sends of others ---- */
 
 static atomic_t flood_sent;
 
@@ -255,8 +255,8 @@ static struct ib_mad_agent *flood(struct kunit *test)
 }
 
 /*
- * Its segments and its ACKs wait for a QP that others keep busy: they are taken back,
- * and nobody's QP is reset for them.
+ * The segments and ACKs wait for a QP that others keep busy: they are removed
+ * from the lanes, and the QP is not reset for them.
  */
 static void deregister_behind_a_flood(struct kunit *test)
 {
@@ -285,7 +285,7 @@ static void deregister_behind_a_flood(struct kunit *test)
 	ib_unregister_mad_agent(flooder);
 }
 
-/* A transfer that is cancelled is over at once, if nothing of it is on the QP. */
+/* Cancelling a transfer ends it at once if none of its segments is on the QP. */
 static void cancel_behind_a_flood(struct kunit *test)
 {
 	struct ib_mad_send_buf *buf;
@@ -306,7 +306,7 @@ static void cancel_behind_a_flood(struct kunit *test)
 
 /* ---- ends ---- */
 
-/* An ACK came as its timer fired: it has the time that it takes to send the rest. */
+/* The timer fired when an ACK arrived: the transfer has a new timeout for the rest. */
 static void a_timer_that_fires_late(struct kunit *test)
 {
 	struct ibmad_send *send;
@@ -339,13 +339,13 @@ static void the_receiver_ends_it(struct kunit *test)
 	expect_end(test, 2, IB_WC_REM_ABORT_ERR);
 	KUNIT_EXPECT_EQ(test, peer_client.vendor_err, IB_MGMT_RMPP_STATUS_T2L);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_ABORTED), 2);
-	/* An end is not answered with one. */
+	/* STOP and ABORT are not answered by an ABORT. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 }
 
 /*
- * Segments refer to the client's address handle: however a transfer ends, it is the
- * client's again only when none of them is on the port.
+ * Segments use the client's address handle: however a transfer ends, the client gets its
+ * completion only when the port has none of its segments.
  */
 static void segments_outlive_no_transfer(struct kunit *test)
 {
@@ -389,7 +389,7 @@ static void cancel_a_transfer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_seen.data_seg, 4u);
 }
 
-/* A segment's work request fails: the transfer does, once, and the port lives. */
+/* If a segment's work request fails, the transfer fails once; the port still works. */
 static void a_segment_that_fails(struct kunit *test)
 {
 	start(test, 10, 0, 3);
@@ -405,7 +405,7 @@ static void a_segment_that_fails(struct kunit *test)
 	expect_end(test, 2, IB_WC_SUCCESS);
 }
 
-/* One that cannot be posted goes when the timer has fired. */
+/* A segment that could not be posted is sent when the timer fires. */
 static void a_segment_that_is_refused(struct kunit *test)
 {
 	start(test, 3, 0, 3);
@@ -419,7 +419,7 @@ static void a_segment_that_is_refused(struct kunit *test)
 	expect_end(test, 1, IB_WC_SUCCESS);
 }
 
-/* A request in segments and its response: the first is over with the last ACK. */
+/* A request in segments and its response: sending the request ends with the last ACK. */
 static void a_request_in_segments(struct kunit *test)
 {
 	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP, .seg = 1,
@@ -437,7 +437,7 @@ static void a_request_in_segments(struct kunit *test)
 		.whole_tid = peer_seen.tid, .type = IB_MGMT_RMPP_TYPE_ACK,
 		.method = IB_MGMT_METHOD_GET_RESP, .seg = 2, .paylen_newwin = 2 });
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
-	/* Only GetMulti turns the direction round. */
+	/* Only GetMulti changes the direction of the transfer. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 0);
 	peer_send(&answer);
 	expect_end(test, 1, IB_WC_SUCCESS);
@@ -446,8 +446,8 @@ static void a_request_in_segments(struct kunit *test)
 }
 
 /*
- * No response, so the request goes again, from its first segment. Its receiver has
- * all of it, and says so.
+ * Without a response the request is sent again from its first segment.  Its
+ * receiver has all of it, and acknowledges the last one.
  */
 static void a_request_in_segments_that_is_repeated(struct kunit *test)
 {
@@ -498,7 +498,7 @@ static void a_double_sided_transfer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 0u);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_window, 1u);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_method, IB_SA_METHOD_GET_MULTI);
-	/* That was lost: the responder waits for it, and says again that it has all. */
+	/* If that ACK is lost, the responder repeats its last ACK and gets another. */
 	peer_send(&mad);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 2);
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 0u);
@@ -512,9 +512,9 @@ static void a_double_sided_transfer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_seen.ack_seg, 1u);
 }
 
-#define ANSWER_TID	0x77	/* the requester's choice */
+#define ANSWER_TID	0x77	/* chosen by the requester */
 
-/* In two segments, given up at once if nobody acknowledges it. */
+/* Posts a response of two segments, which fails soon if it is not acknowledged. */
 static int post_answer(struct ib_ah *ah, u8 method, u64 tid)
 {
 	struct ib_mad_send_buf *buf = peer_request(method, 1, 2 * PEER_SEG_BYTES, 0, 0);
@@ -527,8 +527,8 @@ static int post_answer(struct ib_ah *ah, u8 method, u64 tid)
 }
 
 /*
- * As a client does that is asked a second time, in a MAD that is no transfer, while
- * its answer is on the way: the second answer would take the ACKs of the first.
+ * A client may be asked again, by a MAD without RMPP, while its response is being
+ * sent: a second response would get the ACKs of the first.
  */
 static void one_answer_at_a_time(struct kunit *test)
 {
@@ -540,18 +540,18 @@ static void one_answer_at_a_time(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rdma_query_ah(peer_ah, &attr), 0);
 	same = mad_ah_to(peer_agent, rdma_ah_get_dlid(&attr));
-	/* No LID that the peer's port could have as well (MATCH_MAX_LMC). */
+	/* Not a LID that the peer's port could have, too (MATCH_MAX_LMC). */
 	other = mad_ah_to(peer_agent, rdma_ah_get_dlid(&attr) + 128);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, same);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, other);
 
-	/* The first of an agent's sends is not where the others are. */
+	/* The first send of an agent is found in another place than the others. */
 	KUNIT_EXPECT_EQ(test, post_answer(peer_ah, resp, ANSWER_TID + 1), 0);
 	KUNIT_EXPECT_EQ(test, post_answer(same, resp, ANSWER_TID + 1), -EEXIST);
 	KUNIT_EXPECT_EQ(test, post_answer(peer_ah, resp, ANSWER_TID), 0);
 	KUNIT_EXPECT_EQ(test, post_answer(peer_ah, resp, ANSWER_TID), -EEXIST);
 	KUNIT_EXPECT_EQ(test, post_answer(same, resp, ANSWER_TID), -EEXIST);
-	/* Whose ACKs can be told apart */
+	/* ACKs of these can be distinguished */
 	KUNIT_EXPECT_EQ(test, post_answer(other, resp, ANSWER_TID), 0);
 	KUNIT_EXPECT_EQ(test, post_answer(same, IB_MGMT_METHOD_REPORT_RESP, ANSWER_TID), 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u + 4 * 3);
@@ -562,14 +562,14 @@ static void one_answer_at_a_time(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, post_answer(same, resp, ANSWER_TID), 0);
-	/* Of those nobody hears. */
+	/* The others are not acknowledged. */
 	expect_end(test, 5, IB_WC_RESP_TIMEOUT_ERR);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 	rdma_destroy_ah(same, RDMA_DESTROY_AH_SLEEPABLE);
 	rdma_destroy_ah(other, RDMA_DESTROY_AH_SLEEPABLE);
 }
 
-/* The one of agent->sends that is left. */
+/* The address handle of the only send left in agent->sends. */
 static struct ib_ah *last_answer_to(struct kunit *test)
 {
 	struct ibmad_send *left;
@@ -579,7 +579,7 @@ static struct ib_ah *last_answer_to(struct kunit *test)
 	return left->buf.ah;
 }
 
-/* Two requesters chose one TID; by its LMC the second LID could be the first's port's. */
+/* Two requesters chose one TID; by its LMC the first port could have both LIDs. */
 static void answers_to_two_with_one_tid(struct kunit *test)
 {
 	const u8 resp = IB_MGMT_METHOD_GET_RESP;
@@ -619,9 +619,9 @@ static int transfer_once(struct kunit *test)
 
 	if (ret)
 		return ret;
-	current->fail_nth = 0;	/* the rest is the test's own */
+	current->fail_nth = 0;	/* the remaining allocations are those of the test */
 	peer_quiesce();
-	/* Its first segment may have had to wait for the timer. */
+	/* If the first segment could not be posted, it is sent when the timer fires. */
 	msleep(ACK_MS + 400);
 	peer_quiesce();
 	ack(1, 1);

@@ -11,11 +11,11 @@ static struct ib_ah *path;
 static atomic_t sent, received, wrong;
 static enum ib_wc_status status;
 static int last_len;
-/* Data segments on the wire; those with these numbers are lost once. */
+/* DATA segments seen on the wire; those with the numbers in lose[] are dropped once. */
 static atomic_t data_seen, acks_seen;
 static u32 lose[4];
 static bool lose_all_data, lose_all_acks, twice;
-static u32 stop_at;	/* this segment is replaced by a STOP of the receiver's */
+static u32 stop_at;	/* this segment is replaced by a STOP from the receiver */
 
 static void rmpp_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
@@ -260,7 +260,7 @@ static void deregister_amid_transfers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&sent), 5);
 }
 
-/* A peer that falls silent: what it sent is given up in time. */
+/* If a peer sends nothing more, its segments are freed after a time. */
 static void an_unfinished_transfer_is_forgotten(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, transfer(40 * SEG_BYTES, 500, 1), 0);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The way back to who sends a transfer, while it is looked for and when there is none:
- * the adapter takes its time over address handles, or refuses them.
+ * The search for the path to the sender of a transfer, while it lasts and if it fails:
+ * the adapter creates address handles slowly, or refuses to.
  */
 #include "rmpp_peer.h"
 
 #define FULL		(PEER_CLASS_LEN + PEER_SEG_BYTES)
-#define UNKNOWN_LID	0x7777		/* that no agent knows */
-#define SLOW_MS		4000		/* to find him */
+#define UNKNOWN_LID	0x7777		/* not known to any agent */
+#define SLOW_MS		4000		/* to find the path to it */
 #define LOOKUPS		128		/* IBMAD_RMPP_MAX_LOOKUPS */
 
 static void slowly(struct fake_hca *hca)
@@ -27,7 +27,7 @@ static void send_from(u16 slid, u32 tid, u32 seg, u8 flags)
 				      .paylen_newwin = flags & LAST ? FULL : 0 });
 }
 
-/* The first segment of a transfer whose way back is looked for from now on. */
+/* Sends the first segment of a transfer, which begins the search for its sender. */
 static void an_unknown_peer_begins(struct kunit *test)
 {
 	peer_hca->on_create_ah = slowly_once;
@@ -49,7 +49,7 @@ static void expect_over(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
 	KUNIT_EXPECT_EQ(test, to_agent(peer_agent)->rmpp.lookups, 0u);
 	KUNIT_EXPECT_EQ(test, refcount_read(&to_agent(peer_agent)->refs), 1u);
-	/* Each send buffer has one: those of ACKs and ABORTs are gone. */
+	/* Each send buffer has a reference: those of ACKs and ABORTs have been freed. */
 	KUNIT_EXPECT_EQ(test, kref_read(&to_agent(peer_agent)->kref), 1u);
 }
 
@@ -62,7 +62,7 @@ static void an_unknown_peer_holds_nobody_up(struct kunit *test)
 	send_from(0, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 2);
-	/* What he sends meanwhile is of no use. */
+	/* Segments that arrive during the search are dropped. */
 	send_from(UNKNOWN_LID, 1, 1, FIRST);
 	send_from(UNKNOWN_LID, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
@@ -74,7 +74,7 @@ static void an_unknown_peer_holds_nobody_up(struct kunit *test)
 	send_from(UNKNOWN_LID, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 2);
 	KUNIT_EXPECT_EQ(test, peer_client.segments, 2);
-	/* Each segment has one fate. */
+	/* Each segment is counted once. */
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_SEGMENTS), 4);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
 	expect_over(test);
@@ -88,14 +88,14 @@ static void an_unknown_peer_who_is_not_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_hca->sent), 0);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
 	expect_over(test);
-	/* By his next try he is. */
+	/* When the sender tries again, the path is found. */
 	send_from(UNKNOWN_LID, 1, 1, FIRST);
 	send_from(UNKNOWN_LID, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
 	expect_over(test);
 }
 
-/* The peer gives up, and begins anew, before he is found once. */
+/* The peer aborts the transfer, and begins it again, before the first search ends. */
 static void a_transfer_that_ends_meanwhile(struct kunit *test)
 {
 	an_unknown_peer_begins(test);
@@ -103,7 +103,7 @@ static void a_transfer_that_ends_meanwhile(struct kunit *test)
 				      .type = IB_MGMT_RMPP_TYPE_ABORT });
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
-	/* The way is the same: one search is enough. */
+	/* The path is the same, so one search is enough. */
 	send_from(UNKNOWN_LID, 1, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), 0);
 	he_is_found();
@@ -114,7 +114,7 @@ static void a_transfer_that_ends_meanwhile(struct kunit *test)
 	expect_over(test);
 }
 
-/* Nobody waits for the response any more when it could be acknowledged. */
+/* When the response could be acknowledged, its request has timed out. */
 static void a_request_that_ends_meanwhile(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, SLOW_MS / 2, 0), 0);
@@ -140,7 +140,7 @@ static void deregister(void)
 	ib_unregister_mad_agent(agent);
 }
 
-/* The agent goes when the search is over, and not after an address handle of it. */
+/* Deregistration waits for the search, and leaves no address handle. */
 static void the_agent_goes_meanwhile(struct kunit *test)
 {
 	int handles = atomic_read(&peer_hca->alive[FAKE_AH]);
@@ -166,7 +166,7 @@ static void false_ack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_REM_ABORT_ERR);
 }
 
-/* The transfer is over at once; the other end is told when that can be done. */
+/* The transfer ends at once; the ABORT is sent when the path was found. */
 static void an_abort_takes_its_time(struct kunit *test)
 {
 	unsigned long start = jiffies;
@@ -200,7 +200,10 @@ static void the_agent_goes_before_an_abort(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_hca->alive[FAKE_AH]), handles);
 }
 
-/* So many are looked for at once, half of them unasked; the others come again. */
+/*
+ * The number of searches is bounded, half of them for unsolicited
+ * transfers; other peers must send again.
+ */
 static void many_unknown_peers(struct kunit *test)
 {
 	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP, .seg = 1,
@@ -243,13 +246,13 @@ static void one_handle_for_all_of_a_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, handles(), before + 1);
 	send_from(UNKNOWN_LID, 1, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, handles(), before + 2);
-	/* What is finished has none, though it is still known. */
+	/* A finished transfer holds no address handle, though it is still known. */
 	for (tid = 1; tid <= 20; tid++)
 		send_from(0, tid, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 20);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 21u);
 	KUNIT_EXPECT_EQ(test, handles(), before + 1);
-	/* Its ACK is repeated nevertheless. */
+	/* Nevertheless its ACK is repeated. */
 	tid = atomic_read(&peer_seen.acks);
 	send_from(0, 1, 2, LAST);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.acks), tid + 1);
@@ -257,7 +260,10 @@ static void one_handle_for_all_of_a_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, handles(), before + 1);
 }
 
-/* An adapter of few: a quarter is for transfers, half of that for the unasked. */
+/*
+ * An adapter with few address handles: transfers may use a
+ * quarter, unsolicited ones half of that.
+ */
 static void handles_are_left_for_others(struct kunit *test)
 {
 	struct peer_mad answer = { .method = IB_MGMT_METHOD_GET_RESP, .seg = 1,
@@ -271,7 +277,7 @@ static void handles_are_left_for_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 10u);
 	KUNIT_EXPECT_EQ(test, handles(), before + 10);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 5);
-	/* By the way that somebody has, others go. */
+	/* A transfer from the same peer shares an address handle. */
 	send_from(UNKNOWN_LID, 2, 1, FIRST);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 11u);
 
@@ -282,7 +288,7 @@ static void handles_are_left_for_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 12u);
 	KUNIT_EXPECT_EQ(test, handles(), before + 11);
 
-	/* Who has finished makes room: both of his, and the response's is taken by one. */
+	/* Finished transfers free their address handles, unless a response shares one. */
 	send_from(UNKNOWN_LID, 1, 2, LAST);
 	send_from(UNKNOWN_LID, 2, 2, LAST);
 	send_from(UNKNOWN_LID + 1, 1, 2, LAST);

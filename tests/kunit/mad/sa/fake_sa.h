@@ -3,10 +3,10 @@
 #define IBEX_FAKE_SA_H
 
 /*
- * Subnet administration made of an agent on a fake adapter: remembers what it was
- * asked, answers PathRecord, MCMemberRecord, GUIDInfoRecord and any other with
- * what the test says or what it was asked with, keeps account of who is in which
- * multicast group; may be deaf, refuse, or keep requests to answer them later.
+ * A subnet administration, made of an agent on a fake adapter.  It remembers the last
+ * request, responds to PathRecord, MCMemberRecord, GUIDInfoRecord and other queries with
+ * the record the test sets or with the one of the request, and keeps the members of
+ * multicast groups.  It can ignore requests, refuse them, or hold them to respond later.
  */
 #include "mad/mad_test.h"
 #include "sa/sa.h"
@@ -26,15 +26,15 @@ struct fake_sa_held {
 struct fake_sa {
 	struct fake_hca *hca;
 	struct ib_mad_agent *agent;
-	spinlock_t lock;		/* all below but the atomics */
+	spinlock_t lock;		/* of all below except the atomics */
 	bool deaf;
 	bool hold;
-	u16 status;			/* of answers, host order */
-	u16 other_attr;			/* answers name this attribute, if set */
+	u16 status;			/* of responses, host order */
+	u16 other_attr;			/* attribute ID in responses, if set */
 	bool has_reply;
-	u8 reply[IB_MGMT_SA_DATA];	/* the record that is answered */
+	u8 reply[IB_MGMT_SA_DATA];	/* record in responses */
 	struct ib_sa_mad last;		/* the last request */
-	u32 src_qp;			/* where it came from */
+	u32 src_qp;			/* its source */
 	u16 slid;
 	struct list_head held;		/* struct fake_sa_held */
 	struct fake_sa_group group[FAKE_SA_GROUPS];
@@ -43,26 +43,26 @@ struct fake_sa {
 
 struct fake_sa *fake_sa_create(void);
 void fake_sa_destroy(struct fake_sa *sa);
-void fake_sa_release(struct fake_sa *sa);	/* answers what was held */
+void fake_sa_release(struct fake_sa *sa);	/* responds to held requests */
 int fake_sa_nr_held(struct fake_sa *sa);
 u8 fake_sa_states(struct fake_sa *sa, const union ib_gid *mgid);
 void fake_sa_forget(struct fake_sa *sa);	/* all memberships */
 u16 fake_sa_lid(struct fake_sa *sa);
 
-/* An adapter whose subnet manager is @sa. */
+/* Creates an adapter whose subnet manager is @sa. */
 struct fake_hca *fake_sa_client(struct fake_sa *sa, u32 ports);
-/* Moves the subnet manager of port 1 and says so by @event. */
+/* Moves the subnet manager of port 1 and raises @event. */
 void fake_sa_move(struct fake_hca *hca, struct fake_sa *sa,
 		  enum ib_event_type event);
-/* Waits until @hca has told its clients of all events, and they have acted. */
+/* Waits until clients of @hca have processed all events. */
 void fake_sa_quiesce(struct fake_hca *hca);
-/* Every query of @client, the only user of port 1's agent, was given back. */
+/* Expects that all queries of @client, the only user of port 1's agent, have ended. */
 void fake_sa_expect_idle(struct kunit *test, struct fake_hca *hca,
 			 const struct ib_sa_client *client);
-/* An SA, an adapter of two ports whose subnet manager it is, and who asks. */
+/* Creates an SA, and an adapter of two ports that it manages; registers @client. */
 int fake_sa_begin(struct fake_sa **sa, struct fake_hca **hca,
 		  struct ib_sa_client *client);
-/* Ends both, if they are there. */
+/* Ends both, if they exist. */
 void fake_sa_end(struct fake_sa **sa, struct fake_hca **hca);
 
 #endif

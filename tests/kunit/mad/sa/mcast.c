@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Members of multicast groups, and what their callbacks were told. */
+/* Members of multicast groups, and the calls of their callbacks. */
 #include "mcast.h"
 
 struct fake_sa *mcast_sa;

@@ -5,16 +5,16 @@
 /* A subnet with an SA, an adapter, and up to three members of one group on it. */
 #include "fake_sa.h"
 
-/* A member, and what its callback was told. */
+/* A member, and the calls of its callback. */
 struct mcast_member {
 	struct ib_sa_multicast *mc;
 	atomic_t calls, joined, resets;
-	int status;			/* the last */
+	int status;			/* of the last call */
 	struct ib_sa_mcmember_rec rec;	/* when it joined */
-	bool refuses;			/* the callback answers non-zero */
+	bool refuses;			/* the callback returns non-zero */
 	bool refuses_resets;
 	unsigned int sleep_ms;
-	int fail_nth;			/* allocation of what calls back */
+	int fail_nth;			/* the allocation that fails after the callback */
 };
 
 #define MCAST_MASK	(IB_SA_MCMEMBER_REC_MGID | IB_SA_MCMEMBER_REC_PORT_GID | \
@@ -35,11 +35,11 @@ int mcast_join_as(struct mcast_member *m, struct ib_sa_mcmember_rec *rec,
 		  ib_sa_comp_mask mask);
 int mcast_join(struct mcast_member *m, u8 states);
 void mcast_leave(struct mcast_member *m);
-/* The record of the group, if the port has joined it. */
+/* Gets the record of the group, if the port has joined it. */
 int mcast_joined(struct ib_sa_mcmember_rec *rec);
-/* Waits until the port has no group any more. */
+/* Waits until the port is in no group. */
 void mcast_wait_left(void);
-/* Nothing is left of groups or members, here or at the SA. */
+/* Expects that neither the port nor the SA has groups or members. */
 void mcast_expect_left(struct kunit *test);
 
 #endif

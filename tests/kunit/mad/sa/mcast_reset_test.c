@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Multicast membership when the SA forgets, the device goes, memory runs out. */
+/* Multicast membership when the SA forgets it, the device is removed, memory runs out. */
 #include "faults.h"
 #include "mcast.h"
 
@@ -20,21 +20,24 @@ static void events_reset_memberships(struct kunit *test)
 		fake_sa_move(mcast_hca, mcast_sa, events[i]);
 		KUNIT_EXPECT_TRUE(test, mad_wait(&one.resets, i + 1));
 		KUNIT_EXPECT_TRUE(test, mad_wait(&two.resets, i + 1));
-		/* Those who look its record up meanwhile find what it was. */
+		/* Until then the old record of the group is found. */
 		KUNIT_EXPECT_EQ(test, mcast_joined(&rec), 0);
-		/* What is not joined is not left. */
+		/* The group is not joined, so leaving sends nothing. */
 		mcast_leave(&one);
 		mcast_leave(&two);
 		mcast_expect_left(test);
 		KUNIT_EXPECT_EQ(test, mcast_joined(&rec), -EADDRNOTAVAIL);
 		KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->deletes), 0);
 	}
-	/* Others do not, nor do those of another port. */
+	/* Other events, and those of another port, reset nothing. */
 	KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&one.joined, i + 1));
 	fake_sa_move(mcast_hca, mcast_sa, IB_EVENT_PORT_ACTIVE);
 	fake_sa_move(mcast_hca, mcast_sa, IB_EVENT_GID_CHANGE);
-	/* IPoIB does not join again for that; who takes over asks all to, if at all. */
+	/*
+	 * IPoIB does not join again after an SM change; a new SM may
+	 * ask for that by a reregister event.
+	 */
 	fake_sa_move(mcast_hca, mcast_sa, IB_EVENT_SM_CHANGE);
 	fake_hca_port_event(mcast_hca, 2, IB_EVENT_CLIENT_REREGISTER);
 	fake_sa_quiesce(mcast_hca);
@@ -42,7 +45,7 @@ static void events_reset_memberships(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mcast_joined(&rec), 0);
 }
 
-/* A P_Key that moved, or went, takes the groups of its partition with it. */
+/* If a P_Key moves or is removed, the groups of its partition are reset. */
 static void pkeys_that_move(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
@@ -71,7 +74,7 @@ static void joined_again_after_a_reset(struct kunit *test)
 	fake_sa_forget(mcast_sa);
 	fake_sa_move(mcast_hca, mcast_sa, IB_EVENT_CLIENT_REREGISTER);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&one.resets, 1));
-	/* The old membership is still there, of no use, while the new one begins. */
+	/* The old membership still exists, unused, while the new one begins. */
 	KUNIT_ASSERT_EQ(test, mcast_join(&two, BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&two.joined, 1));
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->sets), 2);
@@ -83,7 +86,7 @@ static void joined_again_after_a_reset(struct kunit *test)
 	mcast_expect_left(test);
 }
 
-/* The SA forgot between the request and its answer: the join is asked again. */
+/* The SA forgot the port after the request was sent: the join is sent again. */
 static void a_reset_under_a_join(struct kunit *test)
 {
 	mcast_sa->hold = true;
@@ -97,7 +100,7 @@ static void a_reset_under_a_join(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&one.calls), 1);
 }
 
-/* Nobody waits for that join any more: it is undone. */
+/* No member waits for that join any more, so it is undone. */
 static void a_reset_under_a_join_that_is_left(struct kunit *test)
 {
 	mcast_sa->hold = true;
@@ -111,7 +114,7 @@ static void a_reset_under_a_join_that_is_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&one.calls), 0);
 }
 
-/* An error that the former manager answered with is none of the new one's. */
+/* An error response of the former SM does not apply to the new one. */
 static void a_reset_under_a_join_that_fails(struct kunit *test)
 {
 	struct fake_sa *other = fake_sa_create();
@@ -129,7 +132,7 @@ static void a_reset_under_a_join_that_fails(struct kunit *test)
 	fake_sa_destroy(other);
 }
 
-/* A member that wants none of it after a reset is freed by its answer. */
+/* A member whose callback returns non-zero after a reset is freed. */
 static void a_reset_that_ends_members(struct kunit *test)
 {
 	one.refuses_resets = true;
@@ -145,7 +148,7 @@ static void a_reset_that_ends_members(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&two.resets), 1);
 }
 
-/* Many events, joins and leaves at once: nothing is lost, nothing stays. */
+/* Many events, joins and leaves at once: no join is lost, and no membership is left. */
 static void resets_against_joins_and_leaves(struct kunit *test)
 {
 	int i;
@@ -174,7 +177,7 @@ static void destroy_hca(void)
 	mcast_hca = NULL;
 }
 
-/* The last leave does not keep the device from going when no SA answers it. */
+/* Removal of the device is not delayed by a last leave that the SA does not answer. */
 static void the_device_goes_with_a_leave_in_flight(struct kunit *test)
 {
 	unsigned long start;
@@ -205,7 +208,7 @@ static void the_device_goes_with_a_join_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_client.users), 1);
 }
 
-/* An SA that answers gets its leave, however soon the device goes. */
+/* If the SA responds, it gets the leave even if the device is removed right after it. */
 static void the_device_goes_after_its_leave(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
@@ -237,8 +240,8 @@ static void a_join_survives_each_failed_allocation(struct kunit *test)
 }
 
 /*
- * The next request is sent where the first member's callback ran: its allocations
- * fail one by one.
+ * The next request is sent after the first member's callback, whose
+ * task has its allocations fail one by one.
  */
 static void requests_survive_failed_allocations(struct kunit *test)
 {
@@ -266,7 +269,7 @@ static void requests_survive_failed_allocations(struct kunit *test)
 	mcast_expect_left(test);
 }
 
-/* A leave that cannot be sent is as good as one: nothing is left here. */
+/* If a leave cannot be sent, the membership ends nevertheless. */
 static void leaves_survive_failed_allocations(struct kunit *test)
 {
 	int n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Multicast membership: joins, shared and alone, leaves, what the SA refuses. */
+/* Multicast membership: shared and single joins, leaves, errors of the SA. */
 #include "mcast.h"
 
 /* IBA volume 1, 15.2.5.17 */
@@ -76,7 +76,7 @@ static void members_of_a_port_share_the_join(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&two.joined, 1));
 	KUNIT_EXPECT_EQ(test, two.rec.mlid, one.rec.mlid);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->sets), 1);
-	/* The first to go is not the last. */
+	/* Another member is left, so no leave is sent. */
 	mcast_leave(&one);
 	fake_sa_quiesce(mcast_hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->deletes), 0);
@@ -114,7 +114,7 @@ static void each_join_state_is_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, one.rec.join_state, BIT(FULLMEMBER_JOIN));
 	KUNIT_EXPECT_EQ(test, atomic_read(&mcast_sa->sets), 2);
 	KUNIT_EXPECT_EQ(test, fake_sa_states(mcast_sa, &mcast_mgid), 9);
-	/* States that others have need no request. */
+	/* Join states that other members have need no request. */
 	KUNIT_ASSERT_EQ(test, mcast_join(&three, BIT(SENDONLY_FULLMEMBER_JOIN) |
 						BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&three.joined, 1));
@@ -127,7 +127,7 @@ static void each_join_state_is_its_own(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&one.joined, 2));
 	mcast_leave(&three);
-	/* The state that none has any more goes, the other stays. */
+	/* A state that no member has any more is left, the other stays. */
 	KUNIT_EXPECT_TRUE(test, mad_wait(&mcast_sa->deletes, 1));
 	KUNIT_EXPECT_EQ(test, mcast_sa->last.data[48] & 0xf,
 			BIT(SENDONLY_FULLMEMBER_JOIN));
@@ -146,7 +146,7 @@ static void a_refused_join(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&one.calls, 1));
 	KUNIT_EXPECT_EQ(test, one.status, -EINVAL);
 	KUNIT_EXPECT_EQ(test, mcast_joined(&rec), -EADDRNOTAVAIL);
-	/* The next one asks again. */
+	/* The next member sends a new join. */
 	mcast_sa->status = 0;
 	KUNIT_ASSERT_EQ(test, mcast_join(&two, BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&two.joined, 1));
@@ -177,7 +177,7 @@ static void a_join_that_cannot_be_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, one.status, -EAGAIN);
 	mcast_leave(&one);
 	mcast_expect_left(test);
-	/* Nor can a leave: the group is given up all the same. */
+	/* A leave cannot be sent either: the group is freed nevertheless. */
 	fake_sa_move(mcast_hca, mcast_sa, IB_EVENT_PORT_ACTIVE);
 	KUNIT_ASSERT_EQ(test, mcast_join(&two, BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&two.joined, 1));
@@ -215,7 +215,7 @@ static void joins_that_make_no_sense(struct kunit *test)
 #define LIFE	(IB_SA_MCMEMBER_REC_PACKET_LIFE_TIME | \
 		 IB_SA_MCMEMBER_REC_PACKET_LIFE_TIME_SELECTOR)
 
-/* Two bytes of full_record that are changed. */
+/* Changes of two bytes of full_record. */
 struct other_record {
 	ib_sa_comp_mask mask;
 	size_t at, other_at;
@@ -240,18 +240,18 @@ static const struct other_record other_records[] = {
 	{ MTU, AT(mtu_selector), AT(mtu), IB_SA_BEST, IB_MTU_256, 0 },
 	{ RATE, AT(rate_selector), AT(rate), IB_SA_EQ, IB_RATE_10_GBPS, 0 },
 	{ RATE, AT(rate_selector), AT(rate), IB_SA_EQ, IB_RATE_5_GBPS, -EINVAL },
-	/* 5 Gb/s has the number 5, 10 Gb/s the number 3. */
+	/* The encoding of 5 Gb/s is 5, that of 10 Gb/s is 3. */
 	{ RATE, AT(rate_selector), AT(rate), IB_SA_GT, IB_RATE_5_GBPS, 0 },
 	{ RATE, AT(rate_selector), AT(rate), IB_SA_LT, IB_RATE_5_GBPS, -EINVAL },
 	{ LIFE, AT(packet_life_time_selector),
 	  AT(packet_life_time), IB_SA_EQ, 18, 0 },
 	{ LIFE, AT(packet_life_time_selector),
 	  AT(packet_life_time), IB_SA_LT, 18, -EINVAL },
-	/* A value without its selector says nothing. */
+	/* A value without its selector is ignored. */
 	{ IB_SA_MCMEMBER_REC_MTU, AT(mtu_selector), AT(mtu), IB_SA_EQ, IB_MTU_4096, 0 },
 };
 
-/* Who joins a group that the port is in must agree with how it is. */
+/* A join of a group that the port is in must match the record of the group. */
 static void records_that_differ(struct kunit *test)
 {
 	const struct other_record *o;
@@ -272,7 +272,7 @@ static void records_that_differ(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, mad_wait(&two.calls, 2 * i + 1));
 		KUNIT_EXPECT_EQ_MSG(test, two.status, o->status, "record %d", i);
 		mcast_leave(&two);
-		/* What is not in the mask does not matter. */
+		/* Components that are not in the mask are ignored. */
 		KUNIT_ASSERT_EQ(test, mcast_join_as(&two, &rec, MCAST_MASK &
 						    ~IB_SA_MCMEMBER_REC_PKEY), 0);
 		KUNIT_ASSERT_TRUE(test, mad_wait(&two.calls, 2 * i + 2));
@@ -284,7 +284,7 @@ static void records_that_differ(struct kunit *test)
 	mcast_expect_left(test);
 }
 
-/* Members of a group that the SA is to name find each other by its name. */
+/* Members find a group whose MGID the SA chose by that MGID. */
 static void a_group_that_the_sa_names(struct kunit *test)
 {
 	struct ib_sa_mcmember_rec rec = mcast_record(BIT(FULLMEMBER_JOIN)), found;
@@ -311,7 +311,7 @@ static void a_group_that_the_sa_names(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_sa_states(mcast_sa, &given), 0);
 }
 
-/* Gone while its join is on the way: the port leaves what it then has joined. */
+/* The member leaves while its join is in flight: the port leaves after the response. */
 static void leave_before_the_answer(struct kunit *test)
 {
 	mcast_sa->hold = true;
@@ -324,7 +324,7 @@ static void leave_before_the_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&one.calls), 0);
 }
 
-/* Another waits behind it and takes over what it asked for. */
+/* Another member waits for the same join, and takes it over. */
 static void leave_with_another_waiting(struct kunit *test)
 {
 	mcast_sa->hold = true;
@@ -339,7 +339,7 @@ static void leave_with_another_waiting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&one.calls), 0);
 }
 
-/* A join that comes while the leave is on its way goes out after it. */
+/* A join during a leave is sent after the leave. */
 static void join_behind_a_leave(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
@@ -363,7 +363,7 @@ static void the_callback_gives_the_membership_up(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&one.calls, 1));
 	KUNIT_EXPECT_TRUE(test, mad_wait(&mcast_sa->deletes, 1));
 	mcast_expect_left(test);
-	/* Also when the join failed, as IPoIB's does. */
+	/* Also when the join failed, as IPoIB's callback does. */
 	mcast_sa->status = 0x0100;
 	KUNIT_ASSERT_EQ(test, mcast_join(&one, BIT(FULLMEMBER_JOIN)), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&one.calls, 2));
@@ -394,7 +394,7 @@ static void a_client_waits_for_its_members(struct kunit *test)
 	mcast_expect_left(test);
 }
 
-/* IPoIB joins, and looks for groups, under a lock that interrupts take. */
+/* IPoIB joins, and looks up groups, under a lock that interrupt handlers take. */
 static void joins_under_a_callers_lock(struct kunit *test)
 {
 	static DEFINE_SPINLOCK(lock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Subnet administration for the suites. */
+/* The fake subnet administration of the suites. */
 #include "fake_sa.h"
 
 static void fake_sa_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
@@ -19,7 +19,7 @@ static struct fake_sa_group *find_group(struct fake_sa *sa,
 	return NULL;
 }
 
-/* The record of the answer, and the books. */
+/* Completes the record of the response, and updates the groups. */
 static void fake_sa_member(struct fake_sa *sa, bool leave,
 			   struct sa_mcmember_wire *wire)
 {

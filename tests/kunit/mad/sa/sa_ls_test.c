@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Queries for paths that are put to the local service before they are sent. */
+/* Path queries that the local service gets before they are sent. */
 #include "faults.h"
 #include "fake_sa.h"
 #include "ls_daemon.h"
@@ -10,7 +10,7 @@
 #define MASK_BOTH_WAYS	(MASK_USUAL | IB_SA_PATH_REC_REVERSIBLE)
 #define MASK_CM		(MASK_BOTH_WAYS | IB_SA_PATH_REC_SERVICE_ID | \
 			 IB_SA_PATH_REC_QOS_CLASS | IB_SA_PATH_REC_TRAFFIC_CLASS)
-/* What ibacm says of a path that is good for all. */
+/* The flags ibacm sets for a path that suits every use. */
 #define BOTH_WAYS	(IB_PATH_PRIMARY | IB_PATH_GMP | IB_PATH_BIDIRECTIONAL)
 
 static struct ls_daemon lsd;
@@ -78,7 +78,7 @@ static int ask(struct ib_sa_query **query)
 	return ask_for(MASK_CM, GFP_KERNEL, query);
 }
 
-/* A path as the daemon knows it. */
+/* The path that the daemon responds with. */
 static struct sa_path_rec known(void)
 {
 	struct sa_path_rec rec = wanted;
@@ -125,7 +125,7 @@ static void expect_idle(struct kunit *test)
 	fake_sa_expect_idle(test, hca, &client);
 }
 
-/* The SM was asked as if nobody had been before. */
+/* Expects that the SA was queried as if there were no local service. */
 static void expect_by_mad(struct kunit *test, int calls)
 {
 	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, calls));
@@ -167,7 +167,7 @@ static void the_question_on_the_wire(struct kunit *test)
 	nla = lsd_attr(&lsd, HEADER, LS_NLA_TYPE_PKEY);
 	KUNIT_ASSERT_TRUE(test, nla && nla_len(nla) == 2);
 	KUNIT_EXPECT_EQ(test, nla_get_u16(nla), 0x8001);
-	/* As the SA has it, above the SL, which is not asked for. */
+	/* In the layout of the SA: above the bits of the SL, which is not requested. */
 	nla = lsd_attr(&lsd, HEADER, LS_NLA_TYPE_QOS_CLASS);
 	KUNIT_ASSERT_TRUE(test, nla && nla_len(nla) == 2);
 	KUNIT_EXPECT_EQ(test, nla_get_u16(nla), 0xcba0);
@@ -194,7 +194,7 @@ static void what_is_asked_depends_on_the_mask(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, header->path_use, LS_RESOLVE_PATH_USE_GMP);
 	lsd_refuse(&lsd);
 	expect_by_mad(test, 2);
-	/* No answer could be held to the MTU: the SM alone can be asked. */
+	/* A response has no MTU to compare with, so only the SA is queried. */
 	KUNIT_ASSERT_GT(test, ask_for(MASK_CM | IB_SA_PATH_REC_MTU, GFP_KERNEL, &query), 0);
 	expect_by_mad(test, 3);
 	KUNIT_EXPECT_FALSE(test, lsd_receive(&lsd));
@@ -228,7 +228,7 @@ static void an_answer_ends_the_query_without_a_mad(struct kunit *test)
 	expect_idle(test);
 }
 
-/* Who takes one path gets what is good for all; alternates are for nobody. */
+/* A caller of one path gets the one for every use first; alternate paths are dropped. */
 static void several_paths_of_one_connection(struct kunit *test)
 {
 	const u32 in = IB_PATH_PRIMARY | IB_PATH_INBOUND;
@@ -275,7 +275,7 @@ static void one_way_is_enough_for_datagrams(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, 1));
 	KUNIT_EXPECT_EQ(test, got.status, 0);
 	KUNIT_EXPECT_EQ(test, got.paths, 1u);
-	/* For what needs an answer along the same path it is not. */
+	/* One direction is not enough if responses use the same path. */
 	KUNIT_ASSERT_GT(test, ask_for(MASK_BOTH_WAYS, GFP_KERNEL, &query), 0);
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	KUNIT_EXPECT_EQ(test, answer(IB_PATH_PRIMARY | IB_PATH_OUTBOUND, &rec), -EINVAL);
@@ -314,7 +314,7 @@ static void refused_the_query_is_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lsd_refuse(&lsd), LSD_NO_ACK);
 	expect_by_mad(test, 1);
 	KUNIT_EXPECT_LE(test, jiffies_to_msecs(got.when - start), 300u);
-	/* Its own errors are as ever. */
+	/* Errors of the SA are reported as usual. */
 	sa->status = 0x0300;
 	KUNIT_ASSERT_GT(test, ask(&query), 0);
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
@@ -324,7 +324,7 @@ static void refused_the_query_is_sent(struct kunit *test)
 	expect_idle(test);
 }
 
-/* The caller's time is for the SM: it starts when the daemon's is over. */
+/* The caller's timeout is that of the SA query, which starts after that of the daemon. */
 static void unanswered_the_query_is_sent(struct kunit *test)
 {
 	struct ib_sa_query *query;
@@ -336,7 +336,7 @@ static void unanswered_the_query_is_sent(struct kunit *test)
 	took = jiffies_to_msecs(got.when - start);
 	KUNIT_EXPECT_GE(test, took, 2000u);
 	KUNIT_EXPECT_LE(test, took, 2200u);
-	/* Too late. */
+	/* The response arrives too late. */
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	KUNIT_EXPECT_EQ(test, answer_well(), 0);
 	expect_idle(test);
@@ -355,7 +355,7 @@ static void malformed_answers_are_none(struct kunit *test)
 {
 	static const struct {
 		u32 flags;
-		int at;			/* byte of the record that is wrong, or -1 */
+		int at;			/* which byte of the record is wrong, or -1 */
 		int len;
 	} bad[] = {
 		{ BOTH_WAYS, 8, 72 },			/* DGID */
@@ -385,13 +385,13 @@ static void malformed_answers_are_none(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, lsd_send(&lsd, skb), -EINVAL, "answer %d", i);
 		expect_by_mad(test, i + 1);
 	}
-	/* No destination. */
+	/* A path without a destination. */
 	rec.ib.dlid = 0;
 	KUNIT_ASSERT_GT(test, ask(&query), 0);
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	KUNIT_EXPECT_EQ(test, answer(BOTH_WAYS, &rec), -EINVAL);
 	expect_by_mad(test, ++i);
-	/* Nothing; and a good one with what must be understood and is not. */
+	/* A response without a path; one with an unknown mandatory attribute. */
 	KUNIT_ASSERT_GT(test, ask(&query), 0);
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	KUNIT_EXPECT_EQ(test, lsd_send(&lsd, lsd_answer(&lsd, NLM_F_ACK)), -EINVAL);
@@ -405,7 +405,7 @@ static void malformed_answers_are_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lsd_send(&lsd, skb), -EOPNOTSUPP);
 	expect_by_mad(test, ++i);
 	expect_idle(test);
-	/* What need not be understood does no harm. */
+	/* An unknown attribute that is not mandatory is ignored. */
 	KUNIT_ASSERT_GT(test, ask(&query), 0);
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	skb = lsd_answer(&lsd, NLM_F_ACK);
@@ -456,7 +456,7 @@ static void cancelled_after_it_was_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&got.calls), 1);
 }
 
-/* Between the two: it is not sent, or is taken back; never forgotten. */
+/* Cancelled between question and query: the query is not sent, or ends at once. */
 static void cancelled_on_the_way(struct kunit *test)
 {
 	struct ib_sa_query *query;
@@ -487,7 +487,7 @@ static void cancelled_on_the_way(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&got.calls), 40);
 }
 
-/* A question of 200 seconds does not hold a device back. */
+/* A question with a timeout of 200 seconds does not delay the removal of a device. */
 static void the_device_goes_while_it_is_asked(struct kunit *test)
 {
 	struct ib_sa_query *query;
@@ -509,13 +509,13 @@ static void the_device_goes_while_it_is_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&got.calls), 6);
 	KUNIT_EXPECT_EQ(test, got.status, -EINTR);
 	KUNIT_EXPECT_EQ(test, atomic_read(&client.users), 1);
-	/* Who answers now speaks to nobody. */
+	/* A response after that is ignored. */
 	KUNIT_ASSERT_TRUE(test, lsd_question(&lsd));
 	KUNIT_EXPECT_EQ(test, answer_well(), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&got.calls), 6);
 }
 
-/* The request goes where the manager is by then, or was when last heard of. */
+/* The query is sent to the current SM, or if there is none to the last known one. */
 static void the_manager_moves_while_it_is_asked(struct kunit *test)
 {
 	struct fake_sa *other = fake_sa_create();
@@ -531,7 +531,7 @@ static void the_manager_moves_while_it_is_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&other->requests), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 0);
 	expect_idle(test);
-	/* One address handle a port: the former manager's is gone. */
+	/* There is one address handle per port: that of the former SM was destroyed. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_AH]), 2);
 
 	KUNIT_ASSERT_GT(test, ask(&query), 0);
@@ -543,7 +543,7 @@ static void the_manager_moves_while_it_is_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&other->requests), 2);
 	expect_idle(test);
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_AH]), 1);
-	/* Without any the daemon is not asked either. */
+	/* Without any SM the daemon is not asked either. */
 	KUNIT_EXPECT_EQ(test, ask(&query), -EAGAIN);
 	KUNIT_EXPECT_FALSE(test, lsd_receive(&lsd));
 	fake_sa_move(hca, sa, IB_EVENT_SM_CHANGE);
@@ -632,7 +632,7 @@ static void a_query_survives_each_failed_allocation(struct kunit *test)
 {
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, query_once), 2u);
 	expect_idle(test);
-	/* Without memory for the question, or the answer, the SM was asked. */
+	/* Without memory for the question, or for the response, the SA was queried. */
 	KUNIT_EXPECT_GE(test, atomic_read(&sa->requests), 2);
 }
 

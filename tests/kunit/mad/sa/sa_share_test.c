@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Identical queries for a path: one MAD, and each is told what it would be alone. */
+/*
+ * Identical path queries share a MAD, and each has the result that it would have alone.
+ */
 #include <linux/kthread.h>
 #include <linux/prandom.h>
 #include "faults.h"
@@ -14,7 +16,7 @@ static struct fake_hca *hca;
 static struct ib_sa_client client;
 static atomic_t told;
 
-/* One query, and what its callback was told. */
+/* A query, and the calls of its callback. */
 static struct asked {
 	struct ib_sa_query *query;
 	int id;
@@ -49,8 +51,8 @@ static void path_cb(int status, struct sa_path_rec *path, unsigned int paths,
 }
 
 struct question {
-	unsigned long timeout_ms;	/* 10000 if none */
-	u32 port;			/* 1 if none */
+	unsigned long timeout_ms;	/* 10000 if 0 */
+	u32 port;			/* 1 if 0 */
 	u8 preference;
 	ib_sa_comp_mask more;
 };
@@ -71,7 +73,7 @@ static int ask_one(int i, const struct question *question)
 	return asked[i].id;
 }
 
-/* @n alike, by numbers from 0; the SA has the first. */
+/* @n identical queries, numbered from 0; the SA gets the first. */
 static void ask_alike(struct kunit *test, int n)
 {
 	const struct question question = {};
@@ -138,7 +140,7 @@ static void what_is_not_alike(struct kunit *test)
 	static const struct question different[] = {
 		{}, { .preference = 1 }, { .port = 2 },
 		{ .more = IB_SA_PATH_REC_SGID },
-		/* Would be kept waiting for the first. */
+		/* It would have to wait for the first one's timeout. */
 		{ .timeout_ms = 500 },
 	};
 	int i;
@@ -174,7 +176,7 @@ static void the_first_is_cancelled(struct kunit *test)
 	ib_sa_cancel_query(asked[0].id, asked[0].query);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&told, 1));
 	expect_all(test, 0, 1, -EINTR);
-	/* The second is sent, the others ride with it. */
+	/* The second query is sent, and the others share it. */
 	KUNIT_ASSERT_TRUE(test, mad_wait(&sa->requests, 2));
 	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 2);
@@ -231,7 +233,7 @@ static void those_in_time_together_end_together(struct kunit *test)
 	expect_idle(test);
 }
 
-/* It began half way: it is sent when the first gives up, and has its own time. */
+/* It began later: when the first query ends it is sent, with its own timeout. */
 static void one_that_came_later_has_its_time(struct kunit *test)
 {
 	const struct question question = {};
@@ -271,7 +273,7 @@ static void one_that_came_later_is_answered(struct kunit *test)
 	expect_idle(test);
 }
 
-/* Nor does a new query wait for what was sent to where the manager was. */
+/* A new query does not share one that was sent to the former SM either. */
 static void the_manager_moves(struct kunit *test)
 {
 	struct fake_sa *other = fake_sa_create();
@@ -284,7 +286,7 @@ static void the_manager_moves(struct kunit *test)
 	KUNIT_ASSERT_GT(test, ask_one(2, &question), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&told, 1));
 	expect_all(test, 2, 3, 0);
-	/* Those that waited go to the new one when the first gives up. */
+	/* The waiting queries are sent to the new SM when the first one ends. */
 	ib_sa_cancel_query(asked[0].id, asked[0].query);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&told, 3));
 	expect_all(test, 0, 1, -EINTR);
@@ -364,7 +366,7 @@ static int cancel_some(void *seed)
 	return 0;
 }
 
-/* Whatever is cancelled, answered or late: each is told once. */
+/* Each query is called back once, whether cancelled, answered or timed out. */
 static void cancelled_against_answered(struct kunit *test)
 {
 	const struct question question = { .timeout_ms = 200 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Queries of subnet administration: the wire, answers, errors, time, cancellation. */
+/* SA queries: wire format, responses, errors, timeouts, cancellation. */
 #include "faults.h"
 #include "fake_sa.h"
 #include "wait.h"
@@ -8,7 +8,7 @@ static struct fake_sa *sa;
 static struct fake_hca *hca;
 static struct ib_sa_client client;
 
-/* What the callbacks were told. */
+/* The calls of the callbacks. */
 static struct {
 	atomic_t calls;
 	int status;
@@ -67,7 +67,7 @@ static const struct sa_path_rec asked_path = {
 	.preference = 7,
 };
 
-/* The same, byte by byte: IBA volume 1, 15.2.5.16. */
+/* The same record in its wire format: IBA volume 1, 15.2.5.16. */
 static const u8 path_bytes[64] = {
 	0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
 	0xfe, 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8,
@@ -122,7 +122,7 @@ static void a_query_on_the_wire(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sa->src_qp, 1u);
 	KUNIT_EXPECT_EQ(test, sa->slid, hca->port[1].lid);
 
-	/* And back: the SA answered with what it was asked. */
+	/* The other direction: the SA responds with the record of the request. */
 	KUNIT_EXPECT_EQ(test, got.status, 0);
 	KUNIT_EXPECT_EQ(test, got.paths, 1u);
 	KUNIT_EXPECT_MEMEQ(test, &got.path, &asked_path, sizeof(asked_path));
@@ -191,7 +191,7 @@ static void errors_of_the_sa(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, got.status, -EINVAL);
 		KUNIT_EXPECT_EQ(test, got.paths, 0u);
 	}
-	/* An answer to something else is none. */
+	/* A response with another attribute ID is an error. */
 	sa->status = 0;
 	sa->other_attr = IB_SA_ATTR_NODE_REC;
 	KUNIT_ASSERT_GT(test, ask(1000, &query), 0);
@@ -200,7 +200,7 @@ static void errors_of_the_sa(struct kunit *test)
 	expect_idle(test);
 }
 
-/* The time is for all tries together; the SA sees each with the same TID. */
+/* The timeout is that of all tries together; all have the same TID. */
 static void an_sa_that_does_not_answer(struct kunit *test)
 {
 	static const unsigned int times[] = { 3, 500, 2000, 60000 };
@@ -242,7 +242,7 @@ static void a_lost_query_is_repeated(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.status, 0);
 	KUNIT_EXPECT_EQ(test, sa->last.mad_hdr.tid, tid);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 4);
-	/* Another query, another TID. */
+	/* Another query has another TID. */
 	KUNIT_ASSERT_GT(test, ask(1000, &query), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, 2));
 	KUNIT_EXPECT_NE(test, sa->last.mad_hdr.tid, tid);
@@ -261,7 +261,7 @@ static void queries_are_told_apart(struct kunit *test)
 	KUNIT_EXPECT_NE(test, id[0], id[1]);
 	KUNIT_EXPECT_NE(test, id[1], id[2]);
 	KUNIT_EXPECT_EQ(test, atomic_read(&client.users), 4);
-	/* A number with another's query names nothing. */
+	/* An ID and a query that do not belong together cancel nothing. */
 	ib_sa_cancel_query(id[0], two);
 	ib_sa_cancel_query(id[0], NULL);
 	ib_sa_cancel_query(0x7ffffff0, NULL);
@@ -272,18 +272,18 @@ static void queries_are_told_apart(struct kunit *test)
 	ib_sa_cancel_query(id[1], two);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, 1));
 	KUNIT_EXPECT_EQ(test, got.status, -EINTR);
-	/* Twice is once. */
+	/* Cancelling again has no effect. */
 	ib_sa_cancel_query(id[1], two);
 	fake_sa_release(sa);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, 3));
 	KUNIT_EXPECT_EQ(test, got.status, 0);
-	/* After the answer there is nothing to cancel. */
+	/* After the response there is nothing to cancel. */
 	ib_sa_cancel_query(id[0], one);
 	expect_idle(test);
 	KUNIT_EXPECT_EQ(test, atomic_read(&got.calls), 3);
 }
 
-/* Cancelled between its answer and its callback: called once, whichever won. */
+/* Cancelled between response and callback: the callback is called once in each case. */
 static void cancel_against_the_answer(struct kunit *test)
 {
 	struct ib_sa_query *query;
@@ -305,7 +305,7 @@ static void cancel_against_the_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&got.calls), 50);
 }
 
-/* IPoIB asks, and cancels, under a lock that interrupts take. */
+/* IPoIB begins and cancels queries under a lock that interrupt handlers take. */
 static void queries_under_a_callers_lock(struct kunit *test)
 {
 	static DEFINE_SPINLOCK(lock);
@@ -332,7 +332,7 @@ static void queries_under_a_callers_lock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.status, -EINTR);
 	fake_sa_release(sa);
 
-	/* Nor does a failure turn them on. */
+	/* A query that fails does not enable interrupts either. */
 	atomic_set(&hca->fail_post_send, 1);
 	spin_lock_irqsave(&lock, flags);
 	id = ib_sa_path_rec_get(&client, &hca->ibdev, 1, &rec, IB_SA_PATH_REC_DGID,
@@ -360,7 +360,7 @@ static void without_a_subnet_manager(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got.status, 0);
 }
 
-/* Between the question where it is and the handle for there. */
+/* The SM is removed after its LID was read and before the address handle is created. */
 static void manager_goes(struct fake_hca *hca)
 {
 	struct sa_port *port = ibmad_sa_port(&hca->ibdev, 1);
@@ -406,18 +406,18 @@ static void the_subnet_manager_moves(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, got.status, 0);
 		KUNIT_EXPECT_EQ(test, atomic_read(&now->requests), before + 1);
 	}
-	/* One that means nothing to this layer changes nothing. */
+	/* An event that does not concern the SM changes nothing. */
 	fake_sa_move(hca, other, IB_EVENT_GID_CHANGE);
 	KUNIT_ASSERT_GT(test, ask(1000, &query), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, i + 1));
 	KUNIT_EXPECT_EQ(test, sa->slid, hca->port[1].lid);
-	/* The address handles of former managers are gone: one a port is left. */
+	/* The address handles of former SMs were destroyed: one per port is left. */
 	KUNIT_EXPECT_EQ(test, atomic_read(&hca->alive[FAKE_AH]), 2);
 	fake_sa_move(hca, sa, IB_EVENT_SM_CHANGE);
 	fake_sa_destroy(other);
 }
 
-/* The handle of a query in flight stays while its query does. */
+/* The address handle of a query in flight remains until the query ends. */
 static void the_manager_moves_under_a_query(struct kunit *test)
 {
 	struct fake_sa *other = fake_sa_create();
@@ -437,7 +437,7 @@ static void the_manager_moves_under_a_query(struct kunit *test)
 	fake_sa_destroy(other);
 }
 
-/* Where the address handle could not be made, it is made later. */
+/* If the address handle cannot be created, that is tried again later. */
 static void a_failed_look_for_the_manager(struct kunit *test)
 {
 	struct ib_sa_query *query;
@@ -449,7 +449,7 @@ static void a_failed_look_for_the_manager(struct kunit *test)
 	KUNIT_ASSERT_GT(test, ask(1000, &query), 0);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&got.calls, 1));
 	KUNIT_EXPECT_EQ(test, got.status, 0);
-	/* The device goes before the next look: there is none. */
+	/* The device is removed before the next try, which does not happen. */
 	atomic_set(&hca->fail_create[FAKE_AH], 1);
 	fake_sa_move(hca, sa, IB_EVENT_LID_CHANGE);
 	KUNIT_EXPECT_EQ(test, ask(1000, &query), -EAGAIN);
@@ -531,7 +531,7 @@ static void guid_info_records(struct kunit *test)
 	expect_idle(test);
 }
 
-/* A client may go once the callbacks of all its queries have returned. */
+/* Unregistering a client waits for the callbacks of all its queries. */
 static void a_client_waits_for_its_queries(struct kunit *test)
 {
 	struct sa_path_rec rec = asked_path;
@@ -551,7 +551,7 @@ static void a_client_waits_for_its_queries(struct kunit *test)
 	ib_sa_register_client(&client);
 }
 
-/* A device that goes takes its queries with it; each client hears of its own. */
+/* Removing a device ends its queries; each client is called back for its own. */
 static void the_device_goes_with_queries_in_flight(struct kunit *test)
 {
 	struct ib_sa_query *query;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A node whose adapter has agents of its own, and what they and the wire saw. */
+/* A node whose adapter processes MADs itself, and what the adapter and the wire got. */
 #include "faults.h"
 #include "local.h"
 
@@ -73,7 +73,7 @@ static void sma_sent(struct ib_mad_agent *mad_agent, struct ib_mad_send_wc *wc)
 	ib_free_send_mad(wc->send_buf);
 }
 
-/* An SMA in software: answers what the adapter leaves to it. */
+/* A software SMA: responds to SMPs that the adapter does not process. */
 static void sma_received(struct ib_mad_agent *mad_agent, struct ib_mad_send_buf *buf,
 			 struct ib_mad_recv_wc *wc)
 {
@@ -112,7 +112,7 @@ static int local_open(bool has_sma, bool is_switch)
 	local.hca = fake_hca_alloc(&params);
 	if (!local.hca)
 		return -ENOMEM;
-	/* No switch's own port demands one: where it is to forward has no GID. */
+	/* A switch's port requires no GRH: the SMPs it forwards have no DGID. */
 	if (is_switch)
 		local.hca->quirks.grh_required = false;
 	if (fake_hca_register(local.hca)) {
@@ -153,7 +153,7 @@ void local_close(void)
 
 void local_test_exit(struct kunit *test)
 {
-	/* What was to fail and did not come must not hit another. */
+	/* An armed failure that did not occur must not hit another case. */
 	ibex_workers_disarm();
 	local_close();
 	if (local.hca)

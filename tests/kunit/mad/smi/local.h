@@ -3,30 +3,30 @@
 #define IBEX_LOCAL_H
 
 /*
- * A node whose adapter has agents of its own, and its neighbour, whose LID is where
- * everything comes from and goes; what leaves the node is noted and goes nowhere.
+ * A node whose adapter processes MADs itself, and its neighbour, whose LID is the source
+ * and destination of all packets.  What the node sends is noted and dropped.
  */
 #include "mad/mad_test.h"
 
 struct local_world {
 	struct fake_hca *hca, *peer;
-	struct ib_mad_agent *sm, *sma;	/* on the node's QP0: sends; answers */
+	struct ib_mad_agent *sm, *sma;	/* on the node's QP0: the sender, the responder */
 	struct ib_ah *ah;
 
-	/* What process_mad is to make of a MAD, and what it was given. */
+	/* What process_mad does with a MAD, and what it got. */
 	struct {
 		atomic_t calls;
 		int result;
 		u16 status;		/* of its reply, host order */
-		size_t len;		/* of its reply; 0: as it was told */
-		bool bare;		/* it writes no more than the header */
-		int fail_nth;		/* allocation of what follows */
+		size_t len;		/* of its reply; 0: unchanged */
+		bool bare;		/* it writes only the header of its reply */
+		int fail_nth;		/* the allocation that fails after it */
 		u32 port;
 		struct ib_wc wc;
 		u8 method;
 	} agent;
 
-	/* What left the node. */
+	/* The last packet that the node sent. */
 	struct {
 		atomic_t packets;
 		u32 port, dst_qpn, len;
@@ -34,7 +34,7 @@ struct local_world {
 		struct ib_smp smp;
 	} wire;
 
-	/* What the SM's handlers, and the software SMA's, saw. */
+	/* What the handlers of the SM and of the software SMA got. */
 	struct {
 		atomic_t sent, received, requests;
 		enum ib_wc_status status;
@@ -49,19 +49,19 @@ extern struct local_world local;
 
 int local_test_init(struct kunit *test);
 void local_test_exit(struct kunit *test);
-/* The clients of the node's adapter, which may go then. */
+/* Unregisters the clients of the node's adapter, which may be removed then. */
 void local_close(void);
-/* Another node instead. */
+/* Replaces the node by another. */
 int local_restart(bool has_sma, bool is_switch);
-/* An SMA in software, for what the adapter leaves to it. */
+/* Starts a software SMA, for SMPs that the adapter does not process. */
 void local_start_sma(struct kunit *test, u8 mgmt_class);
 
-/* A directed route from, or to, the node. */
+/* An SMP with a directed route from, or to, the node. */
 struct ib_smp local_route(u8 hop_cnt, u8 hop_ptr);
-/* @smp as the local SM's; the second posts it. */
+/* Creates a send of the local SM for @smp; local_post() also posts it. */
 struct ib_mad_send_buf *local_smp(const struct ib_smp *smp, u32 timeout_ms);
 int local_post(const struct ib_smp *smp, u32 timeout_ms);
-/* Puts @smp on the node's QP as if its neighbour had sent it. */
+/* Injects @smp into the node's QP as if its neighbour had sent it. */
 void local_from_wire(const void *smp, u32 qpn, u32 port);
 void local_quiesce(void);
 u64 local_counter(enum ibmad_counter c);

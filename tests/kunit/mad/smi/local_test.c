@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* SMPs of the local SM: to the adapter's own agents, or out. */
+/* SMPs of the local SM: processed by the adapter itself, or sent. */
 #include "local.h"
 
 static void a_local_smp_is_answered_by_the_adapter(struct kunit *test)
@@ -14,7 +14,7 @@ static void a_local_smp_is_answered_by_the_adapter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local.seen.smp.data[0], 0xd0);
 	KUNIT_EXPECT_EQ(test, local.seen.smp.hop_ptr, 0);
 	KUNIT_EXPECT_EQ(test, local.seen.mad_len, 256u);
-	/* As if the wire had brought it. */
+	/* As if it had been received. */
 	KUNIT_EXPECT_EQ(test, local.agent.port, 1u);
 	KUNIT_EXPECT_EQ(test, local.agent.wc.slid, 0xffffu);
 	KUNIT_EXPECT_EQ(test, local.agent.wc.src_qp, 0u);
@@ -23,7 +23,7 @@ static void a_local_smp_is_answered_by_the_adapter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
 }
 
-/* It is matched as a response is, but the adapter's agents wait for it. */
+/* A TrapRepress is matched like a response, but must reach the adapter itself. */
 static void a_local_trap_repress_reaches_the_adapter(struct kunit *test)
 {
 	struct ib_smp smp = local_route(0, 0);
@@ -38,7 +38,7 @@ static void a_local_trap_repress_reaches_the_adapter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
 }
 
-/* Several at once: each is answered, in the order they were sent. */
+/* Several at once are answered in the order in which they were sent. */
 static void local_smps_keep_their_order(struct kunit *test)
 {
 	struct ib_smp smp = local_route(0, 0);
@@ -77,7 +77,7 @@ static void a_local_smp_that_nobody_answers(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, mad_wait(&local.seen.sent, 2 * i + 2));
 		KUNIT_EXPECT_EQ(test, local.seen.status, IB_WC_SUCCESS);
 	}
-	/* A reply longer than a MAD, or shorter than its header, is none. */
+	/* A reply longer than a MAD, or shorter than its header, is not used. */
 	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
 	local.agent.len = 300;
 	KUNIT_ASSERT_EQ(test, local_post(&smp, 200), 0);
@@ -119,7 +119,7 @@ static void an_adapter_without_agents(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, local_restart(false, false), 0);
 	expect_software_answer(test);
-	/* From the wire too. */
+	/* Also for SMPs that are received. */
 	local_from_wire(&smp, 0, 1);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&local.seen.requests, 2));
 	KUNIT_EXPECT_TRUE(test, mad_wait(&local.wire.packets, 1));
@@ -135,7 +135,7 @@ static void routes_that_leave_the_node(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&local.wire.packets, 1));
 	KUNIT_EXPECT_EQ(test, local.wire.smp.hop_ptr, 1);
 	KUNIT_EXPECT_EQ(test, local.wire.dst_qpn, 0u);
-	/* Nowhere: the client is told, and has its buffer back. */
+	/* Invalid routes: the post fails, and the client keeps its buffer. */
 	smp.initial_path[1] = 2;
 	KUNIT_EXPECT_EQ(test, local_post(&smp, 100), -EINVAL);
 	smp = local_route(1, 3);
@@ -144,7 +144,7 @@ static void routes_that_leave_the_node(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, mad_wait(&local.seen.sent, 1));
 }
 
-/* An answer to the local SM goes by the adapter's agents, to whom it means nothing. */
+/* The adapter is given a response to the local SM first, and does not consume it. */
 static void an_answer_to_the_local_sm(struct kunit *test)
 {
 	struct ib_smp smp = local_route(1, 0);
@@ -162,7 +162,7 @@ static void an_answer_to_the_local_sm(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local.seen.smp.hop_ptr, 0);
 }
 
-/* Without a buffer to answer in, a local SMP fails; the next does not. */
+/* Without memory for a reply a local SMP fails; the next one works. */
 static void a_local_smp_without_memory(struct kunit *test)
 {
 	struct ib_smp smp = local_route(0, 0);
@@ -171,7 +171,7 @@ static void a_local_smp_without_memory(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(one) || IS_ERR(two));
 	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_CONSUMED;
-	/* One work item runs both: what the first sets hits the second. */
+	/* One work item processes both: a failure set by the first may hit the second. */
 	local.agent.fail_nth = 1;
 	one->next = two;
 	KUNIT_ASSERT_EQ(test, ib_post_send_mad(one, NULL), 0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The adapter's own agents behind the wire: what they answer, and on a switch forward. */
+/* MADs from the wire that the adapter processes itself: replies, and forwarding. */
 #include <linux/kthread.h>
 #include "local.h"
 #include "wait.h"
 
 #define UNKNOWN_CLASS	0x0c
-#define SLOW_MS		4000		/* to find the way back */
+#define SLOW_MS		4000		/* to find the path of the reply */
 
 static void an_smp_from_the_wire_is_answered(struct kunit *test)
 {
@@ -30,7 +30,7 @@ static void an_smp_from_the_wire_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local.wire.smp.mgmt_class, IB_MGMT_CLASS_SUBN_LID_ROUTED);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_PROVIDER), 2);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED), 2);
-	/* Consumed: no reply, and nobody else gets it. */
+	/* Consumed: there is no reply, and no agent gets it. */
 	local_start_sma(test, IB_MGMT_CLASS_SUBN_LID_ROUTED);
 	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_CONSUMED |
 			     IB_MAD_RESULT_REPLY;
@@ -40,11 +40,11 @@ static void an_smp_from_the_wire_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.seen.requests), 0);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_PROVIDER), 3);
-	/* Failed: left to whoever registered. */
+	/* Failed: the agent that registered gets it. */
 	local.agent.result = IB_MAD_RESULT_FAILURE | IB_MAD_RESULT_REPLY;
 	local_from_wire(&smp, 0, 1);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&local.seen.requests, 1));
-	/* The reply's address handle, and the software agent's own, are gone. */
+	/* The address handles of the reply and of the agent have been destroyed. */
 	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.hca->alive[FAKE_AH]), 2);
 }
@@ -66,7 +66,7 @@ static void an_smp_that_is_not_for_this_node(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
 }
 
-/* IBA volume 1, 13.4.7: status 3 in bits 2 to 4 of what nobody supports. */
+/* IBA volume 1, 13.4.7: the status of an unsupported request is 3, in bits 2 to 4. */
 static void requests_nobody_takes(struct kunit *test)
 {
 	struct ib_smp smp = local_route(1, 1);
@@ -86,7 +86,7 @@ static void requests_nobody_takes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, be16_to_cpu(local.wire.smp.status), 0x000c);
 	KUNIT_EXPECT_EQ(test, local.wire.dst_qpn, 1u);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_REPLIED), 2);
-	/* An ACK of RMPP gets no answer, which would be taken for another. */
+	/* An RMPP ACK gets no reply, which would be taken for another ACK. */
 	ack.mad_hdr.base_version = IB_MGMT_BASE_VERSION;
 	ack.mad_hdr.mgmt_class = IB_MGMT_CLASS_DEVICE_MGMT;
 	ack.mad_hdr.method = IB_MGMT_METHOD_GET;
@@ -95,7 +95,7 @@ static void requests_nobody_takes(struct kunit *test)
 	local_from_wire(&ack, 1, 1);
 	local_quiesce();
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 2);
-	/* What asks for no answer gets none; nor does an answer. */
+	/* Methods that expect no response get none, and responses neither. */
 	for (i = 0; i < 256; i++) {
 		smp.method = i;
 		if (i != IB_MGMT_METHOD_GET && i != IB_MGMT_METHOD_SET)
@@ -107,7 +107,7 @@ static void requests_nobody_takes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 2);
 }
 
-/* Replies need an address handle, a buffer, a work request: all may be lacking. */
+/* A reply needs an address handle, a buffer and a work request: each of these fails. */
 static void replies_survive_failures(struct kunit *test)
 {
 	struct ib_smp smp = local_route(1, 1);
@@ -132,7 +132,7 @@ static void replies_survive_failures(struct kunit *test)
 	packets = atomic_read(&local.wire.packets);
 	KUNIT_EXPECT_GE(test, packets, 1);
 	KUNIT_EXPECT_LE(test, packets, 4);
-	/* The same where nobody takes the request. */
+	/* The same for the reply to a request without an agent. */
 	local.agent.result = IB_MAD_RESULT_SUCCESS;
 	for (n = 1; n < 8; n++) {
 		local.agent.fail_nth = n;
@@ -155,7 +155,7 @@ static void a_switch_forwards(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, local_restart(true, true), 0);
 	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
-	/* In by port 1, out by 2; back in by 2, out by 1. */
+	/* Received by port 1, sent by port 2; on the way back the reverse. */
 	local_from_wire(&smp, 0, 1);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&local.wire.packets, 1));
 	KUNIT_EXPECT_EQ(test, local.wire.port, 2u);
@@ -171,14 +171,14 @@ static void a_switch_forwards(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local.wire.smp.hop_ptr, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.agent.calls), 0);
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_FORWARDED), 2);
-	/* What ends here is answered, by the port it came in on. */
+	/* An SMP for the switch itself is answered by the port that received it. */
 	smp = local_route(1, 1);
 	local_from_wire(&smp, 0, 2);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&local.wire.packets, 3));
 	KUNIT_EXPECT_EQ(test, local.agent.port, 2u);
 	KUNIT_EXPECT_EQ(test, local.wire.smp.return_path[1], 2);
 	KUNIT_EXPECT_EQ(test, local.wire.port, 2u);
-	/* Without the means to forward it is dropped, and that is counted. */
+	/* Without an address handle to forward it an SMP is dropped and counted. */
 	atomic_set(&local.hca->fail_create[FAKE_AH], 1);
 	smp = local_route(3, 1);
 	local_from_wire(&smp, 0, 1);
@@ -187,7 +187,7 @@ static void a_switch_forwards(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, local_counter(IBMAD_RECV_SMI_DROPPED), 1);
 }
 
-/* What an agent leaves of its reply unwritten is nothing of an earlier one. */
+/* The part of a reply that process_mad does not write has nothing of an earlier reply. */
 static void a_reply_has_nothing_of_another(struct kunit *test)
 {
 	struct ib_smp smp = local_route(0, 0);
@@ -205,7 +205,7 @@ static void a_reply_has_nothing_of_another(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(local.wire.smp.data, 0, sizeof(smp.data)));
 }
 
-/* Longer than a MAD, or shorter than its header: it is none. */
+/* A reply longer than a MAD, or shorter than its header, is not sent. */
 static void a_reply_of_an_impossible_length(struct kunit *test)
 {
 	static const size_t lens[] = { IB_MGMT_MAD_SIZE + 44, IB_MGMT_MAD_HDR - 4 };
@@ -224,8 +224,8 @@ static void a_reply_of_an_impossible_length(struct kunit *test)
 }
 
 /*
- * Peers may ask what they like while nothing can leave: what waits is bounded, and
- * of few address handles some are left for others.
+ * Peers send requests while no reply can be sent: the number of waiting replies is
+ * bounded, and some of few address handles are left for others.
  */
 static void bound_replies(struct kunit *test)
 {
@@ -240,7 +240,7 @@ static void bound_replies(struct kunit *test)
 	local.hca->hold_send_completions = true;
 	for (i = 1; i <= SEND_DEPTH + IBMAD_MAX_ANSWERS + 100; i++) {
 		local_from_wire(&smp, 1, 1);
-		/* No more at once than are looked for. */
+		/* No more at once than replies may look for their path. */
 		if (i % (IBMAD_MAX_REPLIES / 2) == 0)
 			local_quiesce();
 	}
@@ -279,7 +279,7 @@ static int remove_node(void *gone)
 	return 0;
 }
 
-/* Its removal waits for the reply, and no longer. */
+/* Removal waits for the reply, and no longer. */
 static void the_adapter_goes_amid_a_reply(struct kunit *test)
 {
 	struct ibmad_port *port = to_agent(local.sm)->port;
@@ -302,7 +302,7 @@ static void the_adapter_goes_amid_a_reply(struct kunit *test)
 	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&gone, msecs_to_jiffies(SLOW_MS)), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&port->qp[1].replies), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
-	/* Should it wait in vain, this case alone is to fail. */
+	/* If removal waits forever only this case fails. */
 	wake_up(&port->qp[1].idle);
 	kthread_stop_put(thread);
 	ibmad_port_put(port);

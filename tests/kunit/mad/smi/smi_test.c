@@ -4,12 +4,12 @@
 
 #define PORTS	4		/* of the switch */
 
-/* Who looks at the SMP. */
+/* The node that processes the SMP. */
 enum { CA, SWITCH };
-/* Does it come from the wire, or from this node's own SM or SMA? */
+/* Whether the SMP was received, or is sent by this node's own SM or SMA. */
 enum { RECEIVED, SENT };
 enum { OUT, BACK };
-/* Are DrSLID and DrDLID permissive: nothing before, behind the directed part? */
+/* Which of DrSLID, DrDLID is permissive: nothing is LID routed before, or after. */
 enum { NEITHER = 0, SLID = 1, DLID = 2, BOTH = 3 };
 
 #define LOCAL	IBMAD_SMI_LOCAL
@@ -18,7 +18,7 @@ enum { NEITHER = 0, SLID = 1, DLID = 2, BOTH = 3 };
 
 struct smi_case {
 	u8 node, way, direction, permissive;
-	u32 port;		/* it came in on, or that sends it */
+	u32 port;		/* the one that received it, or that sends it */
 	u8 hop_cnt, hop_ptr;
 	u8 verdict;
 	u8 out_port;		/* with SEND */
@@ -26,7 +26,7 @@ struct smi_case {
 	u8 returns_at;		/* entry of the return path that is set to port */
 };
 
-/* The path out is 1 2 3 4, the path back 4 3 2 1. */
+/* The initial path is 1 2 3 4, the return path 4 3 2 1. */
 static const struct smi_case smi_cases[] = {
 	/* 14.2.2.2, C14-9: 1, the requester's node */
 	{ CA,	  SENT,	    OUT, BOTH,	  1, 1,  0,  SEND, 1, 1, 0 },
@@ -76,7 +76,7 @@ static const struct smi_case smi_cases[] = {
 	/* 14.2.2.4, C14-13: 1, the responder's node */
 	{ CA,	  SENT,	    BACK, BOTH,	  4, 1,  2,  SEND, 4, 1, 0 },
 	{ CA,	  SENT,	    BACK, BOTH,	  3, 2,  3,  SEND, 3, 2, 0 },
-	/* whom a LID led from the end of the directed part, and leads back there */
+	/* with a LID routed part between the responder and the directed part */
 	{ CA,	  SENT,	    BACK, NEITHER, 3, 2, 3,  SEND, 3, 3, 0 },
 	{ CA,	  SENT,	    BACK, SLID,	  1, 2,  3,  SEND, 1, 3, 0 },
 	{ CA,	  SENT,	    BACK, SLID,	  1, 1,  2,  SEND, 1, 2, 0 },
@@ -99,7 +99,7 @@ static const struct smi_case smi_cases[] = {
 	{ CA,	  SENT,	    BACK, BOTH,	  1, 0,  1,  LOCAL, 0, 0, 0 },
 	{ SWITCH, RECEIVED, BACK, BOTH,	  1, 2,  1,  LOCAL, 0, 0, 0 },
 	{ SWITCH, RECEIVED, BACK, DLID,	  1, 2,  1,  DISCARD, 0, 1, 0 },
-	/* from where LIDs lead on to the SM */
+	/* with a LID routed part from there to the SM */
 	{ CA,	  SENT,	    BACK, DLID,	  1, 0,  1,  SEND, 1, 0, 0 },
 	{ SWITCH, SENT,	    BACK, DLID,	  0, 0,  1,  SEND, 0, 0, 0 },
 	/* 4, LID routed to the SM; 5, past it */
@@ -112,7 +112,7 @@ static const struct smi_case smi_cases[] = {
 	{ SWITCH, RECEIVED, BACK, BOTH,	  2, 3,  5,  DISCARD, 0, 5, 0 },
 };
 
-/* One SMP in the layout of InfiniBand or of OPA, which differ from dr_slid on. */
+/* An SMP in the layout of InfiniBand or of OPA, which differ from dr_slid on. */
 struct smi_smp {
 	union {
 		struct ib_smp ib;
@@ -180,12 +180,12 @@ static void smi_check(struct kunit *test, int n, bool opa)
 	if (c->verdict == SEND)
 		KUNIT_EXPECT_EQ_MSG(test, out_port, c->out_port, "case %d, opa %d", n,
 				    opa);
-	/* Of a discarded one nobody sees the rest. */
+	/* The rest of a discarded SMP does not matter. */
 	if (c->verdict == DISCARD)
 		return;
 	KUNIT_EXPECT_EQ_MSG(test, smp.ib.hop_ptr, c->ptr_after, "case %d, opa %d", n,
 			    opa);
-	/* Nothing but hop pointer and return path changes, and that at one place. */
+	/* Only the hop pointer and one entry of the return path may change. */
 	if (c->returns_at) {
 		KUNIT_EXPECT_EQ_MSG(test, smp.returned[c->returns_at], c->port,
 				    "case %d, opa %d", n, opa);
@@ -207,7 +207,7 @@ static void every_boundary_of_a_route(struct kunit *test)
 	}
 }
 
-/* A path may name any port, also those that are not there. */
+/* A path may name any port number, even of ports that do not exist. */
 static void paths_through_ports_that_are_not_there(struct kunit *test)
 {
 	static const struct smi_case out = {
@@ -237,7 +237,7 @@ static void paths_through_ports_that_are_not_there(struct kunit *test)
 	}
 }
 
-/* From a CA through three switches to another and back: what 14.2.2 adds up to. */
+/* From a CA through three switches to another CA and back, by all steps of 14.2.2. */
 static void there_and_back(struct kunit *test)
 {
 	static const u8 in_ports[] = { 3, 1, 2 };

@@ -49,7 +49,10 @@ static void a_connection_from_request_to_end(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, chan_expect(test, &host->client,
 					    RDMA_CM_EVENT_DISCONNECTED, NULL));
 
-	/* ADDR, ROUTE, RESPONSE, DISCONNECTED; a TIMEWAIT_EXIT may be among them. */
+	/*
+	 * The events read: ADDR, ROUTE, RESPONSE, DISCONNECTED; a TIMEWAIT_EXIT may be
+	 * unread.
+	 */
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->client, host->id, &reported), 0);
 	KUNIT_EXPECT_EQ(test, reported, 4);
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->server, host->child, &reported), 0);
@@ -86,7 +89,10 @@ static void a_request_is_rejected_without_a_reason(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.status, IB_CM_REJ_CONSUMER_DEFINED);
 }
 
-/* Until accepted it has no name, so nothing can be told of it. */
+/*
+ * Until a request is accepted, its id has no uid, so none of its events can be
+ * reported.
+ */
 static void a_request_that_ends_before_it_is_accepted(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -136,7 +142,7 @@ static int make_others_qp(struct racer *r)
 	return PTR_ERR_OR_ZERO(others_qp);
 }
 
-/* The program does nothing: its QP's number is all that is known of it. */
+/* The program does not notify the kernel, which knows the QP only by its number. */
 static void data_establishes_the_programs_connection(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -149,7 +155,7 @@ static void data_establishes_the_programs_connection(struct kunit *test)
 	fake_hca_qp_event(qp, IB_EVENT_COMM_EST);
 	KUNIT_EXPECT_TRUE(test, chan_expect(test, &host->server,
 					    RDMA_CM_EVENT_ESTABLISHED, NULL));
-	/* The RTU itself, then, is nothing new. */
+	/* The RTU then causes no further event. */
 	KUNIT_EXPECT_EQ(test, chan_confirm(&host->client, host->id), 0);
 	cma_quiesce(&host->pair);
 	KUNIT_EXPECT_TRUE(test, chan_is_empty(&host->server));
@@ -311,7 +317,7 @@ static void what_a_resolved_id_is_asked(struct kunit *test)
 						  IB_PATH_BIDIRECTIONAL);
 	ib_sa_unpack_path(path.data[0].path_rec, &rec);
 	KUNIT_EXPECT_MEMEQ(test, &rec.dgid, &gid, sizeof(gid));
-	/* Room for none: how many there are is told all the same. */
+	/* Without room for a path, the number of paths is returned all the same. */
 	KUNIT_EXPECT_EQ(test, ask(&host->client, host->id, RDMA_USER_CM_QUERY_PATH, &path,
 				  sizeof(path.head)), 0);
 	KUNIT_EXPECT_EQ(test, path.head.num_paths, 1);
@@ -341,7 +347,7 @@ static void what_the_older_query_tells(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, route.ib_route[0].dgid[15], 2);
 	KUNIT_EXPECT_EQ(test, route.src_addr.sin6_family, AF_INET);
 
-	/* No path yet: the endpoints. */
+	/* Without a path the query returns the endpoints. */
 	KUNIT_ASSERT_EQ(test, chan_create(&host->client, RDMA_PS_TCP, 'D', &cmd.id), 0);
 	KUNIT_EXPECT_EQ(test, chan_do(&host->client, QUERY_ROUTE, cmd, sizeof(route)), 0);
 	KUNIT_ASSERT_EQ(test, chan_bind(&host->client, cmd.id,
@@ -407,7 +413,7 @@ static void options_of_an_id(struct kunit *test)
 					  RDMA_OPTION_ID_TOS, &byte, 1), -ENOENT);
 }
 
-/* What is allowed to share a port shows that the option arrived. */
+/* That ports can be shared shows that the option has taken effect. */
 static void ports_are_shared_by_option(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* On InfiniBand: paths that the program brings along, and what queries tell of them. */
+/* On InfiniBand: paths that the program sets, and the queries that return them. */
 #include "ucm/ucm_test.h"
 
 #define PATH_FLAGS	(IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL)
@@ -72,7 +72,7 @@ static void a_program_brings_its_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set_path(&host->client, host->id, data, size), 0);
 	KUNIT_EXPECT_TRUE(test, chan_expect(test, &host->client,
 					    RDMA_CM_EVENT_ROUTE_RESOLVED, NULL));
-	/* No second time, and no event of it. */
+	/* A second path is refused, and causes no event. */
 	KUNIT_EXPECT_EQ(test, set_path(&host->client, host->id, data, size),
 			-EINVAL);
 	KUNIT_EXPECT_TRUE(test, chan_is_empty(&host->client));
@@ -104,7 +104,7 @@ static int fail_path(struct racer *r)
 	return ok;
 }
 
-/* Section 5, 3: the route is replaced while it is read, resolved and told of. */
+/* Section 5, 3: the route is replaced while it is queried, resolved and reported. */
 static void paths_are_set_while_others_look(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -126,7 +126,7 @@ static void paths_are_set_while_others_look(struct kunit *test)
 	}
 	for (i = 0; i < 2; i++)
 		ok += race_join(test, &r[i]);
-	/* One of them was first, and all that succeeded are told of. */
+	/* One of the calls was the first, and each that succeeded is reported. */
 	msleep(1000);
 	while (!chan_read(&host->client, &event)) {
 		KUNIT_EXPECT_EQ(test, event.event, RDMA_CM_EVENT_ROUTE_RESOLVED);

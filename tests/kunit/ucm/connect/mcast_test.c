@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Multicast groups: joins and leaves, also at once, and those that nobody was told of. */
+/*
+ * Multicast groups: joins and leaves, also concurrent ones, and joins whose response
+ * cannot be written.
+ */
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
 #include <linux/rtnetlink.h>
@@ -7,7 +10,7 @@
 
 #define GROUP	htonl(0xef010203)
 
-/* How often the host joined. */
+/* Returns how often the host has joined the group. */
 static int members(struct net_device *ndev)
 {
 	struct in_device *in_dev;
@@ -64,7 +67,7 @@ static void a_group_is_joined_and_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reported, 1);
 	KUNIT_EXPECT_EQ(test, members(host->pair.client.ndev), 0);
 	KUNIT_EXPECT_EQ(test, chan_leave(chan, mc, &reported), -ENOENT);
-	/* Of the id it is an event too. */
+	/* The event counts as one of the id, too. */
 	KUNIT_EXPECT_EQ(test, chan_destroy(chan, id, &reported), 0);
 	KUNIT_EXPECT_EQ(test, reported, 1);
 }
@@ -84,7 +87,7 @@ static void a_group_by_the_older_command(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_do(&host->client, JOIN_IP_MCAST, cmd, 4), 0);
 	KUNIT_EXPECT_TRUE(test, chan_expect(test, &host->client,
 					    RDMA_CM_EVENT_MULTICAST_JOIN, NULL));
-	/* With the id it is left. */
+	/* The destruction of the id leaves the group. */
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->client, cmd.id, NULL), 0);
 	KUNIT_EXPECT_EQ(test, members(host->pair.client.ndev), 0);
 }
@@ -118,7 +121,7 @@ static void a_sender_is_no_member(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, members(host->pair.client.ndev), 0);
 }
 
-/* What it has to read of the group goes with it; what others have stays. */
+/* An unread event of the group is discarded with it; those of other groups stay. */
 static void a_group_is_left_with_its_event_unread(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -139,7 +142,10 @@ static void a_group_is_left_with_its_event_unread(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, chan_is_empty(chan));
 }
 
-/* Section 5, 4: then the process is not a member, and nobody has seen the number. */
+/*
+ * Section 5, 4: if the response cannot be written, the process is not a member, and the
+ * number of the join was never seen.
+ */
 static void a_join_that_cannot_be_told(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -152,7 +158,7 @@ static void a_join_that_cannot_be_told(struct kunit *test)
 	chan->bad_resp = false;
 	KUNIT_EXPECT_EQ(test, members(host->pair.client.ndev), 1);
 	KUNIT_EXPECT_EQ(test, chan_leave(chan, first + 1, NULL), -ENOENT);
-	/* The older join of that address is as it was. */
+	/* The older join of that address is unchanged. */
 	KUNIT_EXPECT_TRUE(test, chan_expect(test, chan, RDMA_CM_EVENT_MULTICAST_JOIN, NULL));
 	KUNIT_EXPECT_TRUE(test, chan_is_empty(chan));
 	KUNIT_EXPECT_EQ(test, chan_leave(chan, first, NULL), 0);
@@ -179,8 +185,9 @@ static void tell_error(struct ucm_id *id, u32 slot)
 }
 
 /*
- * rdma_cm leaves the oldest join of an address, whichever the process means: what it
- * tells of the one that is left to it is told of the one that is left to the process.
+ * rdma_cm leaves the oldest join of an address, whichever the process means.  Events of
+ * the join that rdma_cm has left over are reported for the one that the process has
+ * left over.
  */
 static void the_younger_of_two_joins_is_left(struct kunit *test)
 {
@@ -206,7 +213,7 @@ static void the_younger_of_two_joins_is_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, members(host->pair.client.ndev), 0);
 }
 
-/* An event that was being read when its group was left goes nowhere. */
+/* A group and its unread event move to another file with their id. */
 static void a_group_moves_with_its_id(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -220,14 +227,14 @@ static void a_group_moves_with_its_id(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_leave(&host->server, mc, NULL), 0);
 }
 
-/* ---- at once ---- */
+/* ---- concurrently ---- */
 
 static int leave_it(struct racer *r)
 {
 	return !chan_leave(&r->chan, r->mc, NULL);
 }
 
-/* Section 5, 2. */
+/* Section 5, 2: of many concurrent leaves exactly one succeeds. */
 static void a_group_is_left_by_many(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -246,7 +253,7 @@ static void a_group_is_left_by_many(struct kunit *test)
 	}
 }
 
-/* What another id joins next has the number of what was left. */
+/* Leaves a group; another id's next join gets the number of the one that was left. */
 static int leave_and_join(struct racer *r)
 {
 	int left = leave_it(r);
@@ -266,7 +273,10 @@ static struct ucm_id *ucm_id_of(struct chan *chan, u32 nr)
 	return NULL;
 }
 
-/* Two wait for the id to leave its group; the number is another's when one has. */
+/*
+ * Two tasks wait for the id's mutex to leave its group; when the first has left it, the
+ * number is that of another id's join.
+ */
 static void a_number_passes_to_another_id(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -288,7 +298,7 @@ static void a_number_passes_to_another_id(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_leave(&host->client, a.mc, NULL), 0);
 }
 
-/* All numbers there may be, as fast as it goes. */
+/* Leaves all numbers that there may be, as fast as possible. */
 static int leave_all(struct racer *r)
 {
 	int i, left = 0;
@@ -300,7 +310,7 @@ static int leave_all(struct racer *r)
 	return left;
 }
 
-/* Section 5, 4: somebody leaves what is being joined, and the join comes to nothing. */
+/* Section 5, 4: a task leaves groups while they are being joined, and the join fails. */
 static void joins_that_fail_race_with_leaves(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;

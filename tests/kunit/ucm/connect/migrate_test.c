@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Ids that move from one event channel to another, with what they have to tell. */
+/* Ids that move from one event channel to another, with their unread events. */
 #include <linux/anon_inodes.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
@@ -53,7 +53,7 @@ static void an_id_takes_its_events_along(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.id, id);
 	KUNIT_EXPECT_EQ(test, chan_read(&host->server, &event), -EAGAIN);
 
-	/* The old file knows it no more, the new one has it, and back again. */
+	/* The id is in the new file and no longer in the old one; then it moves back. */
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->client, id, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, chan_migrate(&host->server, &host->client, id, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, chan_migrate(&host->client, &host->server, id, &reported), 0);
@@ -69,14 +69,14 @@ static void later_events_come_to_the_new_file(struct kunit *test)
 
 	expect_uid(test, &host->client, 1);
 	KUNIT_ASSERT_EQ(test, chan_migrate(&host->server, &host->client, id, NULL), 0);
-	/* The file it was in may go. */
+	/* The file that it was in may be closed. */
 	chan_close(&host->client);
 	KUNIT_ASSERT_EQ(test, chan_route(&host->server, id), 0);
 	KUNIT_EXPECT_TRUE(test, chan_expect(test, &host->server,
 					    RDMA_CM_EVENT_ROUTE_RESOLVED, NULL));
 }
 
-/* A request that was not read is where its listener is. */
+/* An unread request moves with its listener. */
 static void a_listener_takes_its_requests_along(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -93,7 +93,7 @@ static void a_listener_takes_its_requests_along(struct kunit *test)
 					    RDMA_CM_EVENT_CONNECT_REQUEST, &event));
 	KUNIT_EXPECT_EQ(test, chan_accept(&host->server, event.id, 'S'), -EINVAL);
 	KUNIT_EXPECT_EQ(test, chan_accept(&host->client, event.id, 'S'), 0);
-	/* One that is read stays where it was read. */
+	/* A request that was read stays in the file that read it. */
 	host->child = event.id;
 	KUNIT_ASSERT_EQ(test, chan_migrate(&host->server, &host->client, host->listener,
 					   NULL), 0);
@@ -124,16 +124,16 @@ static void descriptors_that_do_not_fit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_migrate(&host->client, &host->client, id + 77, NULL),
 			-ENOENT);
 	KUNIT_EXPECT_EQ(test, chan_migrate(&host->client, &host->server, id, NULL), -EINVAL);
-	/* Told or not, it has moved. */
+	/* The id has moved even if the response cannot be written. */
 	host->server.bad_resp = true;
 	KUNIT_EXPECT_EQ(test, chan_migrate(&host->server, &host->client, id, NULL), -EFAULT);
 	host->server.bad_resp = false;
 	KUNIT_EXPECT_EQ(test, chan_destroy(&host->server, id, NULL), 0);
 }
 
-/* ---- at once ---- */
+/* ---- concurrently ---- */
 
-/* Who moves it is who has it not. */
+/* Each task moves the id from the other's file to its own. */
 static int to_and_fro(struct racer *r)
 {
 	struct chan from = { .fd = r->mc };
@@ -184,7 +184,7 @@ static int read_here(struct racer *r)
 	return n;
 }
 
-/* No event is lost or told twice, whichever file it is read from. */
+/* No event is lost or reported twice, whichever file it is read from. */
 static void events_are_read_while_their_id_moves(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -213,7 +213,7 @@ static void events_are_read_while_their_id_moves(struct kunit *test)
 		race_join(test, &mover[i]);
 		got += race_join(test, &reader[i]);
 	}
-	/* What came when the readers had given up. */
+	/* Events that were added when the readers had given up. */
 	while (!chan_read(&host->client, &resp) || !chan_read(&host->server, &resp))
 		got++;
 	KUNIT_EXPECT_EQ(test, got, 500);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a process may ask of a device, and which devices it may ask. */
+/* The methods that a process can call on a device, and the nodes of devices. */
 #define UVERBS_MODULE_NAME api_drv
 #include <rdma/uverbs_named_ioctl.h>
 #include "commands.h"
 #include "methods.h"
 #include "user/uverbs/race.h"
 
-#define NODES	1100		/* more than Linux once had room for */
+#define NODES	1100		/* more than Linux once supported */
 
 /* ---- definitions ---- */
 
@@ -20,7 +20,7 @@ static const struct uverbs_attr_def last_attr = {
 	.attr = { .type = UVERBS_ATTR_TYPE_PTR_OUT, UVERBS_ATTR_TYPE(u32), UA_OPTIONAL },
 };
 
-/* As a driver has them that leaves some out by its configuration. */
+/* Definitions of a driver some of which are not in its configuration. */
 static const struct uverbs_attr_def *const attrs_with_holes[] = {
 	NULL, &first_attr, NULL, &last_attr, NULL,
 };
@@ -80,7 +80,7 @@ static void definitions_may_have_holes(struct kunit *test)
 	uverbs_api_free(api);
 }
 
-/* By which a library is found for a device is another matter. */
+/* Even if userspace does not find the driver's library by this ID. */
 static void a_call_names_the_driver_in_any_case(struct kunit *test)
 {
 	struct fake_hca *hca = test->priv;
@@ -141,7 +141,7 @@ static struct uverbs_device *bare_device(struct fake_hca *hca)
 	return NULL;
 }
 
-/* As an adapter that is split into thousands of scalable functions has. */
+/* Like an adapter with thousands of scalable functions. */
 static void there_are_thousands_of_nodes(struct kunit *test)
 {
 	struct uverbs_device **udevs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The attributes of a method call, and the memory that ends with it. */
+/* The attributes of a method call, and memory that is freed at its end. */
 #include <linux/uaccess.h>
 #include "faults.h"
 #include "user/uverbs_test.h"
@@ -11,7 +11,7 @@
 static struct uverbs_call *call;
 static size_t call_size;
 static struct ib_uverbs_attr uattrs[NR_ATTRS];
-/* The process's memory: its attributes, a page for output, and one not mapped. */
+/* The process's memory: its attributes, a page for output, an unmapped address. */
 static unsigned long user_attrs, user_out, user_hole;
 
 static struct uverbs_call *start(struct kunit *test, void *buf, size_t size)
@@ -51,7 +51,7 @@ static void attr_test_exit(struct kunit *test)
 	call = NULL;
 }
 
-/* Gives the call an attribute of this id, the user's @uattr. */
+/* Gives the call an attribute with ID @id, whose index in the user's array is @uattr. */
 static struct uverbs_ptr_attr *give(u32 id, u16 len, u64 data, u16 uattr)
 {
 	unsigned int bkey = uapi_bkey_attr(uapi_key_attr(id));
@@ -100,7 +100,7 @@ static void small_allocations_share_the_calls_buffer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, IS_ALIGNED((unsigned long)a, 8));
 	KUNIT_EXPECT_TRUE(test, IS_ALIGNED((unsigned long)b, 8));
 	KUNIT_EXPECT_NULL(test, memchr_inv(b, 0, 100));
-	/* What is left, to the last byte, and then no more. */
+	/* Uses the rest of the buffer to the last byte, and then more. */
 	c = uverbs_zalloc(&call->bundle, ALIGN_DOWN(end - (b + 104), 8));
 	KUNIT_EXPECT_TRUE(test, c >= b + 100 && c < end);
 	KUNIT_EXPECT_NULL(test, call->spills);
@@ -248,7 +248,7 @@ static void a_constant_not_given_is_the_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, value, 9);
 }
 
-/* What is in the output page after a write of "abcdefgh" to @len bytes of it. */
+/* Writes "abcdefgh" to an attribute of @len bytes and checks the output page. */
 static void expect_out(struct kunit *test, unsigned int len, bool zero,
 		       const char *want, size_t n)
 {
@@ -282,7 +282,7 @@ static void an_output_is_written_as_far_as_the_user_has_room(struct kunit *test)
 static void an_output_written_is_flagged_beside_the_users_flags(struct kunit *test)
 {
 	uattrs[2].flags = UVERBS_ATTR_F_MANDATORY;
-	/* What the user writes there meanwhile does not count. */
+	/* A change by the user during the call is ignored. */
 	user_write(test, (unsigned long)&call->user_attrs[2].flags, 0xf0);
 	expect_out(test, 8, false, "abcdefgh", 8);
 	KUNIT_EXPECT_EQ(test, flags_told(test, 2),
@@ -299,12 +299,12 @@ static void an_output_that_cannot_be_written_is_not_flagged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uverbs_copy_to_struct_or_zero(bundle, 0, "x", 1), -ENOENT);
 	give(0, 1, user_hole, 2);
 	KUNIT_EXPECT_EQ(test, uverbs_copy_to(bundle, 0, "x", 1), -EFAULT);
-	/* Room for the struct, but not for the zeroes behind it. */
+	/* The struct fits, but the zeroes after it do not. */
 	give(0, 9, user_hole - 8, 2);
 	KUNIT_EXPECT_EQ(test, uverbs_copy_to_struct_or_zero(bundle, 0, "abcdefgh", 8),
 			-EFAULT);
 	KUNIT_EXPECT_EQ(test, flags_told(test, 2), 0);
-	/* The attributes themselves are gone. */
+	/* The array of attributes is not mapped any more. */
 	give(0, 1, user_out, 2);
 	call->user_attrs = (struct ib_uverbs_attr __user *)user_hole;
 	KUNIT_EXPECT_EQ(test, uverbs_copy_to(bundle, 0, "x", 1), -EFAULT);

@@ -8,7 +8,7 @@
 #define AT_RESPONSE	1
 #define AT_ATTRS	2
 #define AT_DATA		3
-#define NOT_MAPPED	8ul		/* an address */
+#define NOT_MAPPED	8ul		/* an address that is not mapped */
 #define NO_HANDLE	0x7ffffff0
 #define NO_ATTR		0x0ff0
 
@@ -70,7 +70,7 @@ static int init_bare(struct kunit *test, const struct fake_hca_params *params,
 		return ret;
 	}
 	c->mem = user_pages(test, COMMANDS_PAGES, TEST_RW);
-	/* Present, so that nothing is allocated when a case uses it. */
+	/* Touched here, so that a case causes no page faults that allocate. */
 	user_fill(test, c->mem, COMMANDS_PAGES, 0);
 	return 0;
 }
@@ -155,7 +155,7 @@ static int write_now(struct commands *c, size_t count)
 	const char __user *at = (const char __user *)page_at(c, AT_REQUEST);
 	int idx, ret;
 
-	/* As the node does. */
+	/* As the write() of the node does. */
 	idx = uverbs_section_begin(c->file);
 	ret = uverbs_call_write(c->file, at, count);
 	if (idx >= 0)
@@ -173,7 +173,7 @@ int commands_write_raw(struct commands *c, const struct ib_uverbs_cmd_hdr *hdr,
 	return write_now(c, sizeof(*hdr) + count);
 }
 
-/* A request as the user lays it out: its header, and what is behind it. */
+/* A request in the layout of the user: a header, and the data after it. */
 struct laid_out {
 	struct ib_uverbs_cmd_hdr hdr;
 	u8 data[1024];
@@ -324,7 +324,7 @@ void commands_out(struct commands *c, u16 id, u16 len)
 	commands_attr(c, id, len, at);
 }
 
-/* As it is at the moment. */
+/* Calls the ioctl with the attributes as they are now. */
 static int ioctl_now(struct commands *c)
 {
 	unsigned long at = page_at(c, AT_ATTRS);
@@ -396,7 +396,9 @@ int commands_destroy(struct commands *c, u16 object, u16 method, u32 handle)
 	commands_begin(c, object, method);
 	commands_obj(c, 0, handle);
 	ret = commands_ioctl(c);
-	/* The call itself takes memory; a case fails each allocation but once. */
+	/*
+	 * The call itself allocates; only one allocation fails, so the second call works.
+	 */
 	return ret == -ENOMEM ? commands_ioctl(c) : ret;
 }
 
@@ -424,7 +426,7 @@ void *commands_object(struct commands *c, u16 object, u32 handle)
 	return found;
 }
 
-/* ---- what is no proper call ---- */
+/* ---- invalid calls ---- */
 
 static void expect(struct commands *c, const char *what, int ret, int want)
 {
@@ -476,7 +478,7 @@ void commands_check_lengths(struct commands *c, u32 command, const void *req,
 	check_parts(c, command, req, len, resp_len, ex);
 	if (!udata)
 		check_tail(c, command, req, len, resp_len);
-	/* No request is less than a word. */
+	/* A request has at least one word. */
 	expect(c, "short by ioctl",
 	       send_invoke(c, command, req, len - 1, resp, resp_len),
 	       len > sizeof(u32) ? -ENOSPC : -EINVAL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Methods called by ioctl: what is checked, what is made and undone. */
+/* Methods called by ioctl: checks, creation and its undoing. */
 #include <linux/file.h>
 #include <kunit/test-bug.h>
 #include "faults.h"
@@ -9,7 +9,7 @@
 
 #define MAX_ATTRS 8
 
-/* One call: the user's array is at @at, what its attributes point to further on. */
+/* A call: the user's array is at @at, the data of its attributes behind it. */
 struct request {
 	struct ib_uverbs_ioctl_hdr hdr;
 	struct ib_uverbs_attr attrs[MAX_ATTRS];
@@ -58,7 +58,7 @@ static int call(struct fixture *t)
 		return idx;
 	ret = uverbs_call_ioctl(t->file, &rq.hdr, (void __user *)rq.at);
 	uverbs_section_end(t->file, idx);
-	/* As the user sees them afterwards. */
+	/* The attributes as the user sees them afterwards. */
 	if (copy_from_user(rq.attrs, (void __user *)rq.at, sizeof(rq.attrs)))
 		return -EFAULT;
 	return ret;
@@ -202,7 +202,7 @@ static void attributes_missing_twice_or_unknown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call(t), -EINVAL);
 }
 
-/* One attribute beside the handle of a creation. */
+/* Creates an object, with one more attribute. */
 static int create_with(struct fixture *t, u16 id, u16 len, u64 data)
 {
 	begin(THING_OBJECT, THING_CREATE);
@@ -233,7 +233,7 @@ static void values_of_every_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_with(t, CREATE_COPY, 2, 0x4142), 0);
 	KUNIT_EXPECT_EQ(test, methods_seen.copy[1], 0x41);
 
-	/* An older program's struct, ours, and a newer one's. */
+	/* The struct of an older program, of this kernel, and of a newer program. */
 	KUNIT_EXPECT_EQ(test, create_with(t, CREATE_STRUCT, 15, at), -EINVAL);
 	KUNIT_EXPECT_EQ(test, create_with(t, CREATE_STRUCT, 16, at), 0);
 	KUNIT_EXPECT_EQ(test, methods_seen.st.b, 2);
@@ -246,7 +246,9 @@ static void values_of_every_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create_with(t, CREATE_STRUCT, 40, at), -EOPNOTSUPP);
 }
 
-/* Inline by this kernel's length, behind a pointer by the user's. */
+/*
+ * Inline by this kernel's length, but a newer program passes a pointer to a longer value.
+ */
 static void a_short_value_of_a_newer_program(struct kunit *test)
 {
 	struct fixture *t = test->priv;
@@ -295,7 +297,7 @@ static void a_handler_that_fails(struct kunit *test)
 
 	methods_seen.ret = -EPERM;
 	KUNIT_EXPECT_EQ(test, create(t), -EPERM);
-	/* Not complete, so there was nothing for the driver to destroy. */
+	/* The object was not complete, so the driver need not destroy it. */
 	KUNIT_EXPECT_EQ(test, t->nr_destroyed, 0);
 	methods_seen.finalize = true;
 	KUNIT_EXPECT_EQ(test, create(t), -EPERM);
@@ -316,7 +318,7 @@ static void udata_of_a_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, methods_seen.inlen, 8u);
 	KUNIT_EXPECT_EQ(test, methods_seen.outlen, 100u);
 	KUNIT_EXPECT_EQ(test, rq.attrs[2].flags, UVERBS_ATTR_F_VALID_OUTPUT);
-	/* Not where nothing was written. */
+	/* The flag is not set if nothing was written. */
 	rq.attrs[2].flags = 0;
 	methods_seen.ret = -EPERM;
 	KUNIT_EXPECT_EQ(test, call(t), -EPERM);
@@ -353,7 +355,7 @@ static void arrays_of_objects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query_many(t, ids, 5), -EINVAL);
 	KUNIT_EXPECT_EQ(test, query_many(t, ids, 0), -EINVAL);
 
-	/* All or none: one that is not there, one that comes twice. */
+	/* The lookup gets all or none: here one does not exist, or is named twice. */
 	i = ids[3];
 	ids[3] = 1000;
 	KUNIT_EXPECT_EQ(test, query_many(t, ids, 4), -ENOENT);
@@ -404,7 +406,7 @@ static void commands_of_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uverbs_api_write(api, WRITE_PLAIN, false)->req_size, 4);
 	KUNIT_ASSERT_NOT_NULL(test, uverbs_api_write(api, WRITE_PLAIN, true));
 	KUNIT_EXPECT_EQ(test, uverbs_api_write(api, WRITE_PLAIN, true)->req_size, 8);
-	/* The driver lacks the verb; the object; the command is none. */
+	/* The driver lacks the verb, or the object; or the command does not exist. */
 	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, WRITE_LACKED, false));
 	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, WRITE_LACKED_OBJECT, false));
 	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, WRITE_NONE, false));
@@ -431,7 +433,7 @@ static void calls_survive_each_failed_allocation(struct kunit *test)
 	int i;
 
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, create_and_destroy), 3);
-	/* Those whose destroy failed are left, and can still be destroyed. */
+	/* Objects whose destroy failed still exist, and can be destroyed again. */
 	for (i = 0; i < 64; i++)
 		destroy(t, i);
 	KUNIT_EXPECT_EQ(test, nr_objects(t), 0);

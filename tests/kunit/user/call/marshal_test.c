@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Kernel structs in the form of userspace: every field, and no stray byte. */
+/* Kernel structs converted to those of userspace: every field, and no stray byte. */
 #include <rdma/ib_marshall.h>
 #include <rdma/opa_addr.h>
 #include "user/uverbs_test.h"
@@ -40,7 +40,7 @@ static void make_ah(struct rdma_ah_attr *ah, enum rdma_ah_attr_type type, u32 dl
 	rdma_ah_set_sl(ah, 4);
 	rdma_ah_set_static_rate(ah, IB_RATE_10_GBPS);
 	rdma_ah_set_port_num(ah, 1);
-	/* A GRH that does not count unless the flag says so. */
+	/* A GRH that is ignored unless the flag is set. */
 	rdma_ah_set_grh(ah, NULL, 0xabcde, 7, 63, 9);
 	rdma_ah_set_dgid_raw(ah, (void *)remote_gid.raw);
 	if (!grh)
@@ -109,7 +109,7 @@ static void a_roce_address_has_no_lid(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out.grh.dgid, remote_gid.raw, 16);
 }
 
-/* LID, whether userspace can have it as it is. */
+/* A LID, and whether userspace gets it unchanged. */
 static const struct {
 	u32 lid;
 	bool plain;

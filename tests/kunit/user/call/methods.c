@@ -135,7 +135,7 @@ static int write_command(struct uverbs_attr_bundle *attrs)
 	return 0;
 }
 
-/* Makes an object if asked to, and answers with what it was given. */
+/* Creates an object if requested, and responds with what it got. */
 static int write_answer(struct uverbs_attr_bundle *attrs)
 {
 	struct methods_seen *seen = &methods_seen;

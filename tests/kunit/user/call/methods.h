@@ -2,7 +2,7 @@
 #ifndef IBEX_USER_METHODS_H
 #define IBEX_USER_METHODS_H
 
-/* Methods that a driver adds: one of each kind of attribute. */
+/* Methods that a driver adds: with one attribute of each kind. */
 #include <rdma/uverbs_ioctl.h>
 
 #define NS ((u32)BIT(UVERBS_ID_NS_SHIFT))
@@ -24,7 +24,7 @@ enum { QUERY_HANDLE = NS, QUERY_MANY, QUERY_FD, QUERY_RAW_FD, QUERY_OUT };
 enum { DESTROY_HANDLE = NS };
 enum { OPEN_FD = NS };
 
-/* Numbers that no command of ib_uverbs has. */
+/* Numbers that ib_uverbs has no command for. */
 enum {
 	WRITE_PLAIN = 41,
 	WRITE_LACKED,
@@ -44,19 +44,19 @@ struct write_req {
 struct thing_struct {
 	u64 a;
 	u64 b;
-	u64 c;		/* newer than the rest */
+	u64 c;		/* newer than the others */
 };
 
-/* So short that it is inline, unless a newer program's is longer. */
+/* Short enough to be inline, unless a newer program's is longer. */
 struct thing_short {
 	u32 a;
 };
 
-/* What the handlers do, and what they saw; one test runs at a time. */
+/* What the handlers do, and what they got; one test runs at a time. */
 struct methods_seen {
-	int ret;			/* of the handler */
+	int ret;			/* return value of the handler */
 	bool finalize;
-	bool fail_copy;			/* answer what copying said */
+	bool fail_copy;			/* return the error of copying */
 	unsigned int calls;
 	u64 value;
 	struct thing_struct st;
@@ -66,10 +66,10 @@ struct methods_seen {
 	int kind;
 	int nr_many;
 	int raw_fd;
-	size_t inlen, outlen;		/* the driver's */
+	size_t inlen, outlen;		/* of the driver's part */
 	struct ib_udata core;
 	struct write_req req;
-	bool destroyed_before;		/* the object was gone when it ran */
+	bool destroyed_before;		/* the object was gone before it ran */
 };
 
 extern struct methods_seen methods_seen;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * The definitions of stock drivers in our table of methods: each method is called with
- * what it demands, then with all it takes; each kind of object is made, used by those
- * that want one, and destroyed, the device being there or gone.
+ * its mandatory attributes, then with all of them; each kind of object is created, used
+ * by methods that take one, and destroyed, with and without the device.
  */
 #include <linux/file.h>
 #include "commands.h"
@@ -15,7 +15,7 @@
 #define MADE		64
 #define NO_HANDLE	(-1)
 
-/* What the handlers saw; one case runs at a time. */
+/* What the handlers got; one case runs at a time. */
 static struct {
 	const struct driver_table *table;
 	unsigned int calls[MADE];	/* of each method */
@@ -23,7 +23,7 @@ static struct {
 	bool unsupported;
 } seen;
 
-/* A process of a device with such a driver. */
+/* A process with a device of such a driver. */
 struct customer {
 	struct commands *c;
 	int handles[UVERBS_NR_TYPES];	/* of the last object of a type, or NO_HANDLE */
@@ -65,7 +65,7 @@ static int make_flow_action(struct ib_uobject *uobj, struct ib_device *ibdev)
 
 static int make_own(struct ib_uobject *uobj)
 {
-	/* A descriptor's is its file. */
+	/* The object of a descriptor is its file. */
 	if (!uobj->object)
 		uobj->object = &seen;
 	seen.alive++;
@@ -122,7 +122,7 @@ const struct file_operations tables_fops = {
 	.release = uverbs_uobject_fd_release,
 };
 
-/* ---- ids, of what the table is indexed by ---- */
+/* ---- IDs from indices of the table ---- */
 
 static u16 method_id(unsigned int i)
 {
@@ -130,7 +130,7 @@ static u16 method_id(unsigned int i)
 	       NS | (i - UVERBS_API_METHOD_KEY_NUM_CORE);
 }
 
-/* Places in a bundle begin at key 1. */
+/* Slots in a bundle begin at key 1. */
 static u16 attr_id(unsigned int bkey)
 {
 	unsigned int key = bkey + 1;
@@ -143,7 +143,7 @@ static int *handle_of(struct customer *p, u16 type)
 	return &p->handles[uapi_key_obj(type) >> UVERBS_API_OBJ_KEY_SHIFT];
 }
 
-/* ---- a call that its definition allows ---- */
+/* ---- a call as its definition allows ---- */
 
 static void add_enum(struct customer *p, u16 id, const struct uverbs_attr_spec *spec)
 {
@@ -158,7 +158,7 @@ static void add_enum(struct customer *p, u16 id, const struct uverbs_attr_spec *
 	attr->attr_data.enum_data.elem_id = i;
 }
 
-/* False if it needs an object that there is none of yet. */
+/* Returns false if it needs an object of a type of which there is none yet. */
 static bool add_object(struct customer *p, u16 id, const struct uverbs_attr_spec *spec)
 {
 	u16 type = spec->u.obj.obj_type;
@@ -201,7 +201,10 @@ static bool add_attr(struct customer *p, u16 id, const struct uverbs_attr_spec *
 	}
 }
 
-/* With the attributes it demands, or with @all; false if it cannot be called yet. */
+/*
+ * Lays out the mandatory attributes, or with @all every one;
+ * returns false if an object is missing.
+ */
 static bool lay_out(struct customer *p, const struct uverbs_api_type *type,
 		    unsigned int i, bool all)
 {
@@ -240,7 +243,7 @@ static void remember(struct customer *p, const struct uverbs_method *method)
 	}
 }
 
-/* Those not called before that can be; whether there was one. */
+/* Calls all methods not called before, if they can be; returns whether there was one. */
 static bool call_some(struct customer *p, bool called[UVERBS_NR_TYPES][UVERBS_NR_METHODS],
 		      bool all)
 {
@@ -276,9 +279,9 @@ static void call_each(struct customer *p, bool all)
 		;
 }
 
-/* ---- the end of what was made ---- */
+/* ---- the end of created objects ---- */
 
-/* By the method of its type that does, the driver's own if there is one. */
+/* Calls the destroy method of its type, the driver's own if there is one. */
 static int end_object(struct customer *p, u16 id, int handle)
 {
 	const struct uverbs_api_type *type =
@@ -293,7 +296,7 @@ static int end_object(struct customer *p, u16 id, int handle)
 	return commands_ioctl(p->c);
 }
 
-/* Newest first, as some use older ones. */
+/* Destroys the newest object first, as some use older ones. */
 static void end_all(struct customer *p)
 {
 	while (p->nr_made--) {
@@ -308,7 +311,7 @@ static void end_all(struct customer *p)
 	p->nr_made = 0;
 }
 
-/* By our own method, of which a driver may demand more. */
+/* By the core's method, for which a driver may have more mandatory attributes. */
 static void make_dm(struct customer *p)
 {
 	const struct uverbs_api_type *type =
@@ -394,7 +397,7 @@ static void each_method_is_reached(struct kunit *test)
 		begin(test, p, tables[i]);
 		call_each(p, false);
 		expect_calls(test, 1);
-		/* Optional attributes may need what was made only then. */
+		/* Optional attributes may need objects that were created only now. */
 		call_each(p, true);
 		expect_calls(test, 2);
 		end_all(p);
@@ -403,7 +406,7 @@ static void each_method_is_reached(struct kunit *test)
 	}
 }
 
-/* Their users destroy what the device has left them, and close its descriptors. */
+/* Processes destroy the objects of a removed device, and close its descriptors. */
 static void what_was_made_outlives_the_device(struct kunit *test)
 {
 	struct customer *p = customer(test);
@@ -419,7 +422,7 @@ static void what_was_made_outlives_the_device(struct kunit *test)
 	}
 }
 
-/* Nor what was left to the close of the file. */
+/* Likewise what is left until the file is closed. */
 static void what_is_not_destroyed_ends_with_the_file(struct kunit *test)
 {
 	struct customer *p = customer(test);
@@ -437,7 +440,7 @@ static void what_is_not_destroyed_ends_with_the_file(struct kunit *test)
 	}
 }
 
-/* Firmware that has no such objects: mlx5's general ones, and what only they need. */
+/* Firmware without such objects: mlx5's general objects, and those that need them. */
 static void objects_that_a_device_has_not(struct kunit *test)
 {
 	struct customer *p = customer(test);
@@ -465,7 +468,7 @@ static int tables_init(struct kunit *test)
 	return 0;
 }
 
-/* Of a case that was cut short. */
+/* Ends a case that was aborted. */
 static void tables_exit(struct kunit *test)
 {
 	seen.unsupported = false;

@@ -10,7 +10,7 @@
 
 #define EX IB_USER_VERBS_CMD_FLAG_EXTENDED
 
-/* One write(): the user has it at @at, and room for the response further on. */
+/* A write(): the user's buffer is at @at, with room for the response behind it. */
 static unsigned long at;
 static struct {
 	struct ib_uverbs_cmd_hdr hdr;
@@ -32,7 +32,7 @@ static unsigned long response(void)
 	return at + 1024;
 }
 
-/* The older form, with @in bytes behind the header and room for @out. */
+/* A plain command with @in bytes after the header and room for @out. */
 static void plain(u32 command, size_t in, size_t out)
 {
 	memset(&rq, 0, sizeof(rq));
@@ -42,7 +42,7 @@ static void plain(u32 command, size_t in, size_t out)
 	rq.req.response = response();
 }
 
-/* The extended one; @in, @out: the core's, then the driver's. */
+/* An extended command; @in, @out: sizes of the core's part, then of the driver's. */
 static void extended(u32 command, size_t in, size_t out, size_t in_driver,
 		     size_t out_driver)
 {
@@ -120,7 +120,7 @@ static void a_command_is_split_where_its_parts_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer(test, 3), 77u);
 	KUNIT_EXPECT_EQ(test, answer(test, 4), 0xeeeeeeeeu);
 
-	/* Without a response none of it is an address. */
+	/* Without a core response no word of the request is an address. */
 	plain(WRITE_DRIVER, sizeof(rq.req) + 4, 64);
 	KUNIT_ASSERT_EQ(test, send(t, length()), 0);
 	KUNIT_EXPECT_EQ(test, methods_seen.inlen, 4u);
@@ -139,7 +139,7 @@ static void an_extended_command_says_where_its_parts_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, methods_seen.inlen, 16u);
 	KUNIT_EXPECT_EQ(test, methods_seen.outlen, 8u);
 	KUNIT_EXPECT_EQ(test, answer(test, 3), 78u);
-	/* What the response has not is 0; the driver's part is the driver's. */
+	/* The rest of the core's response is 0; the driver's part is not written. */
 	KUNIT_EXPECT_EQ(test, answer(test, 4), 0u);
 	KUNIT_EXPECT_EQ(test, answer(test, 5), 0u);
 	KUNIT_EXPECT_EQ(test, answer(test, 6), 0xeeeeeeeeu);
@@ -218,7 +218,7 @@ static void memory_that_is_not_there(struct kunit *test)
 	rq.req.make = 1;
 	rq.req.response = 8;
 	KUNIT_EXPECT_EQ(test, send(t, length()), -EFAULT);
-	/* The user would not know of it. */
+	/* The user would not learn of the object, so it is destroyed. */
 	KUNIT_EXPECT_EQ(test, nr_objects(t), 0);
 	KUNIT_EXPECT_EQ(test, t->nr_destroyed, 1);
 }

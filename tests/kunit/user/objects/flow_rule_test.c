@@ -51,7 +51,7 @@ static int destroy(struct commands *c, u32 handle)
 	return commands_write(c, EX(DESTROY_FLOW), &cmd, sizeof(cmd), NULL, 0);
 }
 
-/* Makes a rule of one spec, and lets it go if that worked. */
+/* Creates a rule of one spec, and destroys it if that worked. */
 static int try_rule(struct commands *c, struct rule *rule)
 {
 	u32 handle;
@@ -165,7 +165,7 @@ static void filters_of_every_type(struct kunit *test)
 		begin(&rule, rule_qp);
 		add(&rule, types[i].type, types[i].size - 1);
 		KUNIT_EXPECT_EQ(test, try_rule(c, &rule), -EINVAL);
-		/* A newer program's: the value says nothing where nothing is matched. */
+		/* A newer program's spec: a value is ignored where its mask is 0. */
 		begin(&rule, rule_qp);
 		add(&rule, types[i].type, types[i].size + 16);
 		rule.specs[8 + (types[i].size - 8) / 2 + 7] = 1;
@@ -182,7 +182,7 @@ static void an_older_ipv4_filter(struct kunit *test)
 	struct rule rule;
 	u8 *at;
 
-	/* Source and destination, twice. */
+	/* Source and destination, of the value and of the mask. */
 	begin(&rule, rule_qp);
 	at = add(&rule, IB_FLOW_SPEC_IPV4, 24);
 	at[8 + 7] = 5;
@@ -247,7 +247,7 @@ static void what_is_no_rule(struct kunit *test)
 	add(&rule, IB_FLOW_SPEC_ACTION_DROP, 8);
 	KUNIT_EXPECT_EQ(test, try_rule(c, &rule), -EINVAL);
 
-	/* Specs that are not as many as said, or not as long. */
+	/* The number or length of the specs differs from that in the header. */
 	begin(&rule, rule_qp);
 	hdr = add(&rule, IB_FLOW_SPEC_ACTION_DROP, 8);
 	rule.cmd.flow_attr.num_of_specs = 2;
@@ -295,14 +295,14 @@ static void what_is_no_proper_call(struct kunit *test)
 	gone.comp_mask = 0;
 	commands_check_lengths(c, EX(DESTROY_FLOW), &gone, sizeof(gone), 0, false);
 	KUNIT_EXPECT_EQ(test, destroy(c, rule_qp), -ENOENT);
-	/* More specs than were sent. */
+	/* The number of specs is larger than what was sent. */
 	rule.cmd.flow_attr.size = 8;
 	rule.cmd.flow_attr.num_of_specs = 1;
 	KUNIT_EXPECT_EQ(test, commands_write(c, EX(CREATE_FLOW), &rule.cmd,
 					     sizeof(rule.cmd), &gone, 8), -ENOSPC);
 }
 
-/* Drivers' methods make them; here the case does. */
+/* Drivers have methods that create actions; here the case does it. */
 static u32 make_action(struct commands *c)
 {
 	struct ib_flow_action *action = kzalloc(sizeof(*action), GFP_KERNEL);
@@ -342,7 +342,7 @@ static void a_rule_uses_its_actions(struct kunit *test)
 					       UVERBS_METHOD_FLOW_ACTION_DESTROY, action),
 			-EBUSY);
 	KUNIT_EXPECT_EQ(test, destroy(c, handle), 0);
-	/* One that fails after it has taken its action releases it. */
+	/* A rule that fails after it took its action releases it. */
 	add(&rule, IB_FLOW_SPEC_IB, 8);
 	KUNIT_EXPECT_EQ(test, create(c, &rule, &handle), -EINVAL);
 	KUNIT_EXPECT_EQ(test, commands_destroy(c, UVERBS_OBJECT_FLOW_ACTION,

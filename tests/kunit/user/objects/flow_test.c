@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a flow rule counts as used. */
+/* The uses that a flow rule counts. */
 #include <rdma/uverbs_std_types.h>
 #include "faults.h"
 #include "user/uverbs_test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory windows, address handles, memory on the device, counters. */
+/* Memory windows, address handles, device memory, counters. */
 #include "user/call/commands.h"
 #include "faults.h"
 #include "user/uverbs_test.h"
@@ -284,7 +284,7 @@ static void counters_count(struct kunit *test)
 	commands_check_attrs(c);
 	counters = commands_object(c, UVERBS_OBJECT_COUNTERS, handle);
 	KUNIT_ASSERT_NOT_NULL(test, counters);
-	/* Attached to nothing yet. */
+	/* The counters are not attached to anything yet. */
 	KUNIT_EXPECT_EQ(test, read_counters(c, handle, sizeof(values), 0), -EINVAL);
 	atomic_inc(&counters->usecnt);
 	KUNIT_EXPECT_EQ(test, destroy_counters(c, handle), -EBUSY);
@@ -359,7 +359,7 @@ static void each_allocation_may_fail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(c->hca), 2);
 }
 
-/* Whatever order they are destroyed in, none is left: commands_exit() looks. */
+/* They may be destroyed in any order; commands_exit() checks that none is left. */
 static void closing_the_file_frees_all(struct kunit *test)
 {
 	struct ib_uverbs_alloc_mw_resp mw;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Memory regions: registered, changed, asked about, and on dma-bufs and the device. */
+/*
+ * Memory regions: registration, changes, queries; regions in dma-bufs and device memory.
+ */
 #include "user/call/commands.h"
 #include "faults.h"
 #include "user/uverbs_test.h"
@@ -90,7 +92,7 @@ static void a_region_is_registered_and_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, regions(c), 0);
 }
 
-/* To remote ones it is where the process says, not where it has it. */
+/* The IOVA is the one that the process chose, not the address of its memory. */
 static void a_region_has_an_address_of_its_own(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -179,7 +181,7 @@ static void a_region_changes_in_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uses(c, other), 1);
 	KUNIT_EXPECT_EQ(test, mr->iova, 0x10000);
 	KUNIT_EXPECT_TRUE(test, mr->res.valid);
-	/* To where it is. */
+	/* To the PD that it has already. */
 	KUNIT_EXPECT_EQ(test, rereg(c, handle, IB_MR_REREG_PD, other, &resp), 0);
 	KUNIT_EXPECT_EQ(test, uses(c, other), 1);
 
@@ -218,7 +220,7 @@ static void a_region_becomes_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, regions(c), 1);
 	KUNIT_EXPECT_EQ(test, uses(c, pd), 0);
 	KUNIT_EXPECT_EQ(test, uses(c, other), 1);
-	/* Where it is of the same memory as before. */
+	/* The new region covers the same memory as before. */
 	KUNIT_ASSERT_EQ(test, rereg(c, handle, IB_MR_REREG_ACCESS, 99, &resp), 0);
 	mr = mr_of(c, handle);
 	KUNIT_EXPECT_EQ(test, mr->iova, 0x50000);
@@ -229,7 +231,10 @@ static void a_region_becomes_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, regions(c), 0);
 }
 
-/* The driver keeps the old one: nobody finds it, and closing the file gets it. */
+/*
+ * The driver fails to destroy the old region: it cannot be
+ * found, and is destroyed with the file.
+ */
 static void the_old_region_that_the_driver_keeps(struct kunit *test)
 {
 	struct ib_uverbs_rereg_mr_resp resp;
@@ -305,7 +310,7 @@ static void a_region_tells_of_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, commands_got_u64(c, UVERBS_ATTR_QUERY_MR_RESP_LENGTH), 8192);
 	KUNIT_EXPECT_EQ(test, commands_got_u64(c, UVERBS_ATTR_QUERY_MR_RESP_IOVA), 0x10000);
 	commands_check_attrs(c);
-	/* A program of rdma-core 44 does not ask where it is. */
+	/* A program of rdma-core 44 does not request the IOVA. */
 	c->hdr.num_attrs--;
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), 0);
 	KUNIT_ASSERT_EQ(test, destroy(c, handle), 0);

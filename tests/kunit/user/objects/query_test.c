@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a process is told of its device, its ports and GIDs, its context and objects. */
+/* Queries of the device, its ports and GIDs, the context and the objects of a process. */
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include "user/call/commands.h"
@@ -48,7 +48,7 @@ static void the_device_is_described_at_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out.resp.base.max_qp, 100000);
 	KUNIT_EXPECT_EQ(test, out.resp.device_cap_flags_ex, IB_DEVICE_MEM_MGT_EXTENSIONS);
 	KUNIT_EXPECT_EQ(test, out.newer, 0);
-	/* An old program's. */
+	/* The response of an older program. */
 	KUNIT_ASSERT_EQ(test, commands_write(c, EX(QUERY_DEVICE), &cmd, sizeof(cmd), &out,
 					     least), 0);
 	KUNIT_EXPECT_EQ(test, out.resp.response_length, least);
@@ -136,7 +136,7 @@ static void all_gids_are_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entries[0].gid_type, IB_UVERBS_GID_TYPE_IB);
 	KUNIT_EXPECT_MEMEQ(test, entries[0].gid, c->hca->port[1].gids[0].raw, 16);
 	commands_check_attrs(c);
-	/* A newer program's entries. */
+	/* The entries of a newer program. */
 	KUNIT_EXPECT_EQ(test, query_gids(c, size + 8, 3 * (size + 8), 0), 0);
 	commands_got_data(c, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, entries, size);
 	KUNIT_EXPECT_MEMEQ(test, entries[0].gid, c->hca->port[1].gids[0].raw, 16);
@@ -149,7 +149,7 @@ static void all_gids_are_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query_gids(c, U64_MAX, size, 0), -EINVAL);
 }
 
-/* A newer program's entries are longer: each begins where it looks for it. */
+/* A newer program's entries are longer: each begins at the program's offset. */
 static void gids_of_two_ports_at_any_length(struct kunit *test)
 {
 	static const struct fake_hca_params params = {
@@ -230,7 +230,7 @@ static void handles_are_listed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, list[0], pd);
 	KUNIT_EXPECT_EQ(test, list[1], other);
 	commands_check_attrs(c);
-	/* As many as there is room for. */
+	/* As many as the buffer has room for. */
 	KUNIT_ASSERT_EQ(test, info_handles(c, UVERBS_OBJECT_PD, sizeof(u32)), 0);
 	KUNIT_EXPECT_EQ(test, commands_got_u32(c, UVERBS_ATTR_INFO_TOTAL_HANDLES), 1);
 	KUNIT_ASSERT_EQ(test, info_handles(c, UVERBS_OBJECT_MR, sizeof(list)), 0);
@@ -248,7 +248,7 @@ static int get_context(struct commands *c)
 	return commands_ioctl(c);
 }
 
-/* c->file becomes one without a context. */
+/* Replaces c->file by one without a context; returns the old one. */
 static struct ib_uverbs_file *reopen(struct commands *c)
 {
 	struct ib_uverbs_file *first = c->file;
@@ -289,7 +289,7 @@ static void a_context_that_fails_may_be_asked_for_again(struct kunit *test)
 	atomic_set(&c->hca->fail_create[FAKE_UCONTEXT], 1);
 	KUNIT_EXPECT_EQ(test, get_context(c), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->hca->alive[FAKE_UCONTEXT]), 1);
-	/* It wants to know nothing. */
+	/* A program may request no output. */
 	commands_begin(c, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), 0);
 	commands_close(c);
@@ -311,7 +311,7 @@ static void a_context_by_command(struct kunit *test)
 	struct commands *c = test->priv;
 	struct ib_uverbs_file *first = reopen(c);
 
-	/* Its descriptor is not left open, either, by what fails. */
+	/* A command that fails does not leave its descriptor open either. */
 	commands_check_lengths(c, IB_USER_VERBS_CMD_GET_CONTEXT, &cmd, sizeof(cmd),
 			       sizeof(resp), true);
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->hca->alive[FAKE_UCONTEXT]), 1);
@@ -321,7 +321,7 @@ static void a_context_by_command(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, c->file->async);
 	KUNIT_EXPECT_EQ(test, commands_objects(c), 1);
 	commands_pd(c);
-	/* One context, and the descriptor it came with stays. */
+	/* A second context is refused, and the descriptor of the first stays. */
 	cmd.response = 0;
 	KUNIT_EXPECT_EQ(test, commands_write(c, IB_USER_VERBS_CMD_GET_CONTEXT, &cmd,
 					     sizeof(cmd), &resp, sizeof(resp)), -EINVAL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Processes that share an XRC domain, and a target QP in it, by a file. */
+/* Processes that share an XRC domain and a target QP in it through a file. */
 #include <linux/fcntl.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
@@ -19,7 +19,7 @@ struct process {
 };
 
 static struct process processes[PROCESSES];
-static struct ib_qp *real;		/* what they share */
+static struct ib_qp *real;		/* the QP that they share */
 static u32 qpn;
 static int domain_fd;
 
@@ -52,7 +52,7 @@ static int close_domain(struct commands *c, u32 handle)
 	return commands_write(c, CMD(CLOSE_XRCD), &cmd, sizeof(cmd), NULL, 0);
 }
 
-/* A handle of the QP that the user calls @name. */
+/* Opens the QP with the user handle @name. */
 static int open_qp(struct commands *c, u32 xrcd, u64 name, u32 *handle)
 {
 	struct ib_uverbs_open_qp cmd = { .user_handle = name, .pd_handle = xrcd,
@@ -93,7 +93,7 @@ static void make_qp(struct commands *c, struct process *p)
 	KUNIT_ASSERT_PTR_NE(c->test, real, qp);
 }
 
-/* The first makes the QP, the others open it. */
+/* The first process creates the QP, the others open it. */
 static void start(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -116,7 +116,7 @@ static void start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->hca->alive[FAKE_QP]), 1);
 }
 
-/* One event of the QP, which all who have it hear of, by their own name of it. */
+/* Raises an event of the QP, which all openers get with their own user handle. */
 static void raise_and_read(struct commands *c)
 {
 	struct ib_uverbs_async_event_desc desc;
@@ -229,7 +229,7 @@ static void another_file_is_another_domain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->hca->alive[FAKE_XRCD]), 2);
 	KUNIT_EXPECT_EQ(test, open_qp(c, xrcd, 9, &handle), -EINVAL);
 	KUNIT_EXPECT_EQ(test, close_domain(c, xrcd), 0);
-	/* Of that of the others it has as many handles as it likes. */
+	/* In the others' domain it can open any number of handles. */
 	KUNIT_ASSERT_EQ(test, open_domain(c, domain_fd, &xrcd), 0);
 	KUNIT_ASSERT_EQ(test, open_qp(c, xrcd, 8, &handle), 0);
 	KUNIT_ASSERT_EQ(test, open_qp(c, xrcd, 9, &handle), 0);
@@ -280,7 +280,7 @@ static int open_and_leave(struct racer *r)
 			ret = destroy_qp(&r->c, qp, &events);
 			r->counts[1] += events;
 		} else if (ret == -EINVAL) {
-			/* Whoever had it went. */
+			/* All processes that had it open have closed it. */
 			r->counts[2]++;
 			ret = 0;
 		}
@@ -302,7 +302,7 @@ static int raise_often(struct racer *r)
 	return 0;
 }
 
-/* While it lasts by the first of them. */
+/* The first process keeps the QP open all the time. */
 static void handles_come_and_go_among_events(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -327,7 +327,7 @@ static void handles_come_and_go_among_events(struct kunit *test)
 	queues_expect_idle(c);
 }
 
-/* The last of those who had it leaves while others try to open it. */
+/* The last process that has it open closes it while others try to open it. */
 static void a_qp_is_opened_while_it_goes(struct kunit *test)
 {
 	struct commands *c = test->priv;

@@ -15,7 +15,7 @@ struct opened {
 	struct inode *inode;
 };
 
-/* A descriptor of a file in memory; its inode has one reference of the file. */
+/* A descriptor of a file in memory; the file has a reference on its inode. */
 static struct opened a_file(struct kunit *test)
 {
 	struct file *file = shmem_file_setup("xrcd", PAGE_SIZE, 0);
@@ -71,12 +71,12 @@ static void openers_of_one_file_share(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, xrcd_of(c, a), xrcd_of(c, d));
 	KUNIT_EXPECT_EQ(test, domains(c), 2);
 
-	/* Another process, by the same inode. */
+	/* Another process shares the domain through the inode. */
 	c->file = commands_open(c);
 	KUNIT_ASSERT_EQ(test, open_xrcd(c, o.fd, 0, &b), 0);
 	KUNIT_EXPECT_EQ(test, domains(c), 2);
 	KUNIT_EXPECT_PTR_EQ(test, xrcd_of(c, b)->inode, o.inode);
-	/* Whoever made it goes; and the file that named it. */
+	/* The domain outlives its creator's handle and the file's descriptor. */
 	swap(c->file, first);
 	KUNIT_EXPECT_EQ(test, close_xrcd(c, a), 0);
 	swap(c->file, first);
@@ -94,7 +94,7 @@ static void openers_of_one_file_share(struct kunit *test)
 	close_fd(other.fd);
 }
 
-/* The mount has as many holders as there are but for a domain's. */
+/* Expects that @mnt cannot be unmounted while a domain of one of its files is open. */
 static void check_mounted(struct kunit *test, struct vfsmount *mnt)
 {
 	struct commands *c = test->priv;
@@ -116,7 +116,7 @@ static void check_mounted(struct kunit *test, struct vfsmount *mnt)
 	KUNIT_EXPECT_TRUE(test, may_umount(mnt));
 }
 
-/* With its inode: a filesystem whose inodes are in use cannot be unmounted. */
+/* A domain holds the mount and the inode: unmounting needs all inodes unused. */
 static void a_domain_keeps_its_filesystem_mounted(struct kunit *test)
 {
 	struct file_system_type *type = get_fs_type("ramfs");
@@ -125,7 +125,7 @@ static void a_domain_keeps_its_filesystem_mounted(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, type);
 	mnt = kern_mount(type);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mnt));
-	/* One who has it mounted has two references. */
+	/* A mount in use has two references. */
 	mntget(mnt);
 	KUNIT_EXPECT_TRUE(test, may_umount(mnt));
 	check_mounted(test, mnt);
@@ -150,7 +150,7 @@ static void flags_of_opening(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, close_xrcd(c, a), 0);
 	KUNIT_EXPECT_EQ(test, close_xrcd(c, a), -ENOENT);
 	KUNIT_EXPECT_EQ(test, close_xrcd(c, b), 0);
-	/* There is none any more. */
+	/* The domain does not exist any more. */
 	KUNIT_EXPECT_EQ(test, open_xrcd(c, o.fd, 0, &a), -EAGAIN);
 	close_fd(o.fd);
 }
@@ -182,7 +182,7 @@ static void a_domain_in_use_stays(struct kunit *test)
 			     struct ib_uxrcd_object, uobject);
 	atomic_inc(&uxrcd->refcnt);
 	KUNIT_EXPECT_EQ(test, close_xrcd(c, a), -EBUSY);
-	/* Not even while others have it open. */
+	/* A close fails even if another handle is open. */
 	KUNIT_ASSERT_EQ(test, open_xrcd(c, o.fd, 0, &b), 0);
 	KUNIT_EXPECT_EQ(test, close_xrcd(c, a), -EBUSY);
 	KUNIT_EXPECT_EQ(test, close_xrcd(c, b), 0);
@@ -239,7 +239,7 @@ static void each_allocation_may_fail(struct kunit *test)
 	close_fd(o.fd);
 }
 
-/* The domains go with their device, the inodes with them. */
+/* The domains are freed with their device, and put their inodes. */
 static void the_device_goes_first(struct kunit *test)
 {
 	struct commands *c = test->priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Asynchronous event descriptors: what goes to which, and until when. */
+/* Asynchronous event descriptors: which events each of them gets, and until when. */
 #include <linux/mman.h>
 #include <linux/poll.h>
 #include "events.h"
@@ -47,7 +47,7 @@ static void an_object_s_events_have_its_name(struct kunit *test)
 	expect_next(c, fd, 0x1234567890, IB_EVENT_CQ_ERR);
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 2);
-	/* What was not read went with it. */
+	/* Unread events were removed with the CQ. */
 	expect_none(c, fd);
 	fixture_close_fd(fd);
 }
@@ -79,7 +79,7 @@ static void the_first_descriptor_is_the_default(struct kunit *test)
 	struct events_cq b = events_cq_async(c, -1, 'b');
 	struct events_cq d = events_cq_async(c, other, 'd');
 
-	/* When that was made there was none. */
+	/* When this CQ was created there was no descriptor. */
 	fake_hca_cq_event(none.cq, IB_EVENT_CQ_ERR);
 	fake_hca_cq_event(a.cq, IB_EVENT_CQ_ERR);
 	fake_hca_cq_event(d.cq, IB_EVENT_CQ_ERR);
@@ -170,7 +170,7 @@ static void an_object_is_destroyed_while_its_event_is_read(struct kunit *test)
 	fixture_close_fd(fd);
 }
 
-/* They are counted: an adapter that armed one again may have raised any number. */
+/* Events are counted: an adapter may raise any number of them. */
 static void no_event_of_an_object_is_lost(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -184,7 +184,7 @@ static void no_event_of_an_object_is_lost(struct kunit *test)
 	fake_hca_cq_event(b.cq, IB_EVENT_CQ_ERR);
 	KUNIT_EXPECT_EQ(test, events_unread(&a.cq->uobject->base), 3u * BOUND);
 	KUNIT_EXPECT_EQ(test, events_unread(&b.cq->uobject->base), 1u);
-	/* The other does not wait for all of them. */
+	/* The other CQ's event is read before the rest of them. */
 	expect_next(c, fd, 'a', IB_EVENT_CQ_ERR);
 	expect_next(c, fd, 'b', IB_EVENT_CQ_ERR);
 	i = 1;
@@ -198,7 +198,10 @@ static void no_event_of_an_object_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events_unread(&b.cq->uobject->base), 0u);
 }
 
-/* Of what an object may have: each kind by itself, in the order in which they came. */
+/*
+ * Each kind of event of an object is counted by itself; kinds are
+ * read in the order in which they arrived.
+ */
 static void kinds_of_events_are_told_apart(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -209,7 +212,7 @@ static void kinds_of_events_are_told_apart(struct kunit *test)
 	for (round = 0; round < 2; round++)
 		for (i = UVERBS_OBJECT_EVENTS; i > 0; i--)
 			uverbs_event_object_notify(obj, i);
-	/* One more than there are. */
+	/* A kind beyond those that an object has room for is dropped. */
 	uverbs_event_object_notify(obj, IB_EVENT_WQ_FATAL);
 	KUNIT_EXPECT_EQ(test, events_unread(obj), 2u * UVERBS_OBJECT_EVENTS);
 	for (round = 0; round < 2; round++)
@@ -221,7 +224,7 @@ static void kinds_of_events_are_told_apart(struct kunit *test)
 	fixture_close_fd(fd);
 }
 
-/* Whoever reads has one in its hands, and others come. */
+/* A reader has taken an event when others are raised. */
 static void an_event_that_is_put_back_keeps_its_kind(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -248,7 +251,7 @@ static void an_event_that_is_put_back_keeps_its_kind(struct kunit *test)
 	fixture_close_fd(fd);
 }
 
-/* What is told last is the state that the port is in. */
+/* The last event read tells the current state of the port. */
 static void the_last_events_of_ports_are_kept(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -279,7 +282,7 @@ static void no_memory_for_an_event(struct kunit *test)
 	int fd = events_async(c);
 	struct events_cq a = events_cq(c, -1, 'a', 0);
 
-	/* None is needed. */
+	/* Counting an event allocates nothing. */
 	current->fail_nth = 1;
 	fake_hca_cq_event(a.cq, IB_EVENT_CQ_ERR);
 	KUNIT_EXPECT_EQ(test, current->fail_nth, 1);
@@ -288,7 +291,7 @@ static void no_memory_for_an_event(struct kunit *test)
 	fixture_close_fd(fd);
 }
 
-/* However much is unread: what is the device's, the process learns. */
+/* Events of the device are delivered even if any number is unread. */
 static void the_device_goes(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -357,7 +360,7 @@ static void a_descriptor_that_is_not_to_be(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(uobj));
 	KUNIT_EXPECT_NOT_NULL(test, c->file->async);
 	port_event(c, 1, IB_EVENT_PORT_ERR);
-	/* An object was made with it meanwhile. */
+	/* Meanwhile an object was created that uses it as the default. */
 	KUNIT_EXPECT_EQ(test, uverbs_event_object_init(&obj, attrs, UVERBS_NO_ATTR), 0);
 	uverbs_event_object_notify(&obj, IB_EVENT_CQ_ERR);
 	rdma_alloc_abort_uobject(uobj, attrs, true);
@@ -368,7 +371,7 @@ static void a_descriptor_that_is_not_to_be(struct kunit *test)
 	uverbs_event_object_notify(&obj, IB_EVENT_CQ_ERR);
 	uverbs_event_object_exit(&obj);
 
-	/* The next is the first. */
+	/* The next descriptor becomes the first. */
 	fd = events_async(c);
 	KUNIT_EXPECT_NOT_NULL(test, c->file->async);
 	fixture_close_fd(fd);

@@ -22,7 +22,7 @@ static int create_ex(struct commands *c, const struct ib_uverbs_ex_create_cq *cm
 			      resp, sizeof(*resp));
 }
 
-/* By ioctl, all but the optional attributes. */
+/* Begins a create by ioctl, without the optional attributes. */
 static void begin_create(struct commands *c, u32 cqe, u32 vector)
 {
 	commands_begin(c, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE);
@@ -338,7 +338,7 @@ static void completions_are_polled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, poll(c, a.handle, 1, &polled, sizeof(polled)), 0);
 	KUNIT_EXPECT_EQ(test, polled.resp.count, 1);
 	KUNIT_EXPECT_MEMEQ(test, &polled.wc[0], &want, sizeof(want));
-	/* No more than there is room for. */
+	/* No more completions than the buffer has room for. */
 	KUNIT_EXPECT_EQ(test, poll(c, a.handle, 1000, &polled,
 				   sizeof(polled) - sizeof(want) - 4), 0);
 	KUNIT_EXPECT_EQ(test, polled.resp.count, 2);
@@ -400,7 +400,7 @@ static void a_cq_in_use_stays(struct kunit *test)
 	atomic_dec(&a.cq->usecnt);
 	atomic_set(&c->hca->fail_destroy[FAKE_CQ], 1);
 	KUNIT_EXPECT_EQ(test, destroy(c, a.handle), -EIO);
-	/* It is as it was. */
+	/* The CQ works as before. */
 	KUNIT_EXPECT_PTR_EQ(test, cq_of(c, a.handle), a.cq);
 	events_complete(a.cq);
 	events_read_names(c, channel, names, sizeof(names));
@@ -419,7 +419,7 @@ static int noisy_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
 	return real_destroy_cq(cq, udata);
 }
 
-/* As close to the end as an interrupt may be. */
+/* Events are raised as late as an interrupt can raise them. */
 static void events_come_while_a_cq_is_destroyed(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -435,7 +435,7 @@ static void events_come_while_a_cq_is_destroyed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 0);
 	KUNIT_EXPECT_EQ(test, events_poll(channel), 0);
 	KUNIT_EXPECT_EQ(test, events_poll(async), 0);
-	/* Likewise when the node is closed, or the device goes. */
+	/* Likewise when the node is closed or the device is removed. */
 	KUNIT_EXPECT_NOT_NULL(test, b.cq);
 	commands_close(c);
 	KUNIT_EXPECT_EQ(test, alive(c), 0);
@@ -444,7 +444,7 @@ static void events_come_while_a_cq_is_destroyed(struct kunit *test)
 	fixture_close_fd(async);
 }
 
-/* What events refer to stays, should it raise any yet. */
+/* What the events refer to remains, because the CQ may still raise some. */
 static void a_driver_never_lets_go_of_a_cq(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -504,7 +504,7 @@ static void what_is_no_proper_command(struct kunit *test)
 			       sizeof(notify), 0, false);
 	flush_delayed_fput();
 	KUNIT_EXPECT_EQ(test, commands_objects(c), 1);
-	/* Of one that destroys, only what is refused before it does. */
+	/* For a command that destroys, only errors found before it does. */
 	KUNIT_EXPECT_EQ(test, commands_write(c, IB_USER_VERBS_CMD_DESTROY_CQ, &gone,
 					     sizeof(gone) - 4, &resp, sizeof(resp)),
 			-EINVAL);

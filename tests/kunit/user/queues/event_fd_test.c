@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Asynchronous events of objects that were made with a descriptor for them: of a CQ, a
- * QP, an SRQ and a WQ.
+ * Asynchronous events of objects that were created with a descriptor
+ * for them: of a CQ, a QP, an SRQ and a WQ.
  */
 #include <linux/fdtable.h>
 #include "events.h"
@@ -13,14 +13,14 @@
 #define SIZE	sizeof(struct ib_uverbs_async_event_desc)
 #define STORM	25000
 
-/* A kind of object that has events. */
+/* A type of object that has events. */
 struct source {
 	u16 object, create, destroy;
 	u16 handle, user_handle, event_fd;	/* attributes of create */
 	u16 destroy_resp;
-	u16 async_at;				/* the count, the response's last */
+	u16 async_at;				/* offset of the count in the response */
 	enum ib_event_type event;
-	void (*add)(struct commands *c);	/* the rest of create */
+	void (*add)(struct commands *c);	/* adds the rest of create */
 	void (*raise)(void *object, enum ib_event_type type);
 };
 
@@ -100,7 +100,7 @@ static const struct source sources[] = {
 	SOURCE(WQ, queues_add_wq, wq, IB_EVENT_WQ_FATAL, 0),
 };
 
-/* One that the user calls @name; its handle, or an error. */
+/* Creates an object with the user handle @name; returns its handle, or an error. */
 static int try_make(struct commands *c, const struct source *s, int fd, u64 name)
 {
 	int ret;
@@ -128,7 +128,7 @@ static void raise(struct commands *c, const struct source *s, u32 handle)
 	s->raise(commands_object(c, s->object, handle), s->event);
 }
 
-/* Answers how many of its events were read. */
+/* Returns how many of its events were read. */
 static int destroy(struct commands *c, const struct source *s, u32 handle)
 {
 	u8 resp[16] = {};
@@ -220,7 +220,7 @@ static void destroy_takes_what_is_unread(struct kunit *test)
 	queues_expect_idle(c);
 }
 
-/* The object stays, and tells nobody. */
+/* The object remains, and its events are dropped. */
 static void a_descriptor_is_closed_before_its_objects(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -283,7 +283,7 @@ static int make_and_destroy(struct kunit *test)
 	return 0;
 }
 
-/* Whatever fails, nothing refers to the descriptor afterwards. */
+/* Whatever fails, no reference to the descriptor is left. */
 static void an_object_that_is_not_made(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -294,14 +294,14 @@ static void an_object_that_is_not_made(struct kunit *test)
 	for (fault_source = sources; fault_source < SOURCES_END; fault_source++) {
 		KUNIT_EXPECT_GE(test, ibex_each_allocation(test, make_and_destroy), 2u);
 		flush_delayed_fput();
-		/* The list's, the open file's, and the default one's. */
+		/* References of the object list, the open file, and the default. */
 		KUNIT_EXPECT_EQ(test, kref_read(&queue->uobject.ref), 3u);
 	}
 	fixture_close_fd(fault_fd);
 	queues_expect_idle(c);
 }
 
-/* It takes no memory, and no event of another object's place. */
+/* It allocates nothing, and does not displace the events of other objects. */
 static void a_storm_is_counted(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -337,7 +337,7 @@ static void the_device_goes(struct kunit *test)
 	for (s = sources; s < SOURCES_END; s++)
 		raise(c, s, make(c, s, own, 'a'));
 	ib_unregister_device(&c->hca->ibdev);
-	/* Those of objects went with them. */
+	/* Events of objects were removed with them. */
 	expect_next(c, own, 0, IB_EVENT_DEVICE_FATAL);
 	expect_next(c, first, 0, IB_EVENT_DEVICE_FATAL);
 	expect_none(c, own);
@@ -361,7 +361,7 @@ static enum fake_hca_object fake_kind(const struct source *s)
 	}
 }
 
-/* What its events refer to is there, for as long as it may raise any. */
+/* What its events refer to remains as long as the object may raise events. */
 static void a_driver_never_lets_go(struct kunit *test)
 {
 	struct commands *c = test->priv;

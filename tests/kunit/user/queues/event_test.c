@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Queues of events, with completion channels: who reads what, when, and who waits. */
+/* Queues of events, with completion channels: the order of reads, and waiting readers. */
 #include <linux/file.h>
 #include <linux/mman.h>
 #include <linux/poll.h>
@@ -23,7 +23,7 @@ static void cqs_are_served_in_the_order_of_their_events(struct kunit *test)
 	events_complete(b.cq);
 	events_complete(d.cq);
 	events_complete(b.cq);
-	/* One that has more does not keep the others waiting. */
+	/* A CQ with several events does not delay the other CQs. */
 	events_read_names(c, channel, names, sizeof(names));
 	KUNIT_EXPECT_STREQ(test, names, "badbb");
 	events_complete(d.cq);
@@ -53,7 +53,7 @@ static void each_channel_has_its_own(struct kunit *test)
 	fixture_close_fd(other);
 }
 
-/* The library waits until it has acknowledged as many as it is told at destroy. */
+/* The library waits until it has acknowledged as many events as destroy reports. */
 static void what_was_read_is_what_destroy_reports(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -73,7 +73,7 @@ static void what_was_read_is_what_destroy_reports(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
 	KUNIT_EXPECT_EQ(test, resp.comp_events_reported, 2);
 	KUNIT_EXPECT_EQ(test, resp.async_events_reported, 0);
-	/* What it had not read went with the CQ. */
+	/* The unread events were removed with the CQ. */
 	events_read_names(c, channel, names, sizeof(names));
 	KUNIT_EXPECT_STREQ(test, names, "b");
 	KUNIT_EXPECT_EQ(test, events_destroy(c, b.handle, &resp), 0);
@@ -122,7 +122,7 @@ static void a_bad_buffer_loses_no_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, events_read_at(c, channel, at + PAGE_SIZE, SIZE), -EFAULT);
 	KUNIT_EXPECT_EQ(test, events_read_at(c, channel, at + PAGE_SIZE - SIZE + 1, SIZE),
 			-EFAULT);
-	/* The first fits, the second is put back. */
+	/* The first event fits, the second is put back. */
 	KUNIT_EXPECT_EQ(test, events_read_at(c, channel, at + PAGE_SIZE - SIZE, 3 * SIZE),
 			(ssize_t)SIZE);
 	events_read_names(c, channel, names, sizeof(names));
@@ -134,7 +134,7 @@ static void a_bad_buffer_loses_no_event(struct kunit *test)
 	fixture_close_fd(channel);
 }
 
-/* Also before those that came later, of the same CQ or of another. */
+/* It is read before later events, of the same CQ or of another. */
 static void an_event_that_is_put_back_is_first_again(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -175,7 +175,7 @@ static void a_cq_is_destroyed_while_its_event_is_read(struct kunit *test)
 	events_complete(a.cq);
 	event = uverbs_event_take(queue, desc);
 	KUNIT_EXPECT_EQ(test, events_destroy(c, a.handle, &resp), 0);
-	/* The user will have it, or has given a bad address. */
+	/* The event counts as read: the user gets it, or has passed a bad address. */
 	KUNIT_EXPECT_EQ(test, resp.comp_events_reported, 1);
 	uverbs_event_put_back(queue, event);
 	KUNIT_EXPECT_EQ(test, events_poll(channel), 0);
@@ -204,7 +204,7 @@ static void a_reader_waits_for_an_event(struct kunit *test)
 	fixture_close_fd(channel);
 }
 
-/* It was woken for an event that another took, whose buffer was bad. */
+/* The reader was woken for an event that another had taken; that one's buffer was bad. */
 static void an_event_that_is_put_back_wakes_another(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -257,7 +257,7 @@ static int nr_done(struct events_reader *readers)
 	return done;
 }
 
-/* Those that did not read have not even run. */
+/* The other readers have not even run. */
 static void an_event_wakes_one_reader(struct kunit *test)
 {
 	struct events_reader *readers = kunit_kcalloc(test, NR_READERS,
@@ -288,7 +288,7 @@ static void an_event_wakes_one_reader(struct kunit *test)
 	fixture_close_fd(channel);
 }
 
-/* As epoll waits: it counts how often it is woken, and for what. */
+/* A waiter like epoll: counts its wakeups, and notes their key. */
 struct poller {
 	poll_table table;
 	wait_queue_entry_t wait;
@@ -410,7 +410,7 @@ static void a_storm_allocates_nothing(struct kunit *test)
 	fixture_close_fd(channel);
 }
 
-/* The count stops short of where it would begin again. */
+/* The count of pending events saturates and does not wrap. */
 static void events_without_end(struct kunit *test)
 {
 	struct commands *c = test->priv;

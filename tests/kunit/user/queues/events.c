@@ -186,7 +186,7 @@ void events_reader_start(struct kunit *test, struct events_reader *reader, int f
 	reader->ret = 0;
 	KUNIT_ASSERT_NOT_NULL(test, reader->filp);
 	KUNIT_ASSERT_EQ(test, user_thread_start(&reader->thread), 0);
-	/* It waits. */
+	/* Gives the thread time to wait. */
 	msleep(20);
 }
 

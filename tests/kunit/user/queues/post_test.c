@@ -7,7 +7,7 @@
 #define MAX_WRS		3
 #define MAX_SGES	6
 
-/* A request as libraries lay it out. */
+/* A request in the layout of the libraries. */
 struct post_cmd {
 	struct ib_uverbs_post_send hdr;
 	u8 tail[MAX_WRS * 64 + MAX_SGES * sizeof(struct ib_uverbs_sge)];
@@ -35,7 +35,7 @@ static void add_recv(struct post_cmd *cmd, const struct ib_uverbs_recv_wr *wr)
 	cmd->hdr.wr_count++;
 }
 
-/* After the work requests. */
+/* Must be called after the work requests were added. */
 static void add_sge(struct post_cmd *cmd, u64 addr)
 {
 	struct ib_uverbs_sge sge = { .addr = addr, .length = 64, .lkey = 5 };
@@ -73,7 +73,7 @@ static void a_doorbell_posts_nothing(struct kunit *test)
 	u32 bad;
 
 	c->hca->ibdev.ops.driver_id = RDMA_DRIVER_RXE;
-	/* The size that libibverbs's own struct has. */
+	/* The size of the struct in libibverbs. */
 	begin(&cmd, queues_qp(c, IB_QPT_RC), 128);
 	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, &bad), 0);
 	KUNIT_EXPECT_EQ(test, c->hca->queues.posts, 1u);
@@ -83,7 +83,7 @@ static void a_doorbell_posts_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bad, 0u);
 }
 
-/* rdmavt would look at the first request of a list that has none. */
+/* rdmavt would dereference the first request of an empty list. */
 static void an_empty_list_is_for_those_that_take_it(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -110,7 +110,7 @@ static void requests_and_their_entries(struct kunit *test)
 	struct post_cmd cmd;
 	u32 bad;
 
-	/* A newer program's work requests are longer. */
+	/* The work requests of a newer program are longer. */
 	begin(&cmd, queues_qp(c, IB_QPT_RC), 64);
 	add_send(&cmd, &wr);
 	wr.wr_id = 12;
@@ -137,7 +137,7 @@ static void requests_and_their_entries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->send[0].wr.ex.imm_data, cpu_to_be32(7));
 	KUNIT_EXPECT_EQ(test, q->send[0].rdma.remote_addr, 0x1000ull);
 	KUNIT_EXPECT_EQ(test, q->send[0].rdma.rkey, 3u);
-	/* Inline data would be the kernel's. */
+	/* IB_SEND_INLINE was dropped, as the driver would copy kernel memory. */
 	KUNIT_EXPECT_EQ(test, q->send[0].wr.send_flags, (int)IB_SEND_SIGNALED);
 	KUNIT_EXPECT_EQ(test, q->sge[0].addr, 0xa000ull);
 	KUNIT_EXPECT_EQ(test, q->sge[0].lkey, 5u);
@@ -214,7 +214,7 @@ static void datagrams_name_an_address_handle(struct kunit *test)
 			    commands_object(c, UVERBS_OBJECT_AH, ah));
 	KUNIT_EXPECT_EQ(test, q->send[1].ud.remote_qpn, 1u);
 	KUNIT_EXPECT_EQ(test, q->send[1].ud.remote_qkey, 2u);
-	/* The second's handle is none: the first's is let go of. */
+	/* The handle of the second is invalid: the first address handle is released. */
 	wr.wr.ud.ah = queues.cq;
 	begin(&cmd, qp, sizeof(wr));
 	cmd.used = sizeof(wr);
@@ -259,7 +259,7 @@ static void hostile_sizes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, NULL), -EINVAL);
 	begin(&cmd, qp, 15);
 	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_RECV), &cmd, NULL), -EINVAL);
-	/* Bytes that belong to nothing. */
+	/* Bytes after the header that are no work request. */
 	begin(&cmd, qp, sizeof(wr));
 	memset(cmd.tail, 1, 8);
 	cmd.used = 8;
@@ -321,7 +321,7 @@ static void receives(struct kunit *test)
 	}
 }
 
-/* Drivers have post_send() for the kernel; not all of them can do that for a process. */
+/* Drivers have post_send() for kernel users; not all of them support it for processes. */
 static void drivers_are_asked_only_if_they_want_to(struct kunit *test)
 {
 	static const struct fake_hca_params params = {

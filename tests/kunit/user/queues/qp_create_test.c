@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* QPs of processes: what they are made of, and their end. */
+/* QPs of processes: their creation from other objects, and their end. */
 #include "faults.h"
 #include "process_queues.h"
 #include "user/uverbs_test.h"
@@ -242,7 +242,7 @@ static void parents_that_are_not_there(struct kunit *test)
 	queues_qp_cmd(&cmd, IB_QPT_RC);
 	cmd.recv_cq_handle = NO_SUCH_HANDLE;
 	KUNIT_EXPECT_EQ(test, create(c, &cmd), -ENOENT);
-	/* Not read where it means nothing. */
+	/* The handle of the receive CQ is ignored for a QP that does not receive. */
 	cmd.qp_type = IB_QPT_XRC_INI;
 	KUNIT_EXPECT_EQ(test, create(c, &cmd), 0);
 	KUNIT_EXPECT_EQ(test, c->hca->queues.qp.cap.max_recv_wr, 0u);
@@ -306,7 +306,7 @@ static void receive_side_scaling(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, c->hca->queues.qp.send_cq);
 	KUNIT_EXPECT_EQ(test, queues_destroy_ind_tbl(c, tbl), -EBUSY);
 	KUNIT_EXPECT_EQ(test, queues_destroy_qp(c, resp.base.qp_handle), 0);
-	/* It may send. */
+	/* An RSS QP may also send, and needs a send CQ for that. */
 	add_ioctl(c, IB_UVERBS_QPT_RAW_PACKET);
 	commands_obj(c, UVERBS_ATTR_CREATE_QP_PD_HANDLE, queues.pd);
 	commands_obj(c, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE, tbl);
@@ -367,7 +367,7 @@ static void events_of_a_qp_come_with_its_user_handle(struct kunit *test)
 	struct commands *c = test->priv;
 	struct ib_qp *qp = qp_of(c, queues_qp(c, IB_QPT_RC));
 
-	/* Nobody has a descriptor for them, which is no reason to fail. */
+	/* There is no descriptor for the events, which is not an error. */
 	fake_hca_qp_event(qp, IB_EVENT_COMM_EST);
 	KUNIT_EXPECT_EQ(test, qp->uobject->event.events_reported, 0u);
 	KUNIT_EXPECT_PTR_EQ(test, qp->qp_context, (void *)qp->uobject);
@@ -426,7 +426,10 @@ struct race {
 	atomic_t won, lost, odd;
 };
 
-/* As a thread of the process: it has no user memory of its own, so by the lookup. */
+/*
+ * Stands for a thread of the process.  It has no user
+ * memory, so it calls the lookup directly.
+ */
 static void race_to_destroy(struct kunit *test, void *arg)
 {
 	struct race *race = arg;

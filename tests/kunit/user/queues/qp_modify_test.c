@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Attributes of processes' QPs, and their multicast groups. */
+/* Attributes of processes' QPs, and multicast groups. */
 #include <rdma/ib_mad.h>
 #include "faults.h"
 #include "process_queues.h"
@@ -146,7 +146,7 @@ static void masks_that_are_not_known(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, modify_ex(c, qp, ex), 0);
 }
 
-/* The driver of the test takes no rate, but is asked with it. */
+/* The test's driver ignores the rate, but gets it. */
 static void a_rate_limit_is_handed_on(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -187,11 +187,14 @@ static void states_and_ports_out_of_range(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, modify_by(c, IB_QP_ALT_PATH, &cmd), -EINVAL);
 	cmd.dest.port_num = 0;
 	KUNIT_EXPECT_EQ(test, modify_by(c, IB_QP_AV, &cmd), -EINVAL);
-	/* Nobody has asked the driver. */
+	/* The driver was not called. */
 	KUNIT_EXPECT_EQ(test, c->hca->queues.qp_mask, 0);
 }
 
-/* A QP whose send queue is drained may be given another port, with the path or before. */
+/*
+ * A QP whose send queue is drained may move to another port,
+ * together with its path or before it.
+ */
 static void check_drained(struct commands *c, u32 qp)
 {
 	const struct ib_uverbs_modify_qp to_rts = {
@@ -217,7 +220,7 @@ static void check_drained(struct commands *c, u32 qp)
 	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), -EINVAL);
 	move.port_num = 2;
 	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), 0);
-	/* That is its port now. */
+	/* The QP has the new port now. */
 	move.attr_mask = IB_QP_STATE | IB_QP_AV;
 	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), 0);
 }
@@ -260,7 +263,7 @@ static void a_path_goes_through_the_qp_s_port(struct kunit *test)
 	check_alternate(c);
 }
 
-/* Whatever the user has there, its driver does not see what was not checked. */
+/* The driver does not see attributes outside the mask, as they were not checked. */
 static void what_the_mask_does_not_name_is_not_handed_on(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -301,7 +304,7 @@ static void controlled_qkeys_are_privileged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, c->hca->queues.qp_attr.qkey, IB_QP_SET_QKEY | 5);
 }
 
-/* What a library sets for an RC QP, the half of it that there is. */
+/* A library sets all attributes of an RC QP, half of which an XRC QP has. */
 static void halves_of_an_xrc_connection(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -390,7 +393,7 @@ static void a_qp_in_a_group_stays(struct kunit *test)
 	queues_expect_idle(c);
 }
 
-/* A group is its address and its LID. */
+/* A group is identified by its address and its LID. */
 static void a_group_of_the_same_address(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -434,7 +437,10 @@ static void what_is_no_group(struct kunit *test)
 	commands_check_lengths(c, CMD(DETACH_MCAST), &bad, sizeof(bad), 0, false);
 }
 
-/* A driver that refuses is asked again when the file's other objects are gone. */
+/*
+ * If the driver refuses, it is called again when the other
+ * objects of the file were destroyed.
+ */
 static void the_end_of_the_file_leaves_all_groups(struct kunit *test)
 {
 	struct commands *c = test->priv;

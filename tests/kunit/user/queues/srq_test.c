@@ -142,7 +142,7 @@ static void one_is_made_by_ioctl(struct kunit *test)
 					     UVERBS_METHOD_SRQ_DESTROY, handle), 0);
 	KUNIT_EXPECT_TRUE(test, commands_is_written(c, UVERBS_ATTR_DESTROY_SRQ_RESP));
 
-	/* An ordinary one has neither CQ nor tags. */
+	/* A basic SRQ has neither a CQ nor tags. */
 	add_ioctl(c, IB_UVERBS_SRQT_BASIC);
 	commands_obj(c, UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE, queues.cq);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Work queues of processes, and the tables that spread what arrives among them. */
+/* Work queues of processes, and the tables that spread received packets among them. */
 #include "faults.h"
 #include "process_queues.h"
 #include "user/uverbs_test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Regions in dma-bufs: what of the buffer they describe, and when it may move. */
+/* Regions in dma-bufs: the part of the buffer that they cover, and when it may move. */
 #include <linux/anon_inodes.h>
 #include <linux/device.h>
 #include <linux/dma-fence.h>
@@ -19,7 +19,7 @@ static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
 };
 
-/* Not registered: with a device for DMA that fake HCAs do without. */
+/* Not registered; it has a DMA device, which other fake HCAs lack. */
 static struct fake_hca *hca;
 static struct device *dma_device;
 static struct exporter exp;
@@ -79,7 +79,7 @@ static struct ib_umem_dmabuf *get_pinned(unsigned long offset, size_t size)
 	return ib_umem_dmabuf_get_pinned(&hca->ibdev, offset, size, exp.fd, 0);
 }
 
-/* With the reservation lock on success. */
+/* Returns with the reservation lock held on success. */
 static struct ib_umem_dmabuf *get_locked(unsigned long offset, size_t size, int fd)
 {
 	return ib_umem_dmabuf_get_pinned_revocable_and_lock(&hca->ibdev, offset, size,
@@ -103,7 +103,7 @@ static void unmap(struct ib_umem_dmabuf *region)
 	ib_umem_dmabuf_revoke_unlock(region);
 }
 
-/* Where byte @at of the buffer is. */
+/* The DMA address of byte @at of the buffer. */
 static u64 dma_of(unsigned long at)
 {
 	return EXPORT_DMA(at / EXPORT_SEG) + at % EXPORT_SEG;
@@ -209,7 +209,7 @@ static void a_buffer_and_a_device_are_needed(struct kunit *test)
 	exporter_expect_idle(test, &exp);
 }
 
-/* The DMA device may be another than the RDMA device's own. */
+/* The DMA device may be another than that of the RDMA device. */
 static void a_region_is_mapped_for_the_device_named(struct kunit *test)
 {
 	struct device *other = root_device_register("ibex_dmabuf_other");
@@ -257,7 +257,7 @@ static void a_pinned_region_is_mapped_and_pinned_until_released(struct kunit *te
 	KUNIT_EXPECT_GE(test, exp.pinned, 1);
 	KUNIT_EXPECT_TRUE(test, region->pinned);
 	expect_pages(test, region);
-	/* A move that must not be changes nothing. */
+	/* A move is not allowed here, and changes nothing. */
 	exporter_move(&exp);
 	KUNIT_EXPECT_EQ(test, exp.mapped, 1);
 	KUNIT_EXPECT_GE(test, exp.pinned, 1);
@@ -277,7 +277,7 @@ static void an_exporters_refusal_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get_pinned(0, 1)), -ENOSPC);
 	exporter_expect_idle(test, &exp);
 
-	/* Less than it promised: nothing of the region, or not its end. */
+	/* The table covers less than promised: nothing of the region, or not its end. */
 	exp.fail_map = 0;
 	exp.segs = 2;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get_pinned(2 * EXPORT_SEG, 1)), -EINVAL);
@@ -285,7 +285,7 @@ static void an_exporters_refusal_leaves_nothing(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(region));
 	KUNIT_EXPECT_EQ(test, map(region), -EINVAL);
 	KUNIT_EXPECT_EQ(test, exp.mapped, 0);
-	/* It is not the region's end. */
+	/* The failed map does not end the region. */
 	exp.segs = EXPORT_SEGS;
 	KUNIT_EXPECT_EQ(test, map(region), 0);
 	ib_umem_release(&region->umem);
@@ -296,7 +296,7 @@ static void revoke(void *priv)
 {
 	dma_resv_assert_held(exp.dmabuf->resv);
 	nr_revokes++;
-	/* The pages are the device's until it has answered. */
+	/* The device owns the pages until this callback returns. */
 	revoked_in_time = priv == &nr_revokes && exp.mapped && exp.pinned;
 }
 
@@ -340,7 +340,7 @@ static void a_driver_gives_a_region_back_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, exp.pinned, 0);
 	ib_umem_release(&region->umem);
 
-	/* One that the exporter cannot take back. */
+	/* A region that the exporter cannot revoke. */
 	region = get_pinned(0, EXPORT_SIZE);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(region));
 	ib_umem_dmabuf_revoke(region);
@@ -370,7 +370,7 @@ static void a_region_revoked_before_it_is_pinned_is_not_got(struct kunit *test)
 	fixed.move_while_mapping = true;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get_locked(0, 1, fixed.fd)), -EINVAL);
 	exporter_expect_idle(test, &fixed);
-	/* Otherwise it serves a buffer that cannot move as well. */
+	/* Otherwise a buffer that cannot move can be used as well. */
 	fixed.move_while_mapping = false;
 	region = ib_umem_dmabuf_get_pinned(&hca->ibdev, EXPORT_SEG, PAGE_SIZE, fixed.fd, 0);
 	KUNIT_EXPECT_FALSE(test, IS_ERR(region));
@@ -394,7 +394,7 @@ static const struct dma_fence_ops fence_ops = {
 
 struct move {
 	struct dma_fence fence;
-	spinlock_t lock;		/* the fence's */
+	spinlock_t lock;		/* of the fence */
 	struct delayed_work done;
 };
 
@@ -405,7 +405,7 @@ static void move_done(struct work_struct *work)
 	dma_fence_signal(&move->fence);
 }
 
-/* The exporter's copy of the buffer to its new place takes 50 ms. */
+/* The exporter takes 50 ms to copy the buffer to its new place. */
 static void mapping_waits_for_the_move_to_be_done(struct kunit *test)
 {
 	struct ib_umem_dmabuf *region = get(0, EXPORT_SIZE);
@@ -430,7 +430,7 @@ static void mapping_waits_for_the_move_to_be_done(struct kunit *test)
 	flush_delayed_work(&move->done);
 	ib_umem_release(&region->umem);
 	exporter_expect_idle(test, &exp);
-	/* Freed by RCU, from its start. */
+	/* The fence is at the start of struct move, so that RCU frees the struct. */
 	dma_fence_put(&move->fence);
 }
 

@@ -3,8 +3,8 @@
 #define IBEX_EXPORTER_H
 
 /*
- * An exporter of a dma-buf with DMA addresses but no memory.  Segments of 2 pages
- * lie 16 pages apart; it sees that it gets its table back as it gave it.
+ * An exporter of a dma-buf with DMA addresses but no memory.  Segments of 2 pages lie 16
+ * pages apart.  The exporter checks that a table is returned unchanged.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
@@ -19,19 +19,19 @@ struct exporter {
 	struct dma_buf *dmabuf;
 	int fd;
 	int attached, pinned, mapped;
-	int maps;			/* in all */
-	bool spoilt;			/* a table that was not whole came back */
-	int fail_pin, fail_map;		/* errors to answer */
-	unsigned int segs;		/* of the tables it gives */
+	int maps;			/* in total */
+	bool spoilt;			/* a table was returned changed */
+	int fail_pin, fail_map;		/* errors to return */
+	unsigned int segs;		/* in the tables it returns */
 	bool move_while_mapping;
 };
 
 /* @dynamic: it can move the buffer. */
 int exporter_open(struct exporter *exp, bool dynamic);
 void exporter_close(struct exporter *exp);
-/* Tells all importers that the buffer moves. */
+/* Notifies all importers that the buffer moves. */
 void exporter_move(struct exporter *exp);
-/* Nothing but the exporter itself holds the buffer. */
+/* Expects that only the exporter itself holds the buffer. */
 void exporter_expect_idle(struct kunit *test, struct exporter *exp);
 
 #endif

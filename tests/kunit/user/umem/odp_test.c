@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Regions on demand: what the device may use follows the process's page tables. */
+/* On-demand regions: what the device may access follows the process's page tables. */
 #include <linux/mmu_notifier.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_umem_odp.h>
@@ -18,7 +18,7 @@ static const struct fake_hca_params ib_params = {
 
 static struct fake_hca *hca;
 static int nr_invalidations;
-/* Another thread holds umem_mutex for the one that changes the page tables. */
+/* While a thread changes the page tables, another thread holds umem_mutex for it. */
 static bool mutex_is_held;
 static unsigned long once_addr;
 
@@ -37,7 +37,7 @@ static void odp_test_exit(struct kunit *test)
 	hca = NULL;
 }
 
-/* What a driver does, for a device that needs no telling. */
+/* What a driver does whose device need not be notified. */
 static bool invalidate(struct mmu_interval_notifier *mni,
 		       const struct mmu_notifier_range *range, unsigned long seq)
 {
@@ -64,7 +64,7 @@ static struct ib_umem_odp *get(unsigned long addr, size_t size, int access)
 	return ib_umem_odp_get(&hca->ibdev, addr, size, access, &invalidate_ops);
 }
 
-/* Like a fault of the device: on success the mutex is dropped at once. */
+/* Like a page fault of the device, but drops the mutex at once on success. */
 static int map(struct ib_umem_odp *odp, unsigned long addr, size_t size, u64 access)
 {
 	int ret = ib_umem_odp_map_dma_and_lock(odp, addr, size, access, true);
@@ -107,7 +107,7 @@ static void a_region_covers_whole_pages_and_maps_none(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, odp->tgid, task_pid(current->group_leader));
 	KUNIT_EXPECT_EQ(test, odp->npages, 0);
 	KUNIT_EXPECT_EQ(test, user_pinned(), 0l);
-	/* The common end does. */
+	/* ib_umem_release() works for on-demand regions, too. */
 	ib_umem_release(&odp->umem);
 }
 
@@ -151,7 +151,7 @@ static void a_fault_brings_in_the_processs_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *device_page(odp, 1), 11);
 	*device_page(odp, 2) = 22;
 	KUNIT_EXPECT_EQ(test, user_read(test, addr + 2 * PAGE_SIZE), 22);
-	/* Again, and one more. */
+	/* The same pages again, and one more. */
 	KUNIT_EXPECT_EQ(test, map(odp, addr, 3 * PAGE_SIZE, ODP_RW), 3);
 	KUNIT_EXPECT_EQ(test, odp->npages, 3);
 	ib_umem_odp_release(odp);
@@ -169,7 +169,7 @@ static void a_snapshot_maps_only_what_is_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, odp->npages, 2);
 	KUNIT_EXPECT_EQ(test, odp->dma_list[0], 0);
 	KUNIT_EXPECT_EQ(test, access_of(odp, 1), ODP_RW);
-	/* Only read so far: the zero page. */
+	/* This page was only read so far: it is the zero page. */
 	KUNIT_EXPECT_EQ(test, access_of(odp, 2), ODP_R);
 	KUNIT_EXPECT_EQ(test, odp->dma_list[3], 0);
 	ib_umem_odp_release(odp);
@@ -186,7 +186,7 @@ static void a_snapshot_to_read_grants_no_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, access_of(odp, 0), ODP_R);
 	KUNIT_EXPECT_EQ(test, snapshot(odp, addr, PAGE_SIZE, ODP_RW), 1);
 	KUNIT_EXPECT_EQ(test, access_of(odp, 0), ODP_RW);
-	/* A later read does not take the write away. */
+	/* A later map for reading keeps the write access. */
 	KUNIT_EXPECT_EQ(test, map(odp, addr, PAGE_SIZE, ODP_R), 1);
 	KUNIT_EXPECT_EQ(test, access_of(odp, 0), ODP_RW);
 	KUNIT_EXPECT_EQ(test, odp->npages, 1);
@@ -267,7 +267,7 @@ static void pages_too_small_for_the_region_are_refused(struct kunit *test)
 	struct ib_umem_odp *odp = get(addr, 4 * PAGE_SIZE, ON_DEMAND_RW);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(odp));
-	/* As if made with huge pages of two small ones. */
+	/* As if the region had huge pages of two small ones. */
 	odp->page_shift = PAGE_SHIFT + 1;
 	if (IS_ALIGNED(addr, 2 * PAGE_SIZE)) {
 		KUNIT_EXPECT_EQ(test, map(odp, addr, PAGE_SIZE, ODP_RW), -EINVAL);
@@ -294,7 +294,7 @@ static void only_pages_the_device_could_write_get_dirty(struct kunit *test)
 		ClearPageDirty(page[i]);
 	}
 	mutex_lock(&odp->umem_mutex);
-	/* More than the region has. */
+	/* A range larger than the region. */
 	ib_umem_odp_unmap_dma_pages(odp, 0, addr + 16 * PAGE_SIZE);
 	mutex_unlock(&odp->umem_mutex);
 	KUNIT_EXPECT_FALSE(test, PageDirty(page[0]));
@@ -362,7 +362,7 @@ static bool race_waits(void *arg)
 	return !list_empty(&((struct race *)arg)->odp->umem_mutex.wait_list);
 }
 
-/* A fault has seen the page tables and waits for the mutex; then they change. */
+/* The page tables change after a fault has read them, while it waits for the mutex. */
 static void a_fault_that_saw_an_old_page_looks_again(struct kunit *test)
 {
 	unsigned long addr = user_pages(test, 1, TEST_RW);
@@ -373,7 +373,7 @@ static void a_fault_that_saw_an_old_page_looks_again(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(race.odp));
 	user_write(test, addr, 1);
-	/* Held, so that it does not become the new page too. */
+	/* A reference is held so that the page is not used as the new one. */
 	KUNIT_EXPECT_EQ(test, map(race.odp, addr, PAGE_SIZE, ODP_RW), 1);
 	old = virt_to_page(device_page(race.odp, 0));
 	get_page(old);
@@ -423,7 +423,7 @@ static void a_child_covers_a_part_of_an_implicit_region(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, child->tgid, root->tgid);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(ib_umem_odp_alloc_child(root, addr, 0,
 							      &invalidate_ops)), -EINVAL);
-	/* Children do not need the root any more. */
+	/* Children do not need the root to exist. */
 	ib_umem_odp_release(root);
 	KUNIT_EXPECT_EQ(test, map(child, addr, 2 * PAGE_SIZE, ODP_RW), 2);
 	ib_umem_odp_release(child);
@@ -479,7 +479,7 @@ static void a_process_that_ends_takes_its_pages_along(struct kunit *test)
 	ib_umem_odp_release(life.root);
 }
 
-/* More pages than a fault has room for without an allocation. */
+/* Has more pages than a fault can map without an allocation. */
 static int odp_once(struct kunit *test)
 {
 	struct ib_umem_odp *root, *odp;

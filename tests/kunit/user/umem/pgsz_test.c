@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The page size a device may use, against what each of its pages would translate to. */
+/* The page size for a region, checked by translating each of its pages. */
 #include <linux/prandom.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_umem_odp.h>
@@ -20,7 +20,7 @@ struct pgsz_seg {
 
 struct pgsz_case {
 	const char *what;
-	u64 offset;		/* of the region's first byte in its page */
+	u64 offset;		/* of the first byte of the region in its page */
 	u64 length;
 	u64 virt;
 	unsigned long bitmap;
@@ -102,7 +102,7 @@ static u64 dma_of(const struct pgsz_case *c, u64 byte)
 	return c->seg[i].dma + byte;
 }
 
-/* Would a table of such pages take each byte to where it is?  Bytes 4K apart do. */
+/* Whether a table of such pages translates correctly; checks bytes 4K apart. */
 static bool describes(const struct pgsz_case *c, u64 page)
 {
 	u64 byte, base = 0, virt;
@@ -122,7 +122,7 @@ static u64 pick(struct rnd_state *rnd, u64 below)
 	return prandom_u32_state(rnd) % below;
 }
 
-/* Segments that are often aligned, often in a row. */
+/* Random segments, often aligned, often adjacent. */
 static void make_case(struct rnd_state *rnd, struct pgsz_case *c)
 {
 	u64 unit = K(4) << pick(rnd, 6), at = M(16);
@@ -158,7 +158,10 @@ static void no_page_size_translates_wrongly_and_none_is_missed(struct kunit *tes
 		got = best(&c);
 		if (got)
 			KUNIT_EXPECT_TRUE_MSG(test, describes(&c, got), "case %d", i);
-		/* No larger one would do, unless a smaller holds all already. */
+		/*
+		 * No larger page size works, unless the one
+		 * returned spans the whole region.
+		 */
 		span = roundup_pow_of_two((c.virt ^ (c.virt + c.length - 1)) + 1);
 		for (page = got ? got << 1 : P4K; page && page <= BIT(40); page <<= 1) {
 			if (!(c.bitmap & page) || (got && got >= span))
@@ -168,7 +171,7 @@ static void no_page_size_translates_wrongly_and_none_is_missed(struct kunit *tes
 		}
 		fitted += got > P4K;
 	}
-	/* The cases are worth it. */
+	/* The random cases test both outcomes often enough. */
 	KUNIT_EXPECT_GT(test, fitted, 200);
 	KUNIT_EXPECT_LT(test, fitted, 1900);
 }

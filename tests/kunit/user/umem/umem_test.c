@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Pinned regions of a process's memory: what they pin, charge and give back. */
+/* Pinned regions of process memory: what they pin, charge and release. */
 #include <linux/dma-mapping.h>
 #include <linux/resource.h>
 #include <linux/sched/signal.h>
@@ -8,7 +8,7 @@
 #include "umem/umem.h"
 #include "user/uverbs_test.h"
 
-/* More than one batch of pages pinned at once. */
+/* More pages than one batch pins. */
 #define MANY_PAGES 530
 
 static const struct fake_hca_params ib_params = {
@@ -16,7 +16,7 @@ static const struct fake_hca_params ib_params = {
 };
 
 static struct fake_hca *hca;
-static unsigned long umem_addr;		/* of umem_once() */
+static unsigned long umem_addr;		/* arguments of umem_once() */
 static unsigned int umem_npages;
 
 static int umem_test_init(struct kunit *test)
@@ -45,7 +45,7 @@ static void expect_region(struct kunit *test, struct ib_umem *umem)
 		ib_umem_release(umem);
 }
 
-/* Page @i of a region as its device sees it. */
+/* Page @i of a region as the device sees it. */
 static u8 *device_page(struct ib_umem *umem, unsigned int i)
 {
 	struct sg_table *sgt = &umem->sgt_append.sgt;
@@ -102,12 +102,12 @@ static void a_range_that_is_no_range_is_refused(struct kunit *test)
 
 static void a_thread_without_memory_is_refused(struct kunit *test)
 {
-	/* No mapping was made: the case is a kernel thread. */
+	/* The case made no mapping, so it is a kernel thread without an mm. */
 	KUNIT_ASSERT_NULL(test, current->mm);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(PAGE_SIZE, PAGE_SIZE, 0)), -EINVAL);
 }
 
-/* A mapping ends with the attributes that it began with. */
+/* The region is unmapped with the attributes that it was mapped with. */
 static void a_region_remembers_how_it_was_mapped(struct kunit *test)
 {
 	unsigned long addr = user_pages(test, 1, TEST_RW);
@@ -123,7 +123,7 @@ static void a_region_remembers_how_it_was_mapped(struct kunit *test)
 	ib_umem_release(umem);
 }
 
-/* The hole is behind one batch that was pinned and part of another. */
+/* The hole is behind a batch that was pinned and a part of another. */
 static void a_hole_in_the_range_leaves_nothing_pinned(struct kunit *test)
 {
 	unsigned long addr = user_pages(test, MANY_PAGES, TEST_RW);
@@ -159,7 +159,7 @@ static void the_memlock_limit_holds_over_all_regions(struct kunit *test)
 	limit->rlim_cur = 3 * PAGE_SIZE;
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(addr, 4 * PAGE_SIZE, 0)), -ENOMEM);
 	umem = get(addr, 2 * PAGE_SIZE, 0);
-	/* One byte too many, for it is in a page more. */
+	/* One byte more than allowed, because it is in another page. */
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(addr + PAGE_SIZE - 1, 2, 0)), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, user_pinned(), 2l);
 	expect_region(test, umem);
@@ -201,7 +201,7 @@ static void memory_that_may_not_be_written_can_only_be_read(struct kunit *test)
 	ib_umem_release(umem);
 }
 
-/* The page must be the process's own, not the zero page or one that it shares. */
+/* The page must be the process's own, not the zero page or a shared one. */
 static void a_region_that_is_only_read_sees_what_the_process_writes(struct kunit *test)
 {
 	unsigned long addr = user_pages(test, 1, TEST_RW);
@@ -246,7 +246,7 @@ static void bytes_are_copied_from_inside_the_region_alone(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ib_umem_copy_from(bytes, umem, PAGE_SIZE - 100, 1), 0);
 	KUNIT_EXPECT_EQ(test, bytes[0], 21);
-	/* Across the border of two pages. */
+	/* Across a page boundary. */
 	KUNIT_EXPECT_EQ(test, ib_umem_copy_from(bytes, umem, 2 * PAGE_SIZE - 101, 2),
 			0);
 	KUNIT_EXPECT_EQ(test, bytes[0], 99);
@@ -298,10 +298,10 @@ static void a_region_survives_each_failed_allocation(struct kunit *test)
 	last = device_page(umem, MANY_PAGES - 1);
 	ib_umem_release(umem);
 
-	/* The region, the batch, the table. */
+	/* Allocations of the region, of the batch, and of the table. */
 	umem_npages = 3;
 	KUNIT_EXPECT_EQ(test, ibex_each_allocation(test, umem_once), 3u);
-	/* In the second batch too, where the table grows. */
+	/* In the second batch, too, for which the table grows. */
 	umem_npages = MANY_PAGES;
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, umem_once), 2u);
 	KUNIT_EXPECT_EQ(test, user_pinned(), 0l);

@@ -23,7 +23,7 @@ static void a_descriptor_is_found_by_its_number(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_lookup(t, &fixture_fd, -1, UVERBS_LOOKUP_READ,
 					     &uobj), -EINVAL);
 
-	/* It is of no use to another file. */
+	/* It cannot be used with another file. */
 	other = uverbs_file_create(t->udev);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
 	uobj = rdma_lookup_get_uobject(&fixture_fd, other, fd, UVERBS_LOOKUP_READ,
@@ -55,7 +55,7 @@ static void its_file_ends_first(struct kunit *test)
 	KUNIT_ASSERT_GE(test, fd, 0);
 	fixture_close(t);
 	KUNIT_EXPECT_STREQ(test, t->destroyed, "f");
-	/* The descriptor is still the user's; nothing is destroyed twice. */
+	/* The user can still close the descriptor; the object is destroyed once. */
 	fixture_close_fd(fd);
 	KUNIT_EXPECT_EQ(test, t->nr_destroyed, 1);
 }
@@ -73,7 +73,10 @@ static void its_device_goes_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->nr_destroyed, 1);
 }
 
-/* A method that is at work with it keeps a close from destroying it. */
+/*
+ * The descriptor is closed during a method that uses it: its object is
+ * not destroyed before the end of the method.
+ */
 static void a_close_during_a_method(struct kunit *test)
 {
 	struct fixture *t = test->priv;
@@ -119,7 +122,7 @@ static int make_and_close(struct kunit *test)
 
 	if (fd < 0)
 		return fd;
-	/* Only making it is at stake. */
+	/* Only allocations of the creation fail. */
 	nth = current->fail_nth;
 	current->fail_nth = 0;
 	fixture_close_fd(fd);

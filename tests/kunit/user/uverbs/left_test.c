@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What a removed device leaves its processes: handles, which they destroy as ever, as
- * libraries of providers insist on.
+ * The handles that processes keep of a removed device, and destroy as
+ * usual: libraries of providers rely on that.
  */
 #define UVERBS_MODULE_NAME left_drv
 #include <rdma/uverbs_named_ioctl.h>
@@ -18,7 +18,7 @@ static void remove_device(struct commands *c)
 	KUNIT_EXPECT_EQ(c->test, commands_objects(c), 0);
 }
 
-/* ---- of each kind, by each way ---- */
+/* ---- each kind, by each call ---- */
 
 enum way { BY_COMMAND, BY_INVOKED_COMMAND, BY_IOCTL, WAYS };
 
@@ -43,7 +43,7 @@ static void check_each_kind(struct kunit *test, enum way way)
 		KUNIT_ASSERT_EQ(test, race_kinds[i].make(c, queues.pd, queues.cq,
 							 &handles[i]), 0);
 	remove_device(c);
-	/* The parents first, as it happens. */
+	/* The order here destroys parents first. */
 	for (i = 0; i < NR_KINDS; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, destroy_by(c, &race_kinds[i], handles[i], way),
 				    0, "kind %d by %d", i, way);
@@ -74,7 +74,7 @@ static void flows_and_their_like_are_destroyed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, queues_destroy_ind_tbl(c, table), -ENOENT);
 }
 
-/* Of the process; and of nobody else. */
+/* A process can destroy its own objects, not those of others; nothing else is allowed. */
 static void nothing_but_destroys(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -104,7 +104,7 @@ static void nothing_but_destroys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, race_destroy(c, &race_kinds[KIND_CQ], queues.cq, false), 0);
 }
 
-/* The library waits until it has acknowledged as many as it is told. */
+/* The library waits until it has acknowledged as many events as destroy reports. */
 static void a_destroy_tells_how_many_events_were_read(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -143,7 +143,7 @@ static void a_destroy_tells_how_many_events_were_read(struct kunit *test)
 	fixture_close_fd(async);
 }
 
-/* Those that nobody destroys go with the file; kmemleak looks for them. */
+/* Handles that are not destroyed are freed with the file; kmemleak checks this. */
 static void what_is_not_destroyed_goes_with_the_file(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -155,7 +155,7 @@ static void what_is_not_destroyed_goes_with_the_file(struct kunit *test)
 	commands_close(c);
 }
 
-/* A driver that never lets go of it leaves the handle all the same. */
+/* The handle remains, and can be destroyed, even if the driver kept its object. */
 static void what_the_driver_keeps_is_destroyed_too(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -174,7 +174,7 @@ static bool is_gone(void *arg)
 	return READ_ONCE(((struct commands *)arg)->udev->gone);
 }
 
-/* Removal waits for a call: the driver's object is there, and is destroyed. */
+/* Removal waits for a running call: until then a destroy still calls the driver. */
 static void a_destroy_before_teardown_calls_the_driver(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -190,7 +190,7 @@ static void a_destroy_before_teardown_calls_the_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->hca->alive[FAKE_MR]), 1);
 	KUNIT_EXPECT_EQ(test, race_destroy(c, &race_kinds[KIND_MR], handle, true), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&c->hca->alive[FAKE_MR]), 0);
-	/* Still used by the CQ's QP, as ever. */
+	/* The call that creates the QP still delays the removal. */
 	racer_expect_stuck(test, &racers[1]);
 	gate_open();
 	KUNIT_EXPECT_EQ(test, racer_wait(test, &racers[0]), 0);
@@ -200,7 +200,7 @@ static void a_destroy_before_teardown_calls_the_driver(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(c->hca), 0);
 }
 
-/* The driver is destroying another object of the file: a destroy waits for the end. */
+/* A destroy waits until the driver has destroyed another object of the file. */
 static void a_destroy_during_teardown_waits_for_it(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -221,9 +221,9 @@ static void a_destroy_during_teardown_waits_for_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(c->hca), 0);
 }
 
-/* ---- a driver's own ---- */
+/* ---- objects of a driver ---- */
 
-/* What is in its module, which is unloaded after its device. */
+/* The driver's definitions in its module, which is unloaded after its device. */
 struct left_module {
 	struct uverbs_attr_def make_attr, end_attr;
 	const struct uverbs_attr_def *make_attrs[1], *end_attrs[1];
@@ -309,7 +309,7 @@ static struct left_module *load(struct kunit *test,
 	return m;
 }
 
-/* A process of a device with such a driver, which has made an object. */
+/* A process with a device of such a driver, and an object of the driver. */
 static struct commands *process_of(struct kunit *test, const struct left_module *m,
 				   u32 *handle)
 {
@@ -348,7 +348,7 @@ static void a_driver_s_own_objects_outlive_its_module(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -ENOENT);
 }
 
-/* What it wants to do itself nobody does. */
+/* The driver's own destroy handler is not called, so the destroy fails. */
 static void a_driver_s_own_handler_is_not_called(struct kunit *test)
 {
 	struct left_module *m = load(test, own_destroy);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The character device: its operations, and what is left of them without the device. */
+/* The character device: its operations, and what works without the RDMA device. */
 #include <linux/anon_inodes.h>
 #include <linux/cred.h>
 #include <linux/file.h>
@@ -12,18 +12,18 @@
 
 static struct file *filp;
 static u8 *memory;		/* what the driver maps */
-static int closed;		/* so often did it see a mapping end */
+static int closed;		/* how often it saw a mapping end */
 static int mmap_kind;
 
 enum { MAP_REFUSED, MAP_RAW, MAP_OWN, MAP_LATE };
 
-/* A driver that looks whether its device may be mapped, and takes its time to do so. */
+/* A driver that checks whether its device may be mapped, and is slow to do so. */
 static struct completion mmap_looked, mmap_goes_on;
 static bool resetting;
 
 static const struct file_operations no_fops = {};
 
-/* Opens the node, as a process would. */
+/* Opens the node like a process. */
 static int node_open(struct fixture *t)
 {
 	struct inode inode = { .i_cdev = &t->udev->cdev };
@@ -34,7 +34,7 @@ static int node_open(struct fixture *t)
 		return PTR_ERR(filp);
 	ret = filp->f_op->open(&inode, filp);
 	if (ret) {
-		/* What was not opened is not released. */
+		/* A file whose open failed must not be released. */
 		fops_put(filp->f_op);
 		filp->f_op = &no_fops;
 	}
@@ -94,7 +94,7 @@ static int node_init(struct kunit *test)
 	if (ret)
 		return ret;
 	t = test->priv;
-	/* The one that fixture_init() opened has a context, this has not. */
+	/* Unlike the file of fixture_init(), this one has no context. */
 	ret = node_open(t);
 	if (ret)
 		return ret;
@@ -159,7 +159,7 @@ static void a_node_is_named_and_open_to_all(struct kunit *test)
 	kfree(node);
 	KUNIT_EXPECT_EQ(test, MAJOR(dev->devt), 231u);
 	KUNIT_EXPECT_GE(test, MINOR(dev->devt), 192u);
-	/* As a rename at work: what dev_name() answers is being freed. */
+	/* As during a rename, which frees the string that dev_name() returned. */
 	name = t->hca->ibdev.dev.kobj.name;
 	t->hca->ibdev.dev.kobj.name = "freed";
 	KUNIT_EXPECT_GT(test, show(t, "ibdev", page), 0);
@@ -252,7 +252,7 @@ static void a_driver_may_end_its_mapping_after_its_device(struct kunit *test)
 	mmap_kind = MAP_OWN;
 	at = user_mmap(test, filp, 1, TEST_RW, MAP_SHARED);
 	unplug(t);
-	/* Its memory is the process's as before. */
+	/* The process can still access its memory. */
 	user_write(test, at, 8);
 	KUNIT_EXPECT_EQ(test, memory[0], 8);
 	KUNIT_EXPECT_NOT_NULL(test, file->retired_context);
@@ -300,7 +300,7 @@ static void a_mapping_in_the_making_is_revoked_too(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, user_thread_start(&maps), 0);
 	KUNIT_EXPECT_GT(test, wait_for_completion_timeout(&mmap_looked, 60 * HZ), 0ul);
 	KUNIT_ASSERT_EQ(test, user_thread_start(&resets), 0);
-	/* The driver may not touch the device yet, for as long as it takes. */
+	/* The reset waits for the driver's mmap(), however long that takes. */
 	msleep(5000);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(resets.done));
 	complete(&mmap_goes_on);
@@ -308,7 +308,7 @@ static void a_mapping_in_the_making_is_revoked_too(struct kunit *test)
 	user_thread_join(&maps);
 	KUNIT_EXPECT_FALSE(test, IS_ERR_VALUE(at));
 	KUNIT_EXPECT_EQ(test, live, 0);
-	/* The driver refuses from now on. */
+	/* The driver refuses mappings from now on. */
 	user_pages(test, 1, TEST_RW);
 	KUNIT_EXPECT_EQ(test, (long)try_map(test), -EAGAIN);
 }

@@ -113,7 +113,7 @@ static void racer_stop(struct kunit *test, struct racer *r)
 		return;
 	r->stop = true;
 	complete(&r->go);
-	/* If not, it hangs, which its case has told. */
+	/* If the thread does not end it hangs, which its case has reported. */
 	if (wait_for_completion_timeout(&r->done, 60 * HZ)) {
 		kthread_stop(r->task);
 		mmput(r->mm);
@@ -138,7 +138,7 @@ int racer_wait(struct kunit *test, struct racer *r)
 
 void racer_expect_stuck(struct kunit *test, struct racer *r)
 {
-	/* As good as for ever. */
+	/* Long enough to count as forever. */
 	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&r->done, 5 * HZ), 0ul);
 }
 

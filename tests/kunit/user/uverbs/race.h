@@ -3,10 +3,9 @@
 #define IBEX_USER_RACE_H
 
 /*
- * Threads of the process that a case is, each with calls of its own, and an adapter
- * that takes its time: either a verb stops until the case lets it go on, or each takes
- * as long as a seed says.  Time is virtual, so that the order of what happens follows
- * from the seed alone.
+ * Threads of the case's process, each with calls of its own, and a slow adapter: either
+ * a verb stops until the case lets it go on, or each verb takes a time that a seed
+ * determines.  Time is virtual, so that the order of events depends on the seed alone.
  */
 #include <linux/completion.h>
 #include <linux/prandom.h>
@@ -15,8 +14,8 @@
 #define RACERS		4
 
 struct racer {
-	struct commands c;		/* of the file that it is sent with */
-	unsigned long mem;		/* its own */
+	struct commands c;		/* its calls; for the file passed to racer_go() */
+	unsigned long mem;		/* memory of its own */
 	unsigned int nr;
 	struct mm_struct *mm;
 	struct task_struct *task;
@@ -24,7 +23,7 @@ struct racer {
 	int (*fn)(struct racer *r);
 	int ret;
 	bool stop;
-	u32 handle;			/* for fn to use, like the rest */
+	u32 handle;			/* for fn, like the fields below */
 	bool ioctl;
 	const struct race_kind *kind;
 	struct file *filp;
@@ -33,24 +32,24 @@ struct racer {
 
 extern struct racer racers[RACERS];
 
-/* The suite's init and exit, around those of commands or queues. */
+/* The suite's init and exit, to be called around those of commands or queues. */
 int race_init(struct kunit *test);
 void race_exit(struct kunit *test);
-/* Of the same device, again; with a context, PD and CQ as of queues_init(). */
+/* Creates the device again, with a context, and with the PD and CQ of queues_init(). */
 void race_renew(struct kunit *test);
 
-/* Sends @r to call @fn for c->file; racer_wait() answers what that answered. */
+/* Has @r call @fn for c->file; racer_wait() returns the result of @fn. */
 void racer_go(struct commands *c, struct racer *r, int (*fn)(struct racer *r));
 int racer_wait(struct kunit *test, struct racer *r);
-/* It waits for something that is not time. */
+/* Expects that it waits for something other than time. */
 void racer_expect_stuck(struct kunit *test, struct racer *r);
 
-/* The next create or destroy of @kind stops until gate_open(). */
+/* The next create or destroy of an object of @kind stops until gate_open(). */
 void gate_close(struct commands *c, enum fake_hca_object kind, bool create);
-void gate_wait(struct kunit *test);	/* until it did */
+void gate_wait(struct kunit *test);	/* waits until it has stopped */
 void gate_open(void);
 
-/* From here on verbs take 0 to 3 ticks, by a seed; 0: no time. */
+/* From now on each verb takes 0 to 3 ticks, determined by @seed; 0: no time. */
 void race_shuffle(struct commands *c, u64 seed);
 u32 race_random(u32 n);			/* less than @n */
 void race_delay(u32 n);			/* less than @n ticks */
@@ -58,10 +57,10 @@ void race_delay(u32 n);			/* less than @n ticks */
 /* Kinds of object with a handle. */
 struct race_kind {
 	u16 object, destroy;		/* by ioctl */
-	u16 got;			/* bytes of its attribute 1; 0: as of the command */
+	u16 got;			/* bytes of attribute 1; 0: as in the command */
 	enum fake_hca_object fake;
-	u32 command;			/* that destroys, or 0 */
-	u8 len, at, resp;		/* of it; where the handle is */
+	u32 command;			/* that destroys it, or 0 */
+	u8 len, at, resp;		/* of the command; offset of the handle */
 	int (*make)(struct commands *c, u32 pd, u32 cq, u32 *handle);
 };
 
@@ -74,7 +73,9 @@ extern const struct race_kind race_kinds[NR_KINDS];
 
 int race_destroy(struct commands *c, const struct race_kind *kind, u32 handle,
 		 bool ioctl);
-/* For racer_go(): the object of the racer, its device, its file. */
+/*
+ * For racer_go(): make or destroy the racer's object, remove its device, close its file.
+ */
 int race_make_in_thread(struct racer *r);
 int race_destroy_in_thread(struct racer *r);
 int race_remove_in_thread(struct racer *r);

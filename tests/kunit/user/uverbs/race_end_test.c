@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Calls, closes and the removal of the device that meet. */
+/* Concurrent calls, closes, and removals of the device. */
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include "user/queues/events.h"
@@ -9,7 +9,7 @@
 #define REMOVALS	100
 #define CLOSES		1000
 
-/* The last close of a descriptor, to its end. */
+/* The last close of a descriptor, including its release. */
 static int fput_in_thread(struct racer *r)
 {
 	__fput_sync(r->filp);
@@ -108,7 +108,7 @@ static void removal_at_any_time(struct kunit *test)
 	KUNIT_EXPECT_GT(test, racers[1].counts[0], 5u * REMOVALS);
 }
 
-/* Whoever comes second waits, and finds nothing. */
+/* The second one waits, and finds nothing to do. */
 static void check_two_ends(struct kunit *test, int (*first)(struct racer *r),
 			   int (*second)(struct racer *r))
 {
@@ -160,7 +160,7 @@ static void check_fd_and(struct kunit *test, int (*end)(struct racer *r), bool a
 	gate_wait(test);
 	racer_go(c, &racers[1], fput_in_thread);
 	racer_expect_stuck(test, &racers[1]);
-	/* The adapter does not know yet. */
+	/* The adapter has not destroyed the CQ yet, and may raise events. */
 	events_complete(cq.cq);
 	fake_hca_cq_event(cq.cq, IB_EVENT_CQ_ERR);
 	gate_open();
@@ -182,7 +182,7 @@ static void a_descriptor_is_closed_while_its_file_ends(struct kunit *test)
 	}
 }
 
-/* While a CQ is made with a channel that somebody closes. */
+/* Creates a CQ with a channel that another thread closes. */
 static int cq_in_thread(struct racer *r)
 {
 	struct ib_uverbs_create_cq_resp resp;
@@ -208,7 +208,7 @@ static void a_channel_is_closed_while_a_cq_is_made(struct kunit *test)
 	gate_wait(test);
 	close_fd(fd);
 	flush_delayed_fput();
-	/* The call uses it yet. */
+	/* The call still uses the channel. */
 	KUNIT_EXPECT_EQ(test, commands_objects(c), before);
 	gate_open();
 	KUNIT_ASSERT_EQ(test, racer_wait(test, &racers[0]), 0);

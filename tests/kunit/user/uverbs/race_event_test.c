@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Threads that read events while others destroy what these are of. */
+/* Threads that read events while others destroy the objects of the events. */
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/uaccess.h>
@@ -11,7 +11,7 @@
 #define WAITERS		4
 #define ASYNC_SIZE	sizeof(struct ib_uverbs_async_event_desc)
 
-/* Of each CQ of a case, by its name: what threads have read. */
+/* The events that threads have read, by the name of the CQ. */
 static struct {
 	unsigned int comp, async;
 } seen[ROUNDS];
@@ -53,7 +53,7 @@ static ssize_t read_some(struct racer *r, void *got, size_t size)
 	return ret;
 }
 
-/* Until the file ends, one to three events of @size bytes at once. */
+/* Reads until the file ends, one to three events of @size bytes at once. */
 static int read_all(struct racer *r, size_t size, void (*note)(const void *event))
 {
 	u8 got[3 * sizeof(struct ib_uverbs_async_event_desc)] __aligned(8);
@@ -81,7 +81,7 @@ static int read_async(struct racer *r)
 	return read_all(r, sizeof(struct ib_uverbs_async_event_desc), note_async);
 }
 
-/* A reader for whom copying takes long, and often fails. */
+/* A reader that is slow to copy, and often fails to. */
 static int read_slowly(struct racer *r)
 {
 	struct uverbs_event_queue *queue =
@@ -165,8 +165,8 @@ static void what_destroy_reports_is_what_all_readers_read(struct kunit *test)
 	for (i = 0; i < RACERS; i++)
 		KUNIT_EXPECT_EQ(test, racer_wait(test, &racers[i]), -EIO);
 	/*
-	 * One that was put back when its CQ had gone is reported, as the process would
-	 * have seen -EFAULT for it.
+	 * An event that was put back after its CQ was destroyed is reported:
+	 * the process would have got -EFAULT for it.
 	 */
 	for (i = 0; i < ROUNDS; i++) {
 		wrong += seen[i].comp > d[i].comp_events_reported ||
@@ -187,7 +187,7 @@ static void what_destroy_reports_is_what_all_readers_read(struct kunit *test)
 	flush_delayed_fput();
 }
 
-/* Without any that are put back, to the event. */
+/* If none is put back the numbers are equal. */
 static void no_event_is_lost_or_read_twice(struct kunit *test)
 {
 	struct ib_uverbs_destroy_cq_resp *d = kunit_kcalloc(test, ROUNDS, sizeof(*d), GFP_KERNEL);
@@ -261,7 +261,7 @@ static void an_asynchronous_event_wakes_one(struct kunit *test)
 	flush_delayed_fput();
 }
 
-/* They sleep until the end has come to their descriptor, and sleep no longer. */
+/* Readers sleep until the end reaches their descriptor, and then return. */
 static void check_end(struct kunit *test, int (*end)(struct racer *r))
 {
 	struct commands *c = test->priv;
@@ -276,7 +276,7 @@ static void check_end(struct kunit *test, int (*end)(struct racer *r))
 	gate_close(c, FAKE_CQ, false);
 	racer_go(c, &racers[0], end);
 	gate_wait(test);
-	/* It tells of itself before it takes anything away. */
+	/* A removal raises its event before it destroys anything. */
 	KUNIT_EXPECT_EQ(test, events_reader_done(&fatal), removed);
 	KUNIT_EXPECT_FALSE(test, events_reader_done(&comp));
 	events_complete(cq.cq);
@@ -289,7 +289,7 @@ static void check_end(struct kunit *test, int (*end)(struct racer *r))
 	KUNIT_EXPECT_EQ(test, comp.ret, (ssize_t)sizeof(u64));
 	KUNIT_EXPECT_EQ(test, comp.got[0], 'a');
 	KUNIT_EXPECT_EQ(test, fatal.ret, removed ? (ssize_t)ASYNC_SIZE : -EIO);
-	/* What was not read went with the CQ. */
+	/* Unread events were removed with the CQ. */
 	KUNIT_EXPECT_EQ(test, events_read(c, channel, comp.got, sizeof(u64)), -EIO);
 	KUNIT_EXPECT_EQ(test, events_read(c, async, comp.got, ASYNC_SIZE), -EIO);
 	close_fd(channel);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Threads of a process that destroy what others destroy, use or make. */
+/* Threads of a process that destroy objects which others destroy, use or create. */
 #include "user/queues/process_queues.h"
 #include "race.h"
 #include "user/uverbs_test.h"
@@ -27,7 +27,7 @@ static void go_destroy(struct commands *c, struct racer *r, const struct race_ki
 	racer_go(c, r, race_destroy_in_thread);
 }
 
-/* ---- two who destroy ---- */
+/* ---- two that destroy ---- */
 
 static void check_twice(struct commands *c, const struct race_kind *kind, bool ioctl)
 {
@@ -55,7 +55,7 @@ static void the_second_who_destroys_is_told_so(struct kunit *test)
 	queues_expect_idle(test->priv);
 }
 
-/* The adapter would not let go of it: it is there for the next. */
+/* The adapter refused to destroy the object, which can be destroyed later. */
 static void what_was_not_destroyed_is_as_it_was(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -110,7 +110,7 @@ static void one_of_two_destroys(struct kunit *test)
 		KUNIT_ASSERT_EQ_MSG(test, zeros, 1, "seed %u", round);
 	}
 	KUNIT_EXPECT_EQ(test, late + busy, (unsigned int)ROUNDS);
-	/* They did meet, and they did not. */
+	/* In some rounds the two met, in others they did not. */
 	KUNIT_EXPECT_GT(test, late, ROUNDS / 20u);
 	KUNIT_EXPECT_GT(test, busy, ROUNDS / 20u);
 	queues_expect_idle(c);
@@ -195,7 +195,7 @@ static void no_child_of_a_parent_that_is_destroyed(struct kunit *test)
 	queues_expect_idle(test->priv);
 }
 
-/* One that is being made has no handle yet, whichever it will be. */
+/* An object that is being created cannot be found, even by the handle it will get. */
 static void nobody_finds_what_is_being_made(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -220,7 +220,7 @@ static void nobody_finds_what_is_being_made(struct kunit *test)
 
 enum { DONE, BUSY, ABSENT, REFUSED };
 
-/* Of what has @handle; or any, now and then. */
+/* The kind of the object with @handle; sometimes a random kind. */
 static const struct race_kind *kind_of(struct commands *c, u32 handle)
 {
 	struct ib_uobject *uobj;
@@ -237,7 +237,7 @@ static const struct race_kind *kind_of(struct commands *c, u32 handle)
 	return &race_kinds[i];
 }
 
-/* Makes an object or destroys one. */
+/* Creates an object or destroys one. */
 static int step(struct racer *r)
 {
 	const struct race_kind *kind = &race_kinds[race_random(NR_KINDS)];
@@ -250,7 +250,7 @@ static int step(struct racer *r)
 		return kind->make(&r->c, race_random(4) ? queues.pd : race_random(HANDLES),
 				  race_random(4) ? queues.cq : race_random(HANDLES),
 				  &handle);
-	/* PD and CQ of the case are 0 and 1, for the most part left alone. */
+	/* Handles 0 and 1 are the PD and CQ of the case, which are rarely destroyed. */
 	handle = race_random(16) ? 2 + race_random(HANDLES - 2) : race_random(2);
 	return race_destroy(&r->c, kind_of(&r->c, handle), handle, race_random(2));
 }
@@ -295,7 +295,7 @@ static void a_storm_of_calls(struct kunit *test)
 			racer_go(c, &racers[i], steps);
 		for (i = 0; i < RACERS; i++)
 			KUNIT_EXPECT_EQ(test, racer_wait(test, &racers[i]), 0);
-		/* The adapter has what the process has, and the context. */
+		/* The adapter has the objects of the process, and the context. */
 		KUNIT_ASSERT_EQ_MSG(test, fake_hca_objects(c->hca),
 				    commands_objects(c) + 1, "seed %d", 1000 + batch);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Mappings of device memory: who can still reach it after it was taken away. */
+/* Mappings of device memory: access to it after it was revoked. */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -15,7 +15,7 @@ static const struct fake_hca_params ib_params = {
 };
 
 static struct fake_hca *hca;
-/* One open file on the device, and the pages of the device that it maps. */
+/* An open file on the device, and the device's pages that it maps. */
 static struct uverbs_device *udev;
 static struct ib_uverbs_file *ufile;
 static struct ib_ucontext ucontext;
@@ -33,7 +33,7 @@ static const struct ib_device_ops umap_dev_ops = {
 	.mmap_free = umap_mmap_free,
 };
 
-/* The file's method and the driver's in one. */
+/* The mmap() of the file and that of the driver in one. */
 static int umap_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	vma->vm_ops = &uverbs_umap_ops;
@@ -86,7 +86,7 @@ static void umap_close(void)
 	ufile = NULL;
 }
 
-/* The case's own mappings are gone: each unmaps what it mapped. */
+/* Each case unmaps its own mappings. */
 static void umap_test_exit(struct kunit *test)
 {
 	umap_close();
@@ -127,7 +127,7 @@ static void a_mapping_shows_the_device_until_it_is_unmapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, live_mappings(), 1);
 	KUNIT_EXPECT_EQ(test, kref_read(&entry.ref), 2u);
 
-	/* The driver is done with the entry; the mapping is not. */
+	/* The driver removes the entry; the mapping still holds it. */
 	rdma_user_mmap_entry_remove(&entry);
 	KUNIT_EXPECT_FALSE(test, entry_freed);
 	KUNIT_EXPECT_EQ(test, vm_munmap(addr, DOORBELLS * PAGE_SIZE), 0);
@@ -145,10 +145,10 @@ static void a_mapping_taken_away_swallows_writes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, live_mappings(), 0);
 	user_write(test, addr, 2);
 	KUNIT_EXPECT_EQ(test, *doorbell(0), 1);
-	/* The same page everywhere, with nothing of the device in it. */
+	/* All pages of the mapping are the same dummy page, without device content. */
 	KUNIT_EXPECT_EQ(test, user_read(test, addr + PAGE_SIZE), 2);
 	KUNIT_EXPECT_NOT_NULL(test, ufile->dummy_page);
-	/* Nothing of the driver's is held. */
+	/* The mapping holds nothing of the driver any more. */
 	KUNIT_EXPECT_EQ(test, kref_read(&entry.ref), 1u);
 	rdma_user_mmap_disassociate(&hca->ibdev);
 	KUNIT_EXPECT_EQ(test, vm_munmap(addr, DOORBELLS * PAGE_SIZE), 0);
@@ -170,7 +170,7 @@ static void a_mapping_made_later_shows_the_device_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vm_munmap(new, PAGE_SIZE), 0);
 }
 
-/* Without its middle a mapping is two, each with a record. */
+/* Unmapping the middle splits a mapping into two, each with a record. */
 static void parts_of_a_mapping_are_taken_away_too(struct kunit *test)
 {
 	unsigned long addr = map(test, DOORBELLS);
@@ -209,7 +209,7 @@ struct other_process {
 	bool mapped, told, ended;
 };
 
-/* Maps, waits until it is told that the device was taken away, and rings. */
+/* Maps the device, waits until it was revoked, and writes to the doorbell. */
 static void ring_in_thread(struct kunit *test, void *arg)
 {
 	struct other_process *other = arg;
@@ -252,7 +252,7 @@ static void all_processes_lose_the_device(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, other.ended);
 	KUNIT_EXPECT_EQ(test, *doorbell(0), 1);
 	KUNIT_EXPECT_EQ(test, vm_munmap(addr, PAGE_SIZE), 0);
-	/* The other's mapping went with it. */
+	/* The other process's mapping ended with it. */
 	KUNIT_EXPECT_TRUE(test, user_wait(no_reference, NULL));
 }
 
@@ -265,7 +265,7 @@ static void a_device_that_is_removed_is_taken_from_its_files(struct kunit *test)
 	fake_hca_destroy(hca);
 	hca = NULL;
 	KUNIT_EXPECT_EQ(test, live_mappings(), 0);
-	/* The last hold ended while the driver was still there. */
+	/* The last reference was put while the driver still existed. */
 	KUNIT_EXPECT_TRUE(test, entry_freed);
 	user_write(test, addr, 2);
 	KUNIT_EXPECT_EQ(test, *doorbell(0), 1);
@@ -288,8 +288,9 @@ static bool waits(struct uverbs_device *dev, unsigned int n)
 }
 
 /*
- * So do its clients, and come again, when a device moves to another network
- * namespace: its driver, to which it is registered, may reset it meanwhile.
+ * ib_uverbs is also removed from a device, and added to it again, when
+ * the device moves to another network namespace; its driver, which is
+ * registered with it, may reset it meanwhile.
  */
 static void a_reset_while_the_device_goes(struct kunit *test)
 {
@@ -300,7 +301,7 @@ static void a_reset_while_the_device_goes(struct kunit *test)
 
 	umap_close();
 	idx = srcu_read_lock(&dev->srcu);
-	/* The last reference is ib_uverbs' own, and the node's. */
+	/* The references left are those of ib_uverbs and of the node. */
 	uverbs_device_put(xchg(&udev, NULL));
 	KUNIT_ASSERT_EQ(test, user_thread_start(&goes), 0);
 	KUNIT_EXPECT_TRUE(test, wait_within(READ_ONCE(dev->gone), 60000));

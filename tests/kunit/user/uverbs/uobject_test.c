@@ -52,7 +52,7 @@ static void a_destroyed_handle_is_free_again(struct kunit *test)
 			-ENOENT);
 	KUNIT_EXPECT_EQ(test, fixture_make(t, &fixture_type, 'b'), id);
 
-	/* What a destroy returns can still be read, but not found. */
+	/* The object that a destroy returns can still be read, but not be found. */
 	uobj = __uobj_get_destroy(&fixture_type, id, t->attrs);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(uobj));
 	KUNIT_EXPECT_NULL(test, uobj->object);
@@ -132,7 +132,7 @@ static void an_aborted_creation_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->file->objects));
 }
 
-/* The driver keeps what was to be undone: teardown gets it. */
+/* The driver refuses to destroy the object: teardown does it later. */
 static void an_abort_that_is_refused_waits_for_teardown(struct kunit *test)
 {
 	struct fixture *t = test->priv;
@@ -144,7 +144,7 @@ static void an_abort_that_is_refused_waits_for_teardown(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(uobj));
 	id = uobj->id;
 	uobj->object = t;
-	/* Its letter is 0, and so is refuse. */
+	/* The object's letter is 0, and so is t->refuse: the destroy is refused. */
 	rdma_alloc_abort_uobject(uobj, t->attrs, true);
 	KUNIT_EXPECT_EQ(test, t->nr_destroyed, 0);
 	KUNIT_EXPECT_EQ(test, fixture_lookup(t, &fixture_type, id,
@@ -179,7 +179,7 @@ static void teardown_comes_back_for_what_was_in_use(struct kunit *test)
 		KUNIT_ASSERT_GE(test, fixture_make(t, &fixture_type, c), 0);
 	t->uses = 'c';
 	fixture_close(t);
-	/* The second pass gets 'c', and 'a', which comes after it. */
+	/* The second pass destroys 'c', and then 'a'. */
 	KUNIT_EXPECT_STREQ(test, t->destroyed, "dbca");
 	KUNIT_EXPECT_STREQ(test, t->why, "1111");
 }
@@ -227,7 +227,7 @@ static void removal_waits_for_a_method_and_empties_the_file(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
 	KUNIT_EXPECT_FALSE(test, removed_within(t, 1000));
 	KUNIT_EXPECT_EQ(test, t->nr_destroyed, 0);
-	/* None begins meanwhile, and none will. */
+	/* No method begins meanwhile, or later. */
 	KUNIT_EXPECT_EQ(test, uverbs_section_begin(t->file), -EIO);
 	uverbs_section_end(t->file, idx);
 	KUNIT_EXPECT_TRUE(test, removed_within(t, 10000));

@@ -20,39 +20,39 @@
 
 /* What is counted; main.c has the names that debugfs shows. */
 enum mad_stat {
-	MAD_POSTED,		/* requests that ib_post_send_mad() took */
-	MAD_REFUSED,		/* and that it did not take */
+	MAD_POSTED,		/* requests that ib_post_send_mad() accepted */
+	MAD_REFUSED,		/* requests that it refused */
 	MAD_COMPLETED,		/* requests that came back to send_handler */
 	MAD_SUCCEEDED,		/* of these, IB_WC_SUCCESS */
 	MAD_TIMED_OUT,		/* IB_WC_RESP_TIMEOUT_ERR */
 	MAD_FLUSHED,		/* IB_WC_WR_FLUSH_ERR */
 	MAD_ABORTED,		/* IB_WC_REM_ABORT_ERR */
 	MAD_FAILED,		/* any other status */
-	MAD_RETRIES,		/* that completed requests had used */
-	MAD_RESPONSES,		/* given to recv_handler with their request */
-	MAD_MISMATCHED,		/* of these, not what was asked for */
+	MAD_RETRIES,		/* retries that completed requests had used */
+	MAD_RESPONSES,		/* responses given to recv_handler with their request */
+	MAD_MISMATCHED,		/* of these, not with the requested data */
 	MAD_DUPLICATES,		/* a second completion or response of a request */
 	MAD_DISORDER,		/* success before the response, or without one */
-	MAD_SPURNED,		/* a response, and then no success */
-	MAD_LATE,		/* handlers after ib_unregister_mad_agent() */
-	MAD_LOST,		/* requests that had not come back by then */
-	MAD_STRAY,		/* given to the requester, no response to a request */
+	MAD_SPURNED,		/* a response, then a completion without success */
+	MAD_LATE,		/* handlers called after ib_unregister_mad_agent() */
+	MAD_LOST,		/* requests that had not completed by then */
+	MAD_STRAY,		/* MADs for the requester that answer no request */
 	MAD_HUNG,		/* runs not over within wait_s */
 	MAD_SETUP_ERROR,	/* no memory, no address handle, no agent */
-	MAD_REQUESTS,		/* the responder's: received */
+	MAD_REQUESTS,		/* requests that the responder received */
 	MAD_BAD_REQUESTS,	/* of these, not as they were sent */
 	MAD_DROPPED,		/* of these, left unanswered on purpose */
 	MAD_ANSWERED,		/* answers posted */
 	MAD_ANSWERS_DONE,	/* answers that came back to send_handler */
 	MAD_ANSWERS_FAILED,	/* of these, not IB_WC_SUCCESS */
-	MAD_REMOVALS,		/* devices that went */
+	MAD_REMOVALS,		/* devices removed */
 	MAD_NSTATS
 };
 
 /* A device that has a responder.  Its requesters hold references. */
 struct port {
 	struct kref ref;
-	struct ib_device *device;	/* valid while the client is told of it */
+	struct ib_device *device;	/* valid until the client's remove() */
 	struct responder *responder;
 	struct list_head link;		/* protected by ports_lock */
 	struct mutex lock;
@@ -60,11 +60,11 @@ struct port {
 	struct list_head requesters;	/* protected by lock */
 };
 
-/* What a request or a response carries, as long as @length (bytes) says. */
+/* The content of a request or a response, @length bytes long. */
 struct payload {
 	u64 cookie;
 	u32 length;
-	u32 reply;		/* the length of the answer; 0: what was sent */
+	u32 reply;		/* the length of the answer; 0: echo the request */
 };
 
 #define PAYLOAD_MIN	16
@@ -76,7 +76,7 @@ enum slot_state {
 	SLOT_ANSWERED,
 };
 
-/* One request at a time. */
+/* A slot has one request at a time. */
 struct slot {
 	struct requester *owner;
 	struct ib_mad_send_buf *buf;
@@ -86,11 +86,11 @@ struct slot {
 
 enum requester_bits {
 	REQUESTER_STOPPING,		/* set under lock */
-	REQUESTER_STOPPED,		/* its agent is no more */
-	REQUESTER_STANDING,		/* fixed: goes on until it is dropped */
+	REQUESTER_STOPPED,		/* its agent is unregistered */
+	REQUESTER_STANDING,		/* constant: runs until it is dropped */
 };
 
-/* How requests are made; an agent keeps what it was made with. */
+/* The parameters of requests; an agent keeps those that it was created with. */
 struct knobs {
 	u32 size;
 	u32 reply;
@@ -102,8 +102,9 @@ struct knobs {
 };
 
 /*
- * An agent with a window of requests.  The memory stays after the agent is gone
- * (requesters_forget()), so that a handler that runs too late is counted.
+ * An agent with a window of requests.  The memory stays after the agent is
+ * unregistered, until requesters_forget(), so that a handler that runs too late is
+ * counted.
  */
 struct requester {
 	struct kref ref;
@@ -112,15 +113,15 @@ struct requester {
 	struct knobs knobs;
 	struct ib_ah **ah;		/* knobs.ahs, some of them may be NULL */
 	unsigned long bits;		/* enum requester_bits, atomic */
-	struct mutex lock;		/* posting from outside, against stopping */
+	struct mutex lock;		/* serialises requester_begin() and stopping */
 	atomic64_t left;		/* requests not yet posted */
-	atomic_t active;		/* slots under way, and who begins them */
+	atomic_t active;		/* busy slots, and requester_begin() */
 	struct completion idle;		/* active fell to 0 */
 	struct completion stopped;
 	struct list_head link;		/* port->requesters; its lock */
 	struct list_head retired_link;	/* protected by retired_lock */
 	unsigned int window;
-	struct slot *slots;		/* until stopped */
+	struct slot *slots;		/* not used once stopped */
 };
 
 extern atomic_t mad_stats[MAD_NSTATS];

@@ -2,27 +2,27 @@
 /*
  * MADs for the scenarios, over nothing but the public interface of ib_mad, so
  * that it runs alike on either core. Each device has an agent that answers; the
- * requests are ordered from debugfs/ibex_mad, "FROM" being a device, "TO" the GID
- * of another:
+ * requests are started from debugfs/ibex_mad, where FROM is a device and TO is the
+ * GID of another:
  *
- *   run      "FROM TO COUNT WINDOW": so many requests, at most WINDOW under way;
- *            returns when the last is complete and the agent is gone
+ *   run      "FROM TO COUNT WINDOW": COUNT requests, at most WINDOW outstanding;
+ *            returns when the last is complete and the agent is unregistered
  *   load     "FROM TO 0 WINDOW": requests without end, until they are dropped or
  *            the device is removed
- *   churn    "FROM TO COUNT WINDOW": so many agents, one after the other, each
- *            deregistered amid its requests
+ *   churn    "FROM TO COUNT WINDOW": COUNT agents, one after the other, each
+ *            unregistered while it has outstanding requests
  *   drop     ends every load
  *   stats    name=value lines; a write sets them to zero
- *   size     bytes that a request carries
- *   reply    bytes that its response carries; 0: what the request did
- *   rmpp     1: as a transfer even if it fits in one MAD
- *   method   of the request
- *   timeout_ms, retries	of a request
+ *   size     bytes of a request
+ *   reply    bytes of its response; 0: as many as the request
+ *   rmpp     1: an RMPP transfer even if it fits in one MAD
+ *   method   method of the requests
+ *   timeout_ms, retries	those of each request
  *   ahs      address handles that an agent's requests are spread over
- *   linger_us	how long a churned agent lasts, at most
+ *   linger_us	an agent of churn exists at most this long
  *   wait_s   how long a run may last
- *   delay_ms how long an answer is put off
- *   drop_every	of so many requests, leave one unanswered; 0: answer all
+ *   delay_ms how long an answer is delayed
+ *   drop_every	leave one request of this many unanswered; 0: answer all
  *   silent   a method whose requests are never answered
  */
 #include <linux/debugfs.h>
@@ -253,7 +253,7 @@ static void __exit mad_exit(void)
 {
 	debugfs_remove(dir);
 	ib_unregister_client(&mad_client);
-	/* counted too late for a scenario to read it */
+	/* a scenario can no longer read these counts */
 	WARN_ON(atomic_read(&mad_stats[MAD_LOST]) ||
 		atomic_read(&mad_stats[MAD_LATE]) || atomic_read(&mad_live));
 	pr_info("ibex_mad: off its devices within %d us each\n",

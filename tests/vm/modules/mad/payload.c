@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is in a MAD: words that follow from its cookie and their own place, so
- * that a segment lost, doubled or exchanged shows.
+ * The content of a MAD: words computed from its cookie and their own position, so that
+ * a lost, doubled or exchanged segment is detected.
  */
 #include "mad.h"
 
@@ -38,7 +38,7 @@ static __be32 payload_word(const struct payload *payload, u32 place)
 	}
 }
 
-/* Where segment @seg, from 1, of what is to be sent has its data. */
+/* Returns the data of segment @seg, from 1, of a MAD to be sent. */
 static __be32 *payload_segment(struct ib_mad_send_buf *buf, int seg)
 {
 	return buf->seg_count ? ib_get_rmpp_segment(buf, seg) :
@@ -85,7 +85,7 @@ bool mad_is_transfer(struct ib_mad_recv_wc *wc)
 	return ib_get_rmpp_flags(&mad->rmpp_hdr) & IB_MGMT_RMPP_FLAG_ACTIVE;
 }
 
-/* false: it is not as long as it says */
+/* Returns false if the MAD is not as long as it says. */
 bool payload_get(struct ib_mad_recv_wc *wc, struct payload *payload)
 {
 	const __be32 *word = payload_received(&wc->recv_buf);
@@ -100,7 +100,7 @@ bool payload_get(struct ib_mad_recv_wc *wc, struct payload *payload)
 	return payload->length <= PAYLOAD_MAD;
 }
 
-/* What came is @payload, to the last word. */
+/* Returns whether the received data is @payload, to the last word. */
 bool payload_good(struct ib_mad_recv_wc *wc, const struct payload *payload)
 {
 	u32 i, done = 0, words = payload->length / WORD;

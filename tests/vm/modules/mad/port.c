@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The devices there are, each with a responder; and their removal. */
+/* The devices, each with a responder; and their removal. */
 #include <linux/slab.h>
 #include "mad.h"
 
-static DEFINE_MUTEX(ports_lock);	/* outside of port->lock */
+static DEFINE_MUTEX(ports_lock);	/* taken outside of port->lock */
 static LIST_HEAD(ports);		/* protected by ports_lock */
 
 static void port_free(struct kref *ref)
@@ -32,7 +32,7 @@ struct port *port_find(const char *name)
 	return found;
 }
 
-/* A requester of the port's, referenced; or NULL. */
+/* Returns a requester of the port with a reference, or NULL. */
 static struct requester *port_next(struct port *port, bool standing_only)
 {
 	struct requester *rq, *found = NULL;
@@ -49,7 +49,7 @@ static struct requester *port_next(struct port *port, bool standing_only)
 	return found;
 }
 
-/* Each that is stopped has left the list. */
+/* requester_stop() takes the requester off the list. */
 static void port_stop(struct port *port, bool standing_only)
 {
 	struct requester *rq;
@@ -98,9 +98,9 @@ static int port_add(struct ib_device *device)
 }
 
 /*
- * Why nothing of ours is left on the device: gone keeps new requesters from it;
- * those there are were on the list, and requester_stop() returns when the agent
- * is no more, whoever stops it.
+ * Why nothing of this module is left on the device: @gone prevents new requesters; the
+ * existing ones are on the list, and requester_stop() returns when the agent is
+ * unregistered, whichever caller stops it.
  */
 static void port_remove(struct ib_device *device, void *client_data)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The agent that asks: a window of slots, each with one request under way. What
- * the interface promises is checked here: a request that was posted comes back
- * once, before ib_unregister_mad_agent() returns; if with success, then after
- * its response; and no handler runs afterwards.
+ * The agent that sends requests: a window of slots, each with one outstanding request.
+ * It checks what the interface promises: a posted request completes once, before
+ * ib_unregister_mad_agent() returns; with success only after its response; and no
+ * handler runs afterwards.
  */
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -12,7 +12,7 @@
 static const u8 echo_oui[3] = ECHO_OUI;
 
 static DEFINE_SPINLOCK(retired_lock);
-static LIST_HEAD(retired);		/* stopped ones, each with a reference */
+static LIST_HEAD(retired);		/* stopped requesters, a reference each */
 static atomic_t next_tid;
 
 /* ---- one request ---- */
@@ -59,7 +59,7 @@ static int slot_create(struct slot *slot)
 	return 0;
 }
 
-/* Posts the slot's next request, if there is one to post. */
+/* Posts the slot's next request, if there is one to post; returns whether it did. */
 static bool slot_post(struct slot *slot)
 {
 	struct requester *rq = slot->owner;
@@ -75,7 +75,7 @@ static bool slot_post(struct slot *slot)
 	if (ib_post_send_mad(slot->buf, NULL)) {
 		atomic_set(&slot->state, SLOT_FREE);
 		ib_free_send_mad(slot->buf);
-		/* as it should be, once the agent is being deregistered */
+		/* it must refuse once the agent is being unregistered */
 		if (!test_bit(REQUESTER_STOPPING, &rq->bits))
 			mad_count(MAD_REFUSED);
 		return false;
@@ -124,7 +124,7 @@ static enum mad_stat status_stat(enum ib_wc_status status)
 	}
 }
 
-/* false: it had completed before */
+/* Returns false if the request had completed before. */
 static bool slot_completed(struct slot *slot, const struct ib_mad_send_wc *wc)
 {
 	int before = atomic_xchg(&slot->state, SLOT_FREE);
@@ -174,7 +174,7 @@ static void requester_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc
 	struct requester *rq = agent->context;
 	bool first;
 
-	/* its slot is gone */
+	/* its slot is not used any more */
 	if (test_bit(REQUESTER_STOPPED, &rq->bits)) {
 		mad_count(MAD_LATE);
 		ib_free_send_mad(wc->send_buf);
@@ -188,7 +188,7 @@ static void requester_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc
 		requester_inactive(rq);
 }
 
-/* ---- its life ---- */
+/* ---- lifetime ---- */
 
 static void requester_free(struct kref *ref)
 {
@@ -263,7 +263,7 @@ static void requester_free_ahs(struct requester *rq)
 			rdma_destroy_ah(rq->ah[i], RDMA_DESTROY_AH_SLEEPABLE);
 }
 
-/* Under port->lock, so that the device stays. */
+/* Called under port->lock, so that the device stays. */
 static int requester_open(struct requester *rq, const union ib_gid *peer)
 {
 	struct ib_mad_agent *agent;
@@ -284,7 +284,7 @@ static int requester_open(struct requester *rq, const union ib_gid *peer)
 		ib_unregister_mad_agent(agent);
 		return ret;
 	}
-	/* the list's reference, until it is stopped */
+	/* the list's reference, until the requester is stopped */
 	kref_get(&rq->ref);
 	list_add_tail(&rq->link, &rq->port->requesters);
 	atomic_inc(&mad_live);
@@ -330,7 +330,7 @@ void requester_begin(struct requester *rq)
 	requester_inactive(rq);
 }
 
-/* After the agent: what has not come back is lost. */
+/* Called after the agent's end: requests that have not completed are lost. */
 static void requester_account(struct requester *rq)
 {
 	unsigned int i;
@@ -350,7 +350,7 @@ static void requester_retire(struct requester *rq)
 	spin_unlock(&retired_lock);
 }
 
-/* Returns when the agent is gone, whoever of several callers ends it. */
+/* Returns when the agent is unregistered, whichever of several callers does it. */
 void requester_stop(struct requester *rq)
 {
 	ktime_t start;
@@ -375,7 +375,7 @@ void requester_stop(struct requester *rq)
 	complete_all(&rq->stopped);
 }
 
-/* Frees the stopped ones; a handler that comes after this finds nothing. */
+/* Frees the stopped requesters; a handler that ran after this would find freed memory. */
 void requesters_forget(void)
 {
 	struct requester *rq, *next;

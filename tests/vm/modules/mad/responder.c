@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The agent that answers requests: with what it was sent, or with as many bytes
- * as the request asks for, at once or later; or, on order, not at all.
+ * The agent that answers requests: with the request's data, or with as many bytes as
+ * the request asks for, at once or later; or not at all, if the scenario says so.
  */
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -26,7 +26,7 @@ struct answer {
 	struct list_head link;		/* protected by owner->lock */
 };
 
-/* The response carries what it answers, or bytes of its own. */
+/* Fills the response with the request's data, or with data of its own. */
 static void answer_fill(struct ib_mad_send_buf *buf, struct ib_mad_recv_wc *wc,
 			const struct payload *asked)
 {
@@ -119,7 +119,7 @@ static void answer_work(struct work_struct *work)
 	answer_free(answer);
 }
 
-/* true: it is taken, and answered in time */
+/* Returns true if the request is queued, to be answered later. */
 static bool answer_later(struct responder *responder, struct ib_mad_recv_wc *wc)
 {
 	struct answer *answer = kzalloc(sizeof(*answer), GFP_KERNEL);
@@ -226,7 +226,7 @@ struct responder *responder_start(struct port *port)
 	return responder;
 }
 
-/* Answers that wait are let go unsent; those that are being sent, go. */
+/* Drops delayed answers unsent; waits for those that are being sent. */
 static void responder_close(struct responder *responder)
 {
 	struct answer *answer, *next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a scenario orders: a number of requests, a standing load, a churn. */
+/* The commands of scenarios: a number of requests, a standing load, a churn. */
 #include <linux/delay.h>
 #include <linux/random.h>
 #include "mad.h"
@@ -21,7 +21,7 @@ static struct requester *run_begin(const struct order *order, s64 count,
 	return rq;
 }
 
-/* Returns when each has come back. */
+/* Returns when each request has completed, or after wait_s. */
 int run_count(const struct order *order)
 {
 	struct requester *rq = run_begin(order, order->count, false);
@@ -35,7 +35,7 @@ int run_count(const struct order *order)
 	return 0;
 }
 
-/* Goes on until it is dropped, or the device is. */
+/* Runs until it is dropped or the device is removed. */
 int run_standing(const struct order *order)
 {
 	struct requester *rq = run_begin(order, S64_MAX, true);
@@ -47,8 +47,8 @@ int run_standing(const struct order *order)
 }
 
 /*
- * Agents that go while their requests are under way, count of them one after
- * the other; each at a moment of its own within linger_us.
+ * Makes count agents, one after the other; each is unregistered while its requests are
+ * outstanding, at a random moment within linger_us.
  */
 int run_churn(const struct order *order)
 {

@@ -42,8 +42,8 @@ static int begin_disconnect(struct conn *conn, struct run *run)
 }
 
 /*
- * One step: begin it, under the lock that keeps a release (a device is being
- * removed) from freeing what it needs, then wait for its outcome.
+ * Begins one step, under the lock that keeps a release (a device is being removed) from
+ * freeing what the step needs, then waits for its outcome.
  */
 static int conn_step(struct conn *conn, struct run *run, struct completion *outcome,
 		     int (*begin)(struct conn *conn, struct run *run))
@@ -81,7 +81,7 @@ static bool conn_talk(struct conn *conn, struct run *run)
 	return true;
 }
 
-/* true: the connection shall stand */
+/* Returns true if the connection is to be left standing. */
 static bool conn_life(struct conn *conn, struct run *run)
 {
 	if (conn_step(conn, run, &conn->event, begin_resolve_addr) ||
@@ -150,7 +150,7 @@ static bool client_start(struct run *run, unsigned int number)
 	return false;
 }
 
-/* Returns when all connections are over, how long that took in microseconds. */
+/* Returns when all connections are over, with the time that took in microseconds. */
 u64 client_run(struct run *run, unsigned int parallel)
 {
 	ktime_t start = ktime_get();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * One connection: its verbs objects, its messages and its end. Only the
- * release work frees one, and it is queued once, by whoever sets CONN_CLOSING
- * first: the thread that made it, a drop, or the event handler (device
- * removal; on the passive side any ending).
+ * One connection: its verbs objects, its messages and its end. A connection is freed
+ * only by its release work, which is queued once, by the first to set CONN_CLOSING: the
+ * thread that made it, a drop, or the event handler (device removal; on the passive
+ * side any ending).
  */
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -11,7 +11,7 @@
 
 /* protects standing and conn->link; conn->lock is not taken inside */
 static DEFINE_SPINLOCK(standing_lock);
-static LIST_HEAD(standing);	/* accepted ones, and what hold left */
+static LIST_HEAD(standing);	/* accepted connections, and those left by hold */
 
 static void conn_free(struct kref *ref)
 {
@@ -60,8 +60,8 @@ void conn_free_verbs(struct conn *conn)
 /*
  * Why no reference remains when the work ends:
  * (1) completions: the QP is drained and destroyed, and its CQ freed;
- * (2) events: rdma_destroy_id returns only when no handler runs nor will;
- * (3) the list of standing ones: unlinked here;
+ * (2) events: rdma_destroy_id returns only when no handler runs or will run;
+ * (3) the list of standing connections: unlinked here;
  * (4) the thread that made the connection has a reference of its own.
  */
 static void conn_release(struct work_struct *work)
@@ -175,8 +175,8 @@ int conn_post_receive(struct conn *conn)
 }
 
 /*
- * A message has come: give its buffer back first, then answer it, or send the
- * next. Nothing is posted behind the last one, so that a drain comes last.
+ * After a received message, posts its buffer again, then answers it or sends the next.
+ * Nothing is posted after the last one, so that a drain comes last.
  */
 static int post_again(struct conn *conn)
 {

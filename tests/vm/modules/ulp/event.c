@@ -2,7 +2,10 @@
 /* Connection manager events of a connection of either side. */
 #include "ulp.h"
 
-/* What the peer said must begin with the cookie; a header may pad it. */
+/*
+ * Gets the cookie with which the peer's private data must begin; the data may be
+ * padded.
+ */
 bool event_cookie(const struct rdma_cm_event *event, u64 *cookie)
 {
 	__be64 raw;

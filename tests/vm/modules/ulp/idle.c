@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Listeners that are not there to be connected to: to tell what one costs. They are
- * to be gone before a device is removed.
+ * Listeners that take no connections, to measure what one costs. They must be
+ * destroyed before a device is removed.
  */
 #include "ulp.h"
 
@@ -26,7 +26,7 @@ void idle_stop(void)
 	mutex_unlock(&idle_lock);
 }
 
-/* @count of them, besides those that there are. */
+/* Starts @count more listeners. */
 int idle_start(const struct sockaddr_storage *addr, unsigned int count, int backlog)
 {
 	struct rdma_cm_id *id;

@@ -8,22 +8,22 @@
  *   idle     "ADDRESS COUNT BACKLOG" starts listeners that take no connection, each
  *            on a port of its own; "off" ends them
  *   connect  "SOURCE DESTINATION PORT COUNT PARALLEL", returns when all COUNT
- *            connections have come to an end (or, with hold, stand)
- *   drop     "all": end every standing connection, of either side; "active":
+ *            connections have ended (or, with hold, are established)
+ *   drop     "all": ends every established connection, of either side; "active":
  *            only those of the active side, so that the other side sees them end
  *   stats    name=value lines; a write sets them to zero
- *   hold     1: leave connections standing
+ *   hold     1: leave connections established
  *   times    a line for each connection accepted since stats were cleared,
  *            see times.c
- *   abrupt   1: destroy the id with no disconnect before
+ *   abrupt   1: destroy the id without disconnecting it first
  *   reject   1: the listener rejects every request
  *   silent   1: send nothing, and post no receive
  *   own_cq   1: the passive side polls a CQ of its own from a workqueue, not
  *            one of the pool from softirq
- *   direct   1: the active side polls by hand and takes the time, see poll.c
+ *   direct   1: the active side polls by hand and measures the time, see poll.c
  *   rounds   messages each way on a connection
- *   window   of these, at most so many under way
- *   backlog  of the listener
+ *   window   at most this many of them are outstanding
+ *   backlog  backlog of the listener
  *   wait_s   how long to wait for any one event, seconds
  */
 #include <linux/debugfs.h>
@@ -275,10 +275,10 @@ static int __init ulp_init(void)
 }
 
 /*
- * Why no reference remains: (1) no debugfs file is open or opens again, so no
- * run is on; (2) the listeners are destroyed, no child comes after; (3) what stands
- * is released, or being released, by the workqueue, which is waited for until
- * no connection lives; (4) client threads hold the module.
+ * Why no reference remains: (1) no debugfs file is open or opens again, so no run is in
+ * progress; (2) the listeners are destroyed, so no new child is created; (3) the
+ * workqueue releases standing connections, and the loop waits until no connection is
+ * left; (4) client threads hold references to the module.
  */
 static void __exit ulp_exit(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the core's polling costs: an active connection whose CQ is polled by
- * hand sends a window of messages, lets all completions gather, and takes the
- * time of the one call that reaps them.
+ * Measures what the core's polling costs: an active connection whose CQ is polled by
+ * hand sends a window of messages, lets all completions gather, and takes the time of
+ * the one call that reaps them.
  */
 #include <linux/delay.h>
 #include "ulp.h"
@@ -40,7 +40,7 @@ static int reap(struct conn *conn, int due)
 	return due ? -ETIMEDOUT : 0;
 }
 
-/* The first window of receives is there before the connection is. */
+/* The first window of receives is posted before the connection is made. */
 static int post_round(struct conn *conn, unsigned int n, bool first)
 {
 	unsigned int i;

@@ -58,7 +58,7 @@ fail:
 	return ret;
 }
 
-/* Children keep this handler; their context tells them from the listener. */
+/* Children keep this handler; their context distinguishes them from the listener. */
 static int passive_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	if (id->context != &listener)
@@ -104,7 +104,7 @@ static void listener_removal(struct work_struct *work)
 	listen_stop();
 }
 
-/* A new id that listens; or an error. */
+/* Returns a new id that listens, or an error pointer. */
 struct rdma_cm_id *listen_id(const struct sockaddr_storage *addr,
 			     rdma_cm_event_handler handler, void *context, int backlog)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What happened when to the connections that were accepted. debugfs/ibex_ulp/times
- * has a line for each:
+ * The times of events of the connections that were accepted. debugfs/ibex_ulp/times has
+ * a line for each:
  *
  *   RECEIVED ESTABLISHED DISCONNECTED N_ESTABLISHED N_DISCONNECTED
  *
- * the first three in microseconds since just before rdma_accept, "-" for what
- * has not happened: the first good receive completion, and the first of either
- * event; then how many of each event there were. The records outlive their
- * connections. Clear them only when none is left.
+ * the first three in microseconds since just before rdma_accept, "-" for what has not
+ * happened: the first good receive completion, and the first of either event; then the
+ * number of each event. The records outlive their connections. Clear them only when
+ * no connection is left.
  */
 #include "ulp.h"
 

@@ -34,7 +34,7 @@ enum ulp_stat {
 	ULP_IO_ERROR,			/* failed completions before closing */
 	ULP_BAD_DATA,			/* wrong message or private data */
 	ULP_DUPLICATES,			/* a second ESTABLISHED or DISCONNECTED */
-	ULP_UNEXPECTED,			/* an event that has no place here */
+	ULP_UNEXPECTED,			/* an event that is not expected */
 	ULP_REQUESTS,			/* passive CONNECT_REQUEST events */
 	ULP_ACCEPTED,			/* passive: rdma_accept succeeded */
 	ULP_PASSIVE_ESTABLISHED,	/* passive ESTABLISHED events */
@@ -54,8 +54,8 @@ enum conn_bits {
 };
 
 /*
- * When what happened to an accepted connection, in ns since boot, 0 for never.
- * Events of one id come one after the other; the completion may come beside
+ * The times of the events of an accepted connection, in ns since boot, 0 for never.
+ * Events of one id are serialised; the receive completion may run concurrently with
  * them, and writes received only.
  */
 struct times {
@@ -81,7 +81,7 @@ struct buffer {
 struct conn {
 	struct kref ref;
 	unsigned long bits;		/* enum conn_bits, atomic */
-	struct mutex lock;		/* a step of the thread against release */
+	struct mutex lock;		/* serialises steps of the thread and release */
 	struct rdma_cm_id *id;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
@@ -94,8 +94,8 @@ struct conn {
 	atomic_t echoes_due;		/* active: answers still awaited */
 	struct times *times;		/* passive, or NULL when there is no room */
 	ktime_t started;
-	struct completion event;	/* active: the awaited event came */
-	struct completion echoed;	/* or never will be: see CONN_ECHOED */
+	struct completion event;	/* active: the awaited event arrived */
+	struct completion echoed;	/* echoed, or never will be: see CONN_ECHOED */
 	struct completion over;		/* disconnected, or never will be */
 	struct completion released;
 	int status;			/* written before event is completed */

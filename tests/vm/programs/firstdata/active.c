@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The side that connects and sends: on ids without an event channel, whose calls
- * return when what they begin is over.
+ * The active side, which connects and sends. Its ids have no event channel, so their
+ * calls return when the operation has ended.
  */
 #include <errno.h>
 #include <stdalign.h>
@@ -69,10 +69,10 @@ int run_active(const struct order *order, const struct turns *turns)
 
 	memset(data, 0x5a, sizeof(data));
 	for (i = 0; i < order->count; i++) {
-		turn_take(turns);	/* it listens */
+		turn_take(turns);	/* the passive side listens */
 		id = connected(order, &offer);
 		send_data(id, order, &offer);
-		turn_take(turns);	/* it is established, or gave up waiting */
+		turn_take(turns);	/* the passive side is established, or gave up */
 		if (rdma_disconnect(id))
 			die("rdma_disconnect");
 		rdma_destroy_ep(id);

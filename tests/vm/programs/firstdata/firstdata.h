@@ -10,7 +10,7 @@
 #include <rdma/rdma_cma.h>
 
 #define DATA_SIZE	4096
-#define STEP_MS		120000	/* longest for a step of either side; a hang */
+#define STEP_MS		120000	/* limit for a step of either side; beyond it is a hang */
 
 /* how the passive side learns of data */
 enum kind {
@@ -27,7 +27,7 @@ struct order {
 	int bound_ms;			/* longest wait for ESTABLISHED */
 };
 
-/* what the passive side accepts with: where to write */
+/* private data that the passive side accepts with: where to write */
 struct offer {
 	__be64 addr;
 	__be32 rkey;

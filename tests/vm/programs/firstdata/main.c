@@ -2,18 +2,19 @@
 /*
  * firstdata write|armed|polled COUNT PASSIVE ACTIVE PORT BOUND_MS
  *
- * COUNT connections one after another, from address ACTIVE to address PASSIVE, each
- * side a process. The active side sends DATA_SIZE bytes as soon as it is established,
- * and disconnects when the passive side is established, too, or BOUND_MS have passed
- * since it accepted. A line for each connection tells of the passive side
+ * Makes COUNT connections one after another, from address ACTIVE to address PASSIVE;
+ * each side is a process. The active side sends DATA_SIZE bytes as soon as it is
+ * established, and disconnects when the passive side is established, too, or BOUND_MS
+ * have passed since it accepted. Prints a line for each connection, about its passive
+ * side:
  *
  *   RECEIVED ESTABLISHED DISCONNECTED N_ESTABLISHED N_DISCONNECTED
  *
- * the first three in microseconds since just before rdma_accept(), "-" for what has
- * not happened; then how many of each event there were. RECEIVED is when it saw the
- * first data: in its memory, where it looks without a pause (write); by the receive
- * completion of a CQ that it was woken for (armed), or that it polls without a pause
- * (polled).
+ * The first three are microseconds since just before rdma_accept(), or "-" if the event
+ * has not happened; the last two are the number of each event. RECEIVED is when it saw
+ * the first data: in its memory, which it reads without a pause (write); or by the
+ * receive completion of a CQ that it was woken for (armed), or that it polls without a
+ * pause (polled).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -119,7 +120,10 @@ int main(int argc, char **argv)
 	child = fork();
 	if (child < 0)
 		die("fork");
-	/* each side keeps its own ends, so that it notices when the other has gone */
+	/*
+	 * each side keeps only its own ends, so that it notices when the other has
+	 * exited
+	 */
 	close(child ? active.in : passive.in);
 	close(child ? active.out : passive.out);
 	ibv_free_device_list(ibv_get_device_list(NULL));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The side that accepts, and looks when the first data and the events come.
+ * The passive side, which accepts, and records when the first data and the events
+ * arrive.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +19,8 @@
 #include "firstdata.h"
 
 /*
- * A connection. The thread that looks for data writes received and nothing else;
- * it has ended before that is read.
+ * A connection. The thread that looks for data writes received only; it is joined
+ * before received is read.
  */
 struct conn {
 	struct rdma_cm_id *id;
@@ -36,7 +37,7 @@ struct conn {
 	__u64 disconnected;
 	unsigned int n_established;
 	unsigned int n_disconnected;
-	bool failed;		/* another event ended it */
+	bool failed;		/* ended by another event */
 };
 
 static alignas(4096) unsigned char memory[DATA_SIZE];
@@ -64,7 +65,7 @@ static bool cq_event(struct conn *conn)
 	struct ibv_cq *cq;
 	void *context;
 
-	/* not for ever: it may be told to stop */
+	/* with a timeout, as stop may be set */
 	if (poll(&pfd, 1, 20) != 1)
 		return false;
 	if (ibv_get_cq_event(conn->channel, &cq, &context))
@@ -166,7 +167,7 @@ static void accept_it(struct conn *conn)
 
 /* --- events -------------------------------------------------------------- */
 
-/* the next event within ms, or NULL; the channel does not block */
+/* returns the next event within ms, or NULL; the channel does not block */
 static struct rdma_cm_event *next_event(struct rdma_event_channel *channel, int ms)
 {
 	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
@@ -202,7 +203,7 @@ static void note_event(struct conn *conn, const struct rdma_cm_event *event)
 	}
 }
 
-/* until *when is set, or the connection has ended, or ms have passed */
+/* waits until *when is set, or the connection has ended, or ms have passed */
 static void wait_until(struct conn *conn, const __u64 *when, int ms)
 {
 	__u64 end = now() + ms * 1000000ULL, at;
@@ -220,7 +221,7 @@ static void wait_until(struct conn *conn, const __u64 *when, int ms)
 	}
 }
 
-/* what is there already */
+/* takes the events that are queued already */
 static void take_the_rest(struct conn *conn)
 {
 	struct rdma_cm_event *event;

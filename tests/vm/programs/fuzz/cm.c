@@ -45,7 +45,7 @@ static const __u16 spaces[] = {
 	RDMA_PS_TCP, RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IB, RDMA_PS_IPOIB,
 };
 
-/* What a string of words cannot say: halves of words. */
+/* Fills in halves of words, which a string of fields cannot describe. */
 static void fill_halves(const struct command *c, void *body)
 {
 	struct rdma_ucm_create_id *create = body;
@@ -73,7 +73,7 @@ static void fill_halves(const struct command *c, void *body)
 	}
 }
 
-/* A request brings an id of its own. */
+/* A connect request has a new id: keeps it. */
 static void take_event(void)
 {
 	struct rdma_ucm_event_resp ev;

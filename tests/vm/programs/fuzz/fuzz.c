@@ -3,9 +3,9 @@
  * fuzz OPERATIONS SECONDS SEED UID: random operations on the RDMA devices
  *
  * Eight processes of user UID share the operations; each opens all its files
- * anew every so often, which takes along what it had made. Prints how many
- * operations were done and how many of them the kernel accepted, by file. Ends
- * with status 1 when SECONDS were too few.
+ * again every so often, which destroys the objects that it had created. Prints
+ * how many operations were done and how many of them the kernel accepted, by
+ * file. Ends with status 1 if SECONDS were too few.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static void open_all(void)
 	if (w.uverbs < 0 || w.cm[0] < 0)
 		_exit(2);
 	keep('F', open("/tmp", O_RDONLY));
-	/* mostly with a context, as nothing else works before */
+	/* mostly get a context, without which nothing else works */
 	if (chance(30))
 		return;
 	memcpy(&get_context[2], &to, 8);
@@ -87,7 +87,9 @@ static int short_of_memory(void)
 	return (s.freeram + s.bufferram) * s.mem_unit < 400UL << 20;
 }
 
-/* Pointers get spoilt too: one flipped bit must not reach anything else. */
+/*
+ * Pointers are spoilt, too: a pointer with one flipped bit must not reach other memory.
+ */
 static void make_arena(void)
 {
 	const size_t around = 64UL << 20;

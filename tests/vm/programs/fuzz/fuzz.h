@@ -2,9 +2,9 @@
 /*
  * The fuzzer of the RDMA character devices: what its files share.
  *
- * A command is described by a string, one letter a field (see fill() in
- * words.c), so that most of what is sent is almost right: handles of objects
- * that exist, pointers that can be read. Then it is spoilt here and there.
+ * A command is described by a string, with one letter for each field (see fill()
+ * in words.c), so that most commands are almost valid: handles of objects that
+ * exist, pointers that can be read. Then some of their fields are spoilt.
  */
 #ifndef IBEX_FUZZ_H
 #define IBEX_FUZZ_H
@@ -45,7 +45,7 @@ void spoil(__u32 *buf, size_t words);
 void put_sockaddr(__u32 *out);
 void put_gid(__u32 *out);
 
-/* one operation each; true when the kernel accepted it */
+/* do one operation each, and return true if the kernel accepted it */
 int fuzz_write(void);
 int fuzz_ioctl(void);
 int fuzz_uverbs_file(void);
@@ -58,7 +58,7 @@ struct command {
 	__u32 in;		/* sizes of the core structures, bytes */
 	__u32 out;
 	const char *fields;
-	char made;		/* kind of the handle it answers with, or 0 */
+	char made;		/* kind of the handle in its response, or 0 */
 	int extended;
 };
 

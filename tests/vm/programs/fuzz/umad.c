@@ -117,7 +117,7 @@ int fuzz_umad(void)
 	case 1:
 		return register_agent2();
 	case 2:
-		if (!chance(4))		/* it waits for the agent's work */
+		if (!chance(4))		/* unregistering waits for the agent's work */
 			return 0;
 		id = chance(2) ? rnd(40) : handle('i');
 		return ioctl(w.umad, UNREGISTER, &id) == 0;

@@ -87,7 +87,7 @@ const struct command *pick_command(void)
 	return &commands[rnd(COMMANDS)];
 }
 
-/* Attribute masks of the usual transitions, so that some QPs get to work. */
+/* Uses attribute masks of the usual transitions, so that some QPs become usable. */
 static void fill_modify(__u32 *buf)
 {
 	static const __u32 masks[] = {
@@ -265,7 +265,7 @@ static void spoil_attr(struct ib_uverbs_attr *a)
 	}
 }
 
-/* The write commands through their ioctl; returns the number of attributes. */
+/* Fills in a write command for its ioctl; returns the number of attributes. */
 static unsigned int invoke_write(struct ib_uverbs_attr *a, const struct command *c)
 {
 	build(c, (__u32 *)arena);
@@ -275,7 +275,7 @@ static unsigned int invoke_write(struct ib_uverbs_attr *a, const struct command 
 					 (uintptr_t)resp } };
 	a[2] = (struct ib_uverbs_attr) { UVERBS_ATTR_WRITE_CMD, 8, 1, {}, {
 					 c->number | (c->extended ? 0x80000000u : 0) } };
-	/* no output, no attribute */
+	/* without output there is no attribute for it */
 	if (!c->out)
 		a[1] = a[2];
 	return c->out ? 3 : 2;
@@ -346,7 +346,7 @@ int fuzz_uverbs_file(void)
 			return 0;
 		munmap(at, len);
 		return 1;
-	case 1:		/* an event file or a wrong number: never one of ours */
+	case 1:		/* an event file or a wrong number: never a file of its own */
 		if (fd < 16)
 			return 0;
 		fcntl(fd, F_SETFL, O_NONBLOCK);
@@ -359,7 +359,7 @@ int fuzz_uverbs_file(void)
 	}
 }
 
-/* no string reaches beyond its structure, no structure beyond a buffer */
+/* checks that no string reaches beyond its structure, no structure beyond a buffer */
 int check_commands(const struct command *c, size_t n)
 {
 	for (; n; n--, c++)

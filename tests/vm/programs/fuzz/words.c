@@ -68,7 +68,7 @@ void put_gid(__u32 *out)
 		return;
 	}
 	out[2] = htonl(0xffff);
-	/* rarely one that is not there: resolving it takes seconds */
+	/* rarely an address that no host has: resolving it takes seconds */
 	out[3] = htonl(0x0a000001 + rnd(chance(2000) ? 200 : 2));
 }
 
@@ -217,7 +217,7 @@ static size_t field(char f, __u32 *out, size_t room)
 	return need;
 }
 
-/* What the string does not reach is zero, now and then random. */
+/* Words beyond the string are zero, now and then random. */
 void fill(const char *fields, __u32 *out, size_t words)
 {
 	size_t n = 0;

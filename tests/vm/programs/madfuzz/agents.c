@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Agents on the adapter, for the MADs to arrive at: with RMPP by the kernel, by the
- * program and without. They always have requests outstanding, some of them in
- * segments, at peers that answer what they like.
+ * Agents on the adapter, at which the MADs arrive: with RMPP by the kernel, by the
+ * program, and without RMPP. They always have outstanding requests, some of them in
+ * segments, to peers whose answers are arbitrary.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -52,7 +52,7 @@ static union {
 	__u8 raw[sizeof(struct ib_user_mad_hdr) + ROOM];
 } buf;
 
-/* SIGTERM has come; it stays blocked. */
+/* Returns whether SIGTERM is pending; it stays blocked. */
 static bool ended(void)
 {
 	sigset_t set;
@@ -79,7 +79,7 @@ static void register_agent(unsigned int i)
 		errx(1, "agent %u is %u", i, req.id);
 }
 
-/* Where the table has the adapter's IPv4 address for RoCE v2. */
+/* Finds the GID index of the adapter's IPv4 address for RoCE v2. */
 static void find_gid(const char *dev)
 {
 	char path[128], gid[64], type[64];
@@ -119,7 +119,7 @@ static void put_address(struct ib_user_mad_hdr *hdr, __u32 peer)
 	memcpy(hdr->gid + 12, &peer, sizeof(peer));
 }
 
-/* A request, in as many segments as its class and @len make of it. */
+/* Sends a request, in as many segments as its class and length require. */
 static void send_request(void)
 {
 	unsigned int i = rnd(AGENTS);
@@ -148,7 +148,7 @@ static void send_request(void)
 	counts.outstanding++;
 }
 
-/* @len: of the MAD in buf, whose sender's address is the one to answer. */
+/* Replies to the MAD of @len bytes in buf, which also has its sender's address. */
 static void reply(size_t len)
 {
 	__u8 *mad = buf.raw + sizeof(buf.hdr);
@@ -165,7 +165,7 @@ static void reply(size_t len)
 		counts.replied++;
 }
 
-/* A send that came back unanswered, an answer, or what nobody asked for. */
+/* Reads a send that got no answer, an answer, or an unsolicited MAD. */
 static bool receive(void)
 {
 	ssize_t len = read(fd, &buf, sizeof(buf));
@@ -210,7 +210,7 @@ int agents(const char *umad)
 		poll(&pollfd, 1, 20);
 		for (n = 0; n < 256 && receive(); n++)
 			;
-		/* what was lost count of: RMPP sends that were acknowledged */
+		/* acknowledged RMPP sends have not been counted */
 		if (chance(64))
 			counts.outstanding = 0;
 	}

@@ -30,7 +30,7 @@ static void put_gid(struct packet *p, unsigned int at, __u32 host)
 	put32(p, at + 12, NETWORK | host);
 }
 
-/* Connects to @port of the TCP port space (annex A11). */
+/* Fills in a REQ to @port of the TCP port space (annex A11). */
 static void put_req(struct packet *p, __u16 port)
 {
 	unsigned int timeout = 8 + rnd(6);	/* 4.096 us << timeout */
@@ -54,7 +54,7 @@ static void put_req(struct packet *p, __u16 port)
 	put32(p, PRIVATE + 32, NETWORK | p->to);
 }
 
-/* Spoilt, or for a service that is not there. */
+/* A REQ that is spoilt, or for a service without a listener. */
 void make_cm_req(struct packet *p)
 {
 	mad_init(p, CLASS_CM, SEND);
@@ -73,7 +73,7 @@ void make_cm_connect(struct packet *p)
 	put_req(p, LISTENER);
 }
 
-/* Goes on with a message that the adapter's CM sent. */
+/* Responds to a message that the adapter's CM has sent. */
 void make_cm_reply(struct packet *p)
 {
 	const struct seen *seen = seen_cm();

@@ -36,7 +36,7 @@ __u64 get64(const __u8 *mad, unsigned int at)
 	return (__u64)get32(mad, at) << 32 | get32(mad, at + 4);
 }
 
-/* An agent's upper half, which counts up from 1, or any. */
+/* Returns a TID with an agent's upper half, which counts up from 1, or with any. */
 __u64 mad_tid(void)
 {
 	__u64 tid = rnd64();
@@ -66,7 +66,7 @@ __u8 mad_method(void)
 	return chance(3) ? method | RESPONSE : method;
 }
 
-/* A MAD that is right, from one of the peers to the adapter's QP1. */
+/* Makes a valid MAD, from one of the peers to the adapter's QP1. */
 void mad_init(struct packet *p, __u8 class, __u8 method)
 {
 	memset(p, 0, offsetof(struct packet, mad) + MAD_SIZE);

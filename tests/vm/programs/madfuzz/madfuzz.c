@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * madfuzz flood NETDEV COUNT SEED: sends so many MADs out of NETDEV to the
- *	adapter at the other end, and says of what kinds they were
- * madfuzz agents UMAD: holds agents there that receive and send, until SIGTERM
+ * madfuzz flood NETDEV COUNT SEED: sends COUNT MADs out of NETDEV to the
+ *	adapter at the other end, and prints how many there were of each kind
+ * madfuzz agents UMAD: has agents there that receive and send, until SIGTERM
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 #include "madfuzz.h"
 
-#define BATCH		64	/* MADs to a probe */
+#define BATCH		64	/* MADs for each probe */
 #define OUTSTANDING	4	/* batches; together less than a receive queue */
-#define GIVE_UP_MS	500	/* a probe is taken for lost */
-#define STUCK_MS	20000	/* no probe comes through: the port is stuck */
+#define GIVE_UP_MS	500	/* after this a probe counts as lost */
+#define STUCK_MS	20000	/* without an answered probe: the port is stuck */
 
 static struct kind {
 	const char *name;
@@ -42,13 +42,13 @@ static struct kind {
 
 #define KINDS	ARRAY_SIZE(kinds)
 
-/* Real connections cost a thousand times what the rest does. */
+/* Real connections cost a thousand times as much as the rest. */
 static struct kind connects = { .name = "cm connect", .make = make_cm_connect };
 
 static struct {
 	__u64 sent, answered, lost;
 	unsigned int outstanding;
-	__u64 last, longest;		/* ms: when one was answered, silence */
+	__u64 last, longest;		/* ms: of the last answer, longest silence */
 } probes;
 
 static __u64 now_ms(void)
@@ -110,7 +110,10 @@ static void note_answers(unsigned int n)
 	probes.outstanding -= n < probes.outstanding ? n : probes.outstanding;
 }
 
-/* Until so few probes are unanswered that another batch may go; false: stuck. */
+/*
+ * Waits until at most @allowed probes are unanswered; returns false if the port is
+ * stuck.
+ */
 static bool wait_for_room(unsigned int allowed)
 {
 	__u64 start = now_ms();

@@ -3,10 +3,10 @@
  * The fuzzer of QP1: what its files share.
  *
  * It plays many peers of an adapter, at the other end of its wire. Each kind of
- * MAD is made so that it is almost right, with the transaction and communication
- * ids that were seen on the wire, and then spoilt here and there. Every batch ends
- * with a Get that must be answered: the answer says that all before it has been
- * through the adapter's receive queue, so that the next may go.
+ * MAD is made almost valid, with the transaction and communication ids that were
+ * seen on the wire, and then some of its fields are spoilt. Every batch ends with a
+ * probe, a Get that must be answered: the answer shows that all MADs before it have
+ * passed the adapter's receive queue, so that the next batch may be sent.
  *
  * Layouts: InfiniBand Architecture Specification vol. 1, 9 (headers), 13.4 (MADs),
  * 13.6 (RMPP), 12.6 (CM messages), annexes A11 and A17.
@@ -55,16 +55,16 @@ enum mad_field {
 enum rmpp_type { DATA = 1, ACK, STOP, ABORT };
 enum rmpp_flags { ACTIVE = 1, FIRST = 2, LAST = 4 };
 
-/* A datagram that is to be sent. */
+/* A datagram to be sent. */
 struct packet {
 	__u32 from, to;	/* last byte of an address, or a whole one */
 	__u8 opcode, flags;	/* of the BTH */
 	__u16 pkey;
 	__u32 qpn, qkey, src_qpn;
 	bool bad_crc;
-	bool refused;		/* by the adapter: no MAD for the MAD layer */
+	bool refused;		/* by the adapter, before the MAD layer */
 	unsigned int len;	/* of mad */
-	unsigned int cut;	/* so many bytes are missing behind the UDP header */
+	unsigned int cut;	/* bytes cut off from what follows the UDP header */
 	__u8 mad[MAD_ROOM];
 };
 
@@ -73,10 +73,10 @@ void rnd_seed(__u64 seed);
 __u64 rnd64(void);
 __u32 rnd(__u32 below);
 bool chance(unsigned int one_in);
-__u32 edge(void);		/* a number that may be one too many */
+__u32 edge(void);		/* a number that may be out of range */
 void rnd_fill(__u8 *at, size_t len);
 
-/* mad.c: fields in network order, headers, and what spoils them */
+/* mad.c: fields in network order, headers, and random faults */
 void put16(struct packet *p, unsigned int at, __u16 v);
 void put32(struct packet *p, unsigned int at, __u32 v);
 void put64(struct packet *p, unsigned int at, __u64 v);
@@ -84,7 +84,7 @@ __u32 get32(const __u8 *mad, unsigned int at);
 __u64 get64(const __u8 *mad, unsigned int at);
 void mad_init(struct packet *p, __u8 class, __u8 method);
 void mad_spoil(struct packet *p);
-__u8 mad_class(void);	/* one that somebody might listen to */
+__u8 mad_class(void);	/* one that may have an agent */
 __u8 mad_method(void);
 __u64 mad_tid(void);
 
@@ -97,7 +97,7 @@ struct seen {
 };
 
 void seen_note(__u32 to, const __u8 *mad);
-/* One of the requests or transfers of its agents; of its CM's messages. */
+/* Return one of the requests or transfers of its agents, or one of its CM's messages. */
 const struct seen *seen_request(void);
 const struct seen *seen_cm(void);
 
@@ -124,7 +124,7 @@ void make_cm_reply(struct packet *p);
 void wire_open(const char *netdev);
 void wire_add(const struct packet *p);
 void wire_flush(void);
-/* Waits so long for something and takes it in; answers how many probes were answered. */
+/* Receives what arrives within @wait_ms; returns how many probes were answered. */
 unsigned int wire_receive(int wait_ms);
 
 /* agents.c */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Kinds of MADs without RMPP or CM: their headers, lengths and ways. */
+/* Kinds of MADs without RMPP or CM: their headers, lengths and transports. */
 #include <string.h>
 
 #include "madfuzz.h"
@@ -12,7 +12,7 @@ void make_noise(struct packet *p)
 		p->mad[BASE] = 1;
 }
 
-/* One field of the header at a time. */
+/* Spoils one field of the header at a time. */
 void make_header(struct packet *p)
 {
 	mad_init(p, mad_class(), mad_method());
@@ -38,7 +38,7 @@ void make_header(struct packet *p)
 	}
 }
 
-/* rxe itself drops what does not fit into the receive buffer. */
+/* rxe itself drops MADs that do not fit into the receive buffer. */
 void make_length(struct packet *p)
 {
 	mad_init(p, mad_class(), mad_method());
@@ -54,7 +54,7 @@ void make_length(struct packet *p)
 	p->len = (p->len + 3) & ~3u;
 }
 
-/* What an adapter refuses before it is a MAD. */
+/* Datagrams that the adapter refuses before they become MADs. */
 void make_transport(struct packet *p)
 {
 	mad_init(p, mad_class(), mad_method());
@@ -110,13 +110,13 @@ void make_smp(struct packet *p)
 	rnd_fill(p->mad + 32, 32);
 }
 
-/* What an honest peer asks; the agents answer it. */
+/* A request as an honest peer sends it; the agents answer it. */
 void make_good(struct packet *p)
 {
 	mad_init(p, CLASS_VENDOR, GET);
 }
 
-/* To what an agent asked, or might have. */
+/* A response to a request that an agent has sent, or might have sent. */
 void make_response(struct packet *p)
 {
 	const struct seen *seen = seen_request();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* RMPP: transfers to the agents, and what answers theirs. */
+/* RMPP: transfers to the agents, and responses to theirs. */
 #include <string.h>
 
 #include "madfuzz.h"
 
 #define TRANSFERS	64
 
-/* One that is under way, as far as this side is concerned. */
+/* A transfer in progress, from this side's point of view. */
 static struct transfer {
 	__u64 tid;
 	__u32 from, seg;
@@ -54,7 +54,7 @@ static void rmpp_fault(struct packet *p)
 	}
 }
 
-/* Begins a transfer, that mostly never ends. */
+/* Begins a transfer, which mostly never ends. */
 void make_rmpp_first(struct packet *p)
 {
 	struct transfer *t = &transfers[rnd(TRANSFERS)];
@@ -70,7 +70,7 @@ void make_rmpp_first(struct packet *p)
 	};
 }
 
-/* Goes on with one: the next segment, one too far, one again, the last. */
+/* Continues a transfer: the next segment, one too far, one again, the last. */
 void make_rmpp_segment(struct packet *p)
 {
 	struct transfer *t = &transfers[rnd(chance(4) ? TRANSFERS : 4)];
@@ -92,7 +92,7 @@ void make_rmpp_segment(struct packet *p)
 		rmpp_fault(p);
 }
 
-/* ACK, STOP and ABORT of what an agent sends, of what it receives, of nothing. */
+/* ACK, STOP and ABORT of a transfer that an agent sends or receives, or of none. */
 void make_rmpp_control(struct packet *p)
 {
 	const struct transfer *t = &transfers[rnd(TRANSFERS)];
@@ -119,7 +119,7 @@ void make_rmpp_control(struct packet *p)
 		rmpp_fault(p);
 }
 
-/* An answer in segments, to what an agent asked. */
+/* An answer in segments, to a request of an agent. */
 void make_rmpp_answer(struct packet *p)
 {
 	const struct seen *seen = seen_request();

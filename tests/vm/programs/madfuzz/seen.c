@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the adapter sent of late: its agents' requests and transfers, its CM's messages. */
+/*
+ * MADs that the adapter sent recently: its agents' requests and transfers, its CM's
+ * messages.
+ */
 #include <string.h>
 
 #include "madfuzz.h"
@@ -19,7 +22,7 @@ static const struct seen *ring_pick(const struct ring *ring)
 
 	if (!filled)
 		return NULL;
-	/* the latest are most likely still waited for */
+	/* the latest are the most likely to still await an answer */
 	return &ring->seen[(ring->noted - 1 - rnd(chance(2) && filled > 8 ? 8 : filled)) % RING];
 }
 

@@ -63,7 +63,7 @@ static __u32 crc32(__u32 crc, const __u8 *p, size_t len)
 	return crc;
 }
 
-/* A17.3: what routers change counts as ones. */
+/* A17.3: fields that routers change count as ones. */
 static __u32 icrc(const __u8 *ip, size_t len)
 {
 	__u8 head[8 + sizeof(struct iphdr) + sizeof(struct udphdr) + BTH];
@@ -166,7 +166,7 @@ void wire_flush(void)
 	filled = 0;
 }
 
-/* Answers 1 for the answer to a probe. */
+/* Returns 1 for the answer to a probe, else 0. */
 static unsigned int receive_one(const __u8 *frame, size_t len)
 {
 	const __u8 *ip = frame + sizeof(struct ether_header);
@@ -176,7 +176,7 @@ static unsigned int receive_one(const __u8 *frame, size_t len)
 		return 0;
 	if (mad[CLASS] == CLASS_PROBE)
 		return mad[METHOD] == (GET | RESPONSE);
-	/* Neither answers nor RMPP's control: what is to be answered. */
+	/* Notes CM messages, and MADs that are not responses. */
 	if (mad[CLASS] == CLASS_CM || !(mad[METHOD] & RESPONSE))
 		seen_note(ip[19], mad);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * perm UID: what user UID gets from the RDMA devices, one line a try:
- * "NAME errno-name", or "NAME ok".
+ * perm UID: prints what user UID gets from the RDMA devices, one line for each
+ * attempt: "NAME errno-name", or "NAME ok".
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@ static void tell(const char *name, int ok)
 	fflush(stdout);
 }
 
-/* one write command; true when accepted, its answer is in resp */
+/* issues a write command; returns true if it is accepted, with the response in resp */
 static int command(int fd, __u32 number, void *body, size_t size, size_t out)
 {
 	struct {
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	tell("port", bind_port(cm, 7471));
 	tell("low-port", bind_port(cm, 471));
 
-	/* files that somebody else has opened */
+	/* files that another user has opened */
 	tell("their-uverbs", command(theirs, IB_USER_VERBS_CMD_GET_CONTEXT, &get, sizeof(get), 72));
 	tell("their-rdma_cm", cm_write(their_cm, RDMA_USER_CM_CMD_CREATE_ID, &create,
 				       sizeof(create), 4));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The program that asks: a window of requests, each of which has its answer once. */
+/*
+ * The program that sends requests: a window of them, each of which must be answered
+ * once.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

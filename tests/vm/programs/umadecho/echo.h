@@ -16,11 +16,11 @@
 #define MAD_DATA	(MAD_SIZE - MAD_HEADER)
 #define MAX_DATA	(4 << 20)
 
-/* What a message carries: words that follow from its cookie and their place. */
+/* The content of a message: words computed from its cookie and their position. */
 struct content {
 	__u32 cookie;
 	__u32 length;	/* bytes, in words of four */
-	__u32 reply;		/* those of the answer; 0: what was sent */
+	__u32 reply;		/* bytes of the answer; 0: echo the request */
 };
 
 /* A umad buffer of the largest size, its MAD, and the length of the MAD. */

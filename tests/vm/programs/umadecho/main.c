@@ -6,12 +6,13 @@
  *   umadecho ask DEVICE GID COUNT WINDOW SIZE REPLY
  *
  * The second sends COUNT requests of SIZE bytes, at most WINDOW at a time, to the
- * first at GID, which answers each with what it was sent, or with REPLY bytes. It
- * fails unless each has its answer. What is longer than a MAD goes by RMPP.
+ * first at GID, which answers each with the request's data, or with REPLY bytes.
+ * The second fails unless each request is answered. Data longer than a MAD are sent
+ * by RMPP.
  *
  *   umadecho segments DEVICE GID SIZE REPLY
  *
- * asks once, with RMPP of its own; both sizes are those of more than one MAD.
+ * sends one request and does RMPP itself; both sizes must be more than one MAD.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ static __u32 number(const char *word, __u32 min, __u32 max)
 	return n;
 }
 
-/* The words behind COMMAND DEVICE GID. */
+/* Reads the words after COMMAND DEVICE GID. */
 static struct order read_order(char **argv, bool once)
 {
 	struct order order = { .count = 1, .window = 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* A MAD of ours: vendor header, RMPP header, and words that prove themselves. */
+/* A MAD of these programs: vendor header, RMPP header, and words that can be verified. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ void message_address(struct message *msg, const __u8 gid[16], int gid_index)
 	umad_set_pkey(msg->umad, 0);
 }
 
-/* What does not fit in one MAD goes as a transfer, and so does its answer. */
+/* Data that do not fit in one MAD are sent as a transfer, and so is the answer. */
 static void message_fill(struct message *msg, const struct content *content, bool rmpp)
 {
 	struct umad_rmpp_hdr *hdr = (void *)(msg->mad + sizeof(struct umad_hdr));
@@ -107,13 +107,13 @@ void message_answer(struct message *msg, const struct content *asked)
 	message_fill(msg, asked->reply ? &content : asked, rmpp);
 }
 
-/* The half of the TID that is the program's. */
+/* Returns the program's half of the TID. */
 __u32 message_tid(const struct message *msg)
 {
 	return be64toh(((struct umad_hdr *)msg->mad)->tid);
 }
 
-/* false: it is not as long as it says */
+/* Returns false if the message is not as long as it says. */
 bool message_read(const struct message *msg, struct content *content)
 {
 	__u32 word[3];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * A request and its response as transfers whose segments, ACKs and windows are
- * the program's own doing (UMAD_USER_RMPP; IBA 13.6). Nothing is repeated, so the
- * wire has to be a good one.
+ * A request and its response as transfers whose segments, ACKs and windows the program
+ * handles itself (UMAD_USER_RMPP; IBA 13.6). Nothing is sent again, so the wire must
+ * not lose anything.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void send_one(struct transfer *t, int type, int flags, __u32 seg, __u32 n
 		die("umad_send", -ret);
 }
 
-/* Answers the number of the segment that came, or was acknowledged. */
+/* Returns the number of the segment that was received or acknowledged. */
 static __u32 receive_one(struct transfer *t, int type)
 {
 	int ret;
@@ -102,7 +102,7 @@ static void send_all(struct transfer *t)
 	}
 }
 
-/* What was just received goes back as its ACK. */
+/* Sends the MAD that was just received back as its ACK. */
 static void send_ack(struct transfer *t, __u32 seg, __u32 window)
 {
 	((struct umad_hdr *)t->one.mad)->method &= ~METHOD_RESP;

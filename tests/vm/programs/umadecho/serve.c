@@ -7,7 +7,7 @@
 
 #include "echo.h"
 
-/* A response of several segments is sent again as often as this. */
+/* How often a response of several segments is sent again. */
 #define RETRIES 10
 
 int serve(const struct port *port)
