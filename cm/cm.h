@@ -3,35 +3,37 @@
 #define IBEX_CM_H
 
 /*
- * What all files of ib_cm share; what a folder offers the other is in its own headers.
+ * Declarations that all files of ib_cm share.  What one folder offers the others is
+ * declared in that folder's headers.
  *
- * Contexts.  The MAD layer's receive handler only finds the id a message is for
- * (RCU, no lock shared between connections) and queues the message there.  The
- * id's work item, which the workqueue never runs twice at once, takes queued
- * messages, timeouts and notifications one by one through the state table and
- * calls the consumer.  So the events of one id are ordered, those of different
- * ids run in parallel, and address handles are made where it may sleep.
+ * Contexts.  The MAD layer's receive handler only looks up the id that a message is
+ * for (under RCU, without a lock shared between connections) and queues the message
+ * to that id.  The id's work item, which the workqueue never runs twice at once, takes
+ * queued messages, timeouts and notifications one by one through the state table and
+ * calls the consumer.  So the events of one id are ordered, the events of different
+ * ids run in parallel, and address handles are created where the code may sleep.
  *
- * Where the way back to the sender is not known yet, looking for it may take a
- * second, and anybody can send what has none.  So requests that have no consumer
- * yet, and messages for no id, begin on a queue of their port's own, each with a
- * work item: they hold up neither connections nor another port's, and one another
- * only when IBCM_MAX_RESOLVING look for theirs.  Senders are not told apart there:
- * whoever floods a port can give each message another source.
+ * Resolving the path back to an unknown sender may take a second, and anyone can send
+ * messages whose source cannot be resolved.  So requests that no consumer has seen
+ * yet, and messages for no id, are first handled on a workqueue of their port, each
+ * with its own work item.  They delay neither established ids nor other ports, and
+ * delay each other only when IBCM_MAX_RESOLVING of them are being resolved.  There is
+ * no limit per sender, because an attacker can give each message another source.
  *
  * Lock order, outermost first:
- *	ibcm_listen_mutex (ibcm/listen.c)	shared listeners; never on a connection
- *	ibcore_qp_watch.lock		core's: tells of data on an id's QP
- *	path->making (ibcm/path.c)	the making of one path's address handle
- *	  listener->lock		REQs of one that wait to be resolved
+ *	ibcm_listen_mutex (ibcm/listen.c)	shared listeners; not for connections
+ *	ibcore_qp_watch.lock		ib_core's; held when it reports data on an id's QP
+ *	path->making (ibcm/path.c)	creation of one path's address handle
+ *	  listener->lock		one listener's requests waiting to be resolved
  *	  id->lock			one id; taken in hard interrupt context
  *	  port->ah_lock (ibcm/path.c)	users of a port's handles, a few instructions
  *	    bucket locks of the hash tables, ibcm_ids' lock, timer base, workqueue
  * No lock is held while a consumer's handler or the MAD layer is called.
  *
- * ibcm_srcu guards port->agent and what is made from it: a message is made and
- * posted, an address handle made, within one read section.  Device removal
- * clears the pointers, waits for the sections and only then deregisters.
+ * ibcm_srcu protects port->agent and everything created from it: a message is
+ * allocated and posted, or an address handle created, within one read section.  Device
+ * removal clears the pointers, waits for the read sections, and only then unregisters
+ * the agents.
  */
 #include <linux/atomic.h>
 #include <linux/completion.h>
@@ -56,11 +58,11 @@
 #include <ibex/qp_watch.h>
 
 #define IBCM_CLASS_VERSION	2
-#define IBCM_MAX_RXQ		16	/* messages waiting for one id */
-#define IBCM_MAX_LEFT_DREQS 1024 /* a port's DREQs whose ids have gone */
-#define IBCM_MAX_ORPHANS	256	/* messages waiting for a port's answer */
-#define IBCM_MAX_RESOLVING	512	/* of a port: being resolved or answered */
-#define IBCM_MAX_UNDELIVERED	8192	/* of a port: REQs waiting for one listener */
+#define IBCM_MAX_RXQ		16	/* messages queued to one id */
+#define IBCM_MAX_LEFT_DREQS 1024 /* per port: DREQs whose ids were destroyed */
+#define IBCM_MAX_ORPHANS	256	/* per port: messages for no id, to be answered */
+#define IBCM_MAX_RESOLVING	512	/* per port: being resolved or answered */
+#define IBCM_MAX_UNDELIVERED	8192	/* per port: requests waiting for one listener */
 
 struct ibcm_id;
 struct ibcm_listener;

@@ -5,7 +5,7 @@
 #if !defined(IBEX_CM_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define IBEX_CM_TRACE_H
 
-/* Names and fields are those that tools know of ib_cm. */
+/* Tools depend on these event names and fields of ib_cm. */
 #include <linux/tracepoint.h>
 #include <rdma/ib_cm.h>
 #include <trace/misc/rdma.h>
@@ -88,7 +88,7 @@ IBCM_TRACE_REASONS
 #define ibcm_show_lap_state(x)	__print_symbolic(x, IBCM_TRACE_LAP_STATES)
 #define ibcm_show_reason(x)	__print_symbolic(x, IBCM_TRACE_REASONS)
 
-/* Pieces of records: communication ids, in the host's byte order, and states. */
+/* Parts of the records: communication ids, in the host's byte order, and states. */
 #define IBCM_IDS_FIELDS						\
 	__field(unsigned int, local_id)				\
 	__field(unsigned int, remote_id)
@@ -113,7 +113,7 @@ IBCM_TRACE_REASONS
 #define IBCM_IDS_SHOWN		__entry->local_id, __entry->remote_id
 #define IBCM_STATE_SHOWN	ibcm_show_state(__entry->state)
 
-/* An id's own events. */
+/* Events of an id. */
 DECLARE_EVENT_CLASS(icm_id_class,
 	TP_PROTO(const struct ib_cm_id *id),
 	TP_ARGS(id),
@@ -135,11 +135,11 @@ IBCM_ID_EVENT(send_dreq);
 IBCM_ID_EVENT(send_drep);
 IBCM_ID_EVENT(send_sidr_req);
 IBCM_ID_EVENT(send_sidr_rep);
-IBCM_ID_EVENT(send_dup_req);		/* an answer to a REQ that came again */
-IBCM_ID_EVENT(send_dup_rep);		/* ... to a REP, or the REP again */
-IBCM_ID_EVENT(establish);		/* by data, without its RTU */
-IBCM_ID_EVENT(establish_psn);		/* likewise, by the QP's expected PSN */
-IBCM_ID_EVENT(establish_err);		/* calls in the wrong state */
+IBCM_ID_EVENT(send_dup_req);		/* answers a resent REQ */
+IBCM_ID_EVENT(send_dup_rep);		/* answers a resent REP, or resends a REP */
+IBCM_ID_EVENT(establish);		/* established by data, without the RTU */
+IBCM_ID_EVENT(establish_psn);		/* the same, shown by the expected PSN */
+IBCM_ID_EVENT(establish_err);		/* to qp_rts_err: wrong state for call */
 IBCM_ID_EVENT(send_cm_rtu_err);
 IBCM_ID_EVENT(send_drep_err);
 IBCM_ID_EVENT(send_mra_unknown_err);
@@ -148,7 +148,7 @@ IBCM_ID_EVENT(dreq_skipped);
 IBCM_ID_EVENT(qp_init_err);
 IBCM_ID_EVENT(qp_rtr_err);
 IBCM_ID_EVENT(qp_rts_err);
-IBCM_ID_EVENT(mra_unknown_err);		/* messages in the wrong state */
+IBCM_ID_EVENT(mra_unknown_err);		/* to dreq_unknown_err: wrong state for message */
 IBCM_ID_EVENT(rej_unknown_err);
 IBCM_ID_EVENT(dreq_unknown_err);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Address vectors of connections, the GIDs they begin at, times. */
+/* Address vectors of connections, their source GIDs, and timeouts. */
 #include <linux/math64.h>
 #include <linux/slab.h>
 
 #include "ibcm/port.h"
 
 /*
- * An IBA time, 4.096 us * 2^n, in ms, rounded up.  A path record's has 6 bits;
- * beyond the 5 of a QP's timeout it is not to be waited for.
+ * Converts an IBA time, 4.096 us * 2^n, to ms, rounded up.  A path record has 6 bits
+ * for n, a QP's timeout 5; values of n above 31 are taken as 31.
  */
 unsigned int ibcm_time_ms(u8 iba_time)
 {
@@ -16,9 +16,9 @@ unsigned int ibcm_time_ms(u8 iba_time)
 EXPORT_SYMBOL_IF_KUNIT(ibcm_time_ms);
 
 /*
- * Local ACK timeout (IBA vol. 1, 12.7.34): twice the packet lifetime and the
+ * Local ACK timeout (IBA vol. 1, 12.7.34): twice the packet lifetime plus the
  * CA's ACK delay, all as exponents.  The sum of two powers of two is rounded up
- * to the next power unless the smaller adds a quarter or less.
+ * to the next power unless the smaller one is at most a quarter of the larger.
  */
 u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time)
 {
@@ -30,7 +30,7 @@ u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time)
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_ack_timeout);
 
-/* The entry of @gid on the port and netdev of @like, and of its type. */
+/* Returns the entry of @gid with the same port, netdev and GID type as @like. */
 const struct ib_gid_attr *ibcm_gid_on_netdev(const struct ib_gid_attr *like,
 					     const union ib_gid *gid)
 {
@@ -61,8 +61,9 @@ static bool ibcm_same_net(const struct ib_gid_attr *a, const struct ib_gid_attr 
 }
 
 /*
- * The entry of @gid on any port, in the network namespace of @like, and of its type.
- * Each namespace may have the same address: the tables are gone through.
+ * Returns the entry of @gid on any port, with the network namespace and GID type of
+ * @like.  Several namespaces may have the same address, so this searches the whole
+ * GID tables.
  */
 const struct ib_gid_attr *ibcm_gid_in_net(const struct ib_gid_attr *like,
 					  const union ib_gid *gid)
@@ -89,8 +90,9 @@ const struct ib_gid_attr *ibcm_gid_in_net(const struct ib_gid_attr *like,
 
 /*
  * Fills @av for data along @path.  @sgid_attr is the path's SGID entry, or NULL
- * to have it looked up.  May sleep: RoCE resolves the destination's MAC unless
- * the path has it.  -EINVAL, or -ENOENT where SGID or P_Key are not ours.
+ * to look it up.  May sleep: on RoCE the destination's MAC is resolved unless
+ * the path has it.  Returns -EINVAL, or -ENOENT if this device does not have the
+ * SGID or the P_Key.
  */
 int ibcm_av_from_path(struct ibcm_device *dev, struct sa_path_rec *path,
 		      const struct ib_gid_attr *sgid_attr, struct ibcm_av *av)

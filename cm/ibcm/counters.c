@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Counters of a port.  In sysfs, below ports/N: cm_tx_msgs, cm_tx_retries,
- * cm_rx_msgs and cm_rx_duplicates, one file a kind of message.  In debugfs,
- * ib_cm/<device>-<port>: how connections came to be established, and what was
- * dropped.
+ * Counters of a port.  In sysfs, below ports/N: the directories cm_tx_msgs,
+ * cm_tx_retries, cm_rx_msgs and cm_rx_duplicates, with one file per kind of message.
+ * In debugfs, ib_cm/<device>-<port>: how connections were established, and which
+ * messages were dropped.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>

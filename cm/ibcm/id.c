@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Communication ids: allocation, the queue of what is to happen to one, its
- * delivery to the consumer, destruction.
+ * Communication ids: allocation, the queue of messages and notifications for an id,
+ * delivery of events to the consumer, destruction.
  *
- * References on an id: the owner's (the consumer's, or ours until the consumer
- * is told of it); one of a queued or running work item; one of each message
- * being sent for it; short ones of lookups.
+ * References on an id: one of its owner (the consumer, or the CM until the consumer
+ * is notified of the id); one of a queued or running work item; one of each message
+ * being sent for the id; short-lived ones of lookups.
  */
 #include <linux/random.h>
 #include <linux/rcupdate.h>
@@ -20,9 +20,9 @@
 #include "trace.h"
 
 /*
- * Local communication id -> id, or in timewait without an id -> its peer
- * (tagged).  Ids are taken in turn, so that a late message for a connection
- * that has gone does not meet a new one.
+ * Maps a local communication id to the id or, when the id was destroyed but its
+ * timewait goes on, to the struct ibcm_peer (tagged).  Numbers are allocated
+ * cyclically, so that a late message for an old connection does not reach a new one.
  */
 static struct xarray ibcm_ids;
 static u32 ibcm_ids_next;	/* protected by ibcm_ids' lock */
@@ -62,8 +62,9 @@ EXPORT_SYMBOL_IF_KUNIT(ibcm_slot_peer);
 static void ibcm_id_work(struct work_struct *work);
 
 /*
- * The caller owns the reference.  @request: it is for one that has just come, so
- * this may not sleep, and the id's work takes nothing until ibcm_id_resolved().
+ * The caller owns the reference.  @request: the id is for a request that is being
+ * received, so this must not sleep, and the id's work is not queued until
+ * ibcm_id_resolved().
  */
 struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
 			      void *context, bool request)
@@ -86,7 +87,7 @@ struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
 	INIT_WORK(&id->work, ibcm_id_work);
 	INIT_LIST_HEAD(&id->rxq);
 
-	/* The slot stays empty to lookups until the id is whole. */
+	/* Lookups find the slot empty until the id is initialised. */
 	ret = xa_alloc_cyclic_irq(&ibcm_ids, &slot, NULL,
 				  XA_LIMIT(1, U32_MAX), &ibcm_ids_next, gfp);
 	if (ret < 0) {
@@ -105,7 +106,7 @@ static u32 ibcm_id_slot(const struct ibcm_id *id)
 	return be32_to_cpu(id->id.local_id);
 }
 
-/* The path goes last: a device's removal waits for it. */
+/* Puts the path after the address vectors: device removal waits for the last path. */
 void ibcm_id_release(struct ibcm_id *id)
 {
 	ibcm_av_destroy(&id->av);
@@ -179,7 +180,10 @@ bool ibcm_id_queue(struct ibcm_id *id, struct ibcm_rx *rx)
 	return queued;
 }
 
-/* It goes first: what came meanwhile, a copy of it maybe, came after it. */
+/*
+ * @rx is put first in the queue: messages queued while it was resolved, which may be
+ * copies of it, were received after it.
+ */
 void ibcm_id_resolved(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	spin_lock_irq(&id->lock);
@@ -190,7 +194,10 @@ void ibcm_id_resolved(struct ibcm_id *id, struct ibcm_rx *rx)
 	spin_unlock_irq(&id->lock);
 }
 
-/* Whether the consumer is still to be told of a COMM_EST; it is, then. */
+/*
+ * Clears IBCM_PEND_EST.  Returns whether it was set: the caller must then report the
+ * connection as established to the consumer.
+ */
 static bool ibcm_est_take(struct ibcm_id *id)
 {
 	bool due;
@@ -206,7 +213,7 @@ int ibcm_deliver(struct ibcm_id *id, const struct ib_cm_event *event)
 {
 	int ret;
 
-	/* COMM_EST may have come since the work took what it tells of now. */
+	/* Data may have established the connection since the work took this event. */
 	if (ibcm_est_take(id)) {
 		ret = ibcm_established(id);
 		if (ret || ibcm_id_dying(id))
@@ -233,7 +240,7 @@ void ibcm_answer_set(struct ibcm_id *id, void *data, u8 len)
 	id->answer_len = len;
 }
 
-/* Checks a consumer's private data and copies it where duplicates find it. */
+/* Checks a consumer's private data and copies it, for replies to duplicates. */
 int ibcm_private_copy(const void *data, u8 len, u8 max, void **copy)
 {
 	*copy = NULL;
@@ -252,7 +259,7 @@ static int ibcm_send_failed(struct ibcm_id *id)
 	bool moved = false;
 
 	spin_lock_irq(&id->lock);
-	/* An answer that came meanwhile has moved it on, maybe to a new request. */
+	/* A reply received meanwhile may have led to another state and a new request. */
 	if (!id->msg)
 		moved = ibcm_step(id, IBCM_SEND_FAILED, &todo);
 	event.param.send_status = id->failed_status;
@@ -266,7 +273,7 @@ static int ibcm_send_failed(struct ibcm_id *id)
 	return ibcm_deliver(id, &event);
 }
 
-/* The peer has begun a new connection with the QP that is ours. */
+/* The peer uses the QP of this connection for a new connection: ends this one. */
 static int ibcm_gone_stale(struct ibcm_id *id)
 {
 	struct ibcm_todo todo;
@@ -296,9 +303,9 @@ static int ibcm_timewait_ended(struct ibcm_id *id)
 }
 
 /*
- * Takes the next thing to do.  ESTABLISHED goes before messages, which came
- * after it or imply it; the rest goes after them, as an answer that has arrived
- * beats the timeout of its request.
+ * Takes the next message or notification.  ESTABLISHED comes before messages, which
+ * were received after it or imply it.  The other notifications come after messages, so
+ * that a reply which has been received takes precedence over the timeout of its request.
  */
 static bool ibcm_id_next(struct ibcm_id *id, struct ibcm_rx **rx,
 			 enum ibcm_pending *why)
@@ -344,8 +351,8 @@ static int ibcm_id_do(struct ibcm_id *id, enum ibcm_pending why)
 }
 
 /*
- * The consumer had no memory for a request: nothing answers it, so that the peer
- * sends it again, for which a new id is made.
+ * The consumer had no memory for a request.  The request is not answered, so that the
+ * peer sends it again and a new id is created for it.
  */
 static void ibcm_request_undelivered(struct ibcm_id *id)
 {
@@ -375,7 +382,7 @@ static void ibcm_id_work(struct work_struct *work)
 			ret = ibcm_id_do(id, why);
 		}
 	}
-	/* A handler that destroyed the id itself must not have it done twice. */
+	/* The handler may have destroyed the id itself: do not destroy it twice. */
 	if (ret && !READ_ONCE(id->dying)) {
 		if (ret == -ENOMEM)
 			ibcm_request_undelivered(id);
@@ -399,7 +406,7 @@ static void ibcm_id_purge(struct ibcm_id *id)
 		ibcm_rx_free(rx);
 }
 
-/* An XRC target's connection is not its acceptor's to end. */
+/* Destroying the accepting id of an XRC target does not end the connection. */
 static enum ibcm_event ibcm_id_end(const struct ibcm_id *id)
 {
 	lockdep_assert_held(&id->lock);
@@ -409,27 +416,27 @@ static enum ibcm_event ibcm_id_end(const struct ibcm_id *id)
 }
 
 /*
- * Destroys @id: takes leave of the peer, ends the delivery of events, drops the
- * owner's reference.
+ * Destroys @id: notifies the peer, ends the delivery of events, drops the owner's
+ * reference.
  *
  * Why nothing calls the consumer, and no reference remains, afterwards:
  * (1) dying is set under the lock: from then on no message, no timeout and no
  *     notification is queued, and the work takes nothing more from the queue.
- * (2) A listener leaves its table and waits for the REQs that name it to be
- *     delivered or refused; their handlers have returned.
- * (3) cancel_work_sync() waits for the handler that runs and takes back the
- *     reference of a work that was queued.  Called by that handler, or by the
- *     work on its return, there is nothing to wait for: the work ends itself
- *     and holds a reference until it has.
- * (4) The outstanding request is detached and cancelled, or if it is a DREQ, left
- *     to the peer's timewait.  What the MAD layer still holds keeps the memory by a
- *     reference but finds id->msg changed.  That is not waited for: a send
- *     completion may never come.
- * (5) The slot is freed or left to the peer's timewait, and the peer forgets
- *     the id, so no lookup finds it; one that did before fails at (1).
- * (6) The watch of the QP is ended: what it tells is told to nobody.  A look at
- *     the PSN that is under way keeps the watch's memory, and the message's
- *     where it is a REP that has it looked at.
+ * (2) A listener is removed from the table.  ibcm_listener_stop() waits until the
+ *     requests that hold it are delivered, their handlers having returned, or refused.
+ * (3) cancel_work_sync() waits for a running handler and tells whether a queued work
+ *     was cancelled, whose reference is then dropped.  If that handler, or the work
+ *     after the handler's return, destroys the id, there is nothing to wait for: the
+ *     work ends itself and holds a reference until then.
+ * (4) The outstanding request is detached and cancelled or, if it is a DREQ, left to
+ *     the timewait of the connection (struct ibcm_peer).  A message that the MAD layer
+ *     still holds keeps the id's memory by a reference, but finds that id->msg is
+ *     another.  Nothing waits for it, as a send completion may never arrive.
+ * (5) The slot is freed or left to the timewait, and peer->id is cleared, so that no
+ *     lookup finds the id; a lookup that found it before cannot queue anything (1).
+ * (6) The watch of the QP is ended and reports to this id no more.  A running probe of
+ *     the PSN keeps the memory of the watch and, if it is for an unanswered REP, of the
+ *     message.
  */
 void ibcm_id_destroy(struct ibcm_id *id)
 {
@@ -437,7 +444,7 @@ void ibcm_id_destroy(struct ibcm_id *id)
 	struct ibcm_todo todo;
 	bool moved;
 
-	/* Whether the connection is up decides how to take leave. */
+	/* What is sent to the peer depends on whether the connection is established. */
 	ibcm_probe(id, false);
 
 	spin_lock_irq(&id->lock);
@@ -463,7 +470,10 @@ void ibcm_id_destroy(struct ibcm_id *id)
 	ibcm_id_put(id);
 }
 
-/* A request's id that never resolved; somebody may have guessed its number. */
+/*
+ * For the id of a request that was not resolved.  Messages may be queued to it all the
+ * same, if a sender guessed its communication id.
+ */
 void ibcm_id_abandon(struct ibcm_id *id)
 {
 	unsigned long flags;
@@ -479,9 +489,11 @@ void ibcm_id_abandon(struct ibcm_id *id)
 }
 
 /*
- * Leaves the timewait to run without the id, if there is one: it keeps the
- * slot.  The timer may end it at any moment; whoever clears id->peer under the
- * lock decides whose the slot is.  Takes *@dreq, if there is one, unless it is over.
+ * If the id is in timewait, lets the timewait continue without the id; it then keeps
+ * the slot.  Returns whether it does.  The timer may end the timewait at any moment:
+ * if this function is the first to clear id->peer under the lock, the slot is left to
+ * the timewait, otherwise the caller frees it.  Also leaves *@dreq, if not NULL, to the
+ * timewait and sets it to NULL, unless it is over.
  */
 bool ibcm_timewait_detach(struct ibcm_id *id, struct ibcm_msg **dreq)
 {
@@ -493,7 +505,7 @@ bool ibcm_timewait_detach(struct ibcm_id *id, struct ibcm_msg **dreq)
 	if (peer) {
 		if (*dreq && ibcm_dreq_leave(id, peer, *dreq))
 			*dreq = NULL;
-		/* An entry is there already: this cannot allocate. */
+		/* The slot has an entry already, so this does not allocate. */
 		xa_lock(&ibcm_ids);
 		__xa_store(&ibcm_ids, peer->slot,
 			   xa_tag_pointer(peer, IBCM_SLOT_PEER), 0);
@@ -524,8 +536,8 @@ static void ibcm_id_strip(struct ibcm_id *id)
 }
 
 /*
- * Device removal: its ids lose their paths and source GIDs.  No message can be made
- * or posted any more (see ibcm_stop()).
+ * On device removal: drops the paths and source GIDs of the device's ids.  No message
+ * can be allocated or posted any more (see ibcm_stop()).
  */
 void ibcm_ids_strip(struct ibcm_device *dev)
 {
@@ -545,7 +557,7 @@ void ibcm_ids_strip(struct ibcm_device *dev)
 	rcu_read_unlock();
 }
 
-/* Module exit: only timewaits without an id are left; end them now. */
+/* On module exit only timewaits without an id are left: ends them now. */
 void ibcm_ids_drain(void)
 {
 	struct ibcm_peer *peer;
@@ -558,7 +570,7 @@ void ibcm_ids_drain(void)
 			if (WARN_ON(xa_pointer_tag(entry) != IBCM_SLOT_PEER))
 				continue;
 			peer = xa_untag_pointer(entry);
-			/* Otherwise the timer runs and does it. */
+			/* Otherwise the timer is running and ends the timewait. */
 			if (timer_delete(&peer->timer))
 				ibcm_timewait_timer(&peer->timer);
 		}
@@ -571,9 +583,9 @@ void ibcm_ids_drain(void)
  * ib_create_cm_id - allocate a communication identifier
  * @device: Device that all communication of the id goes through.
  * @cm_handler: Called with each event of the id, one at a time, in process
- *	context.  A non-zero answer destroys the id, and rejects a request that
- *	was not answered, but for -ENOMEM: then the peer sends it again.
- * @context: The consumer's, in cm_id->context.
+ *	context.  A non-zero return value destroys the id and rejects an unanswered
+ *	request; but if it is -ENOMEM, the request is left for the peer to send again.
+ * @context: The consumer's context, stored in cm_id->context.
  *
  * Context: May sleep.  The caller is a client of @device that has not returned
  * from its remove method.
@@ -600,16 +612,18 @@ EXPORT_SYMBOL(ib_create_cm_id);
  * ib_destroy_cm_id - destroy a communication identifier
  * @cm_id: The id.
  *
- * The peer is told with the message that the id's state asks for: REJ of an
- * unfinished connection, DREQ or DREP of an established one (IBA vol. 1, 12.9);
- * not so of an XRC target's, which stays.  One whose QP is watched and has had data
- * is established.  The DREQ, or that of ib_send_cm_dreq(), is sent again without the
- * id until it is answered, as often as the connection's REQ said; a port does so for
- * a bounded number of connections at a time, and once for others.
- * A timewait that is due goes on without the id.  When this returns, no handler
- * of the id runs or will run.  It waits for a handler that is running, and for
- * nothing else.  From within the id's own handler it returns at once and the
- * handler's answer is ignored.
+ * The peer is notified with the message that the id's state calls for: a REJ if the
+ * connection is not established yet, a DREQ or DREP if it is (IBA vol. 1, 12.9).  An
+ * established connection of an XRC target stays, and nothing is sent.  A connection
+ * whose watched QP has received data counts as established.  The DREQ, also one of
+ * ib_send_cm_dreq(), is resent after the id is destroyed until it is answered, as often
+ * as the connection's REQ said; a port does so for a bounded number of connections at
+ * a time and sends the DREQ of any other only once.
+ *
+ * Timewait continues without the id.  When this returns, no handler of the id runs or
+ * will run.  It waits for a running handler and, if the id listens, for the requests
+ * that are being resolved or delivered, but not for the peer.  Called by the id's own
+ * handler it does not wait for that handler, whose return value is ignored.
  *
  * Context: May sleep.
  */

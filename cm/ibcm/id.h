@@ -2,7 +2,7 @@
 #ifndef IBCM_ID_H
 #define IBCM_ID_H
 
-/* Ids: states, queue, peer, listener, timewait, teardown. */
+/* Communication ids: states, queue, peer, listener, timewait, teardown. */
 #include "ibcm/port.h"
 
 /* ---- state.c: the state machine ---- */
@@ -11,7 +11,7 @@
 
 enum ibcm_event {
 	/* messages received */
-	IBCM_RX_REQ,		/* new in IDLE; a duplicate elsewhere */
+	IBCM_RX_REQ,		/* new in state IDLE, a duplicate in any other */
 	IBCM_RX_MRA_REQ,
 	IBCM_RX_MRA_REP,
 	IBCM_RX_REJ,
@@ -34,11 +34,11 @@ enum ibcm_event {
 	IBCM_TX_SIDR_REP,
 	IBCM_DO_LISTEN,
 	IBCM_DO_DESTROY,
-	IBCM_DO_LEAVE,		/* destroyed, the connection stays */
-	/* the rest */
-	IBCM_COMM_EST,		/* data came before the RTU */
+	IBCM_DO_LEAVE,		/* id destroyed, but the connection stays */
+	/* other events */
+	IBCM_COMM_EST,		/* data arrived before the RTU */
 	IBCM_SEND_FAILED,	/* the outstanding request was not answered */
-	IBCM_STALE,		/* the peer began anew with our peer's QP */
+	IBCM_STALE,		/* the peer reuses its QP for a new connection */
 	IBCM_TIMEWAIT_END,
 	IBCM_TX_FAILED,		/* the message was not posted, or nobody can listen */
 	IBCM_EVENTS
@@ -46,26 +46,26 @@ enum ibcm_event {
 
 #define IBCM_NO_EVENT	0xff
 
-/* What follows a transition, once the lock is dropped. */
+/* Properties of a transition, and what must be done for it. */
 enum ibcm_step_flags {
-	IBCM_F_VALID	= BIT(0),	/* a transition of the table */
-	IBCM_F_CANCEL	= BIT(1),	/* the outstanding request is answered */
-	IBCM_F_EXTEND	= BIT(2),	/* it is given the MRA's time */
-	IBCM_F_DUP	= BIT(3),	/* counted as a duplicate */
-	IBCM_F_EST	= BIT(4),	/* the consumer is told ESTABLISHED first */
+	IBCM_F_VALID	= BIT(0),	/* the table has this transition */
+	IBCM_F_CANCEL	= BIT(1),	/* cancel the outstanding request */
+	IBCM_F_EXTEND	= BIT(2),	/* extend its timeout as the MRA says */
+	IBCM_F_DUP	= BIT(3),	/* count the message as a duplicate */
+	IBCM_F_EST	= BIT(4),	/* report ESTABLISHED to the consumer first */
 };
 
-/* The message that answers, without the consumer. */
+/* The message that the CM itself sends for a transition, without the consumer. */
 enum ibcm_reply {
 	IBCM_REPLY_NONE,
 	IBCM_REPLY_MRA_REQ,
 	IBCM_REPLY_MRA_REP,
-	IBCM_REPLY_REP,			/* the outstanding one, again */
+	IBCM_REPLY_REP,			/* a copy of the outstanding REP */
 	IBCM_REPLY_RTU,
 	IBCM_REPLY_DREQ,
 	IBCM_REPLY_DREP,
 	IBCM_REPLY_REJ_STALE,
-	IBCM_REPLY_REJ_TIMEOUT,		/* we gave up waiting */
+	IBCM_REPLY_REJ_TIMEOUT,		/* the id gave up waiting */
 	IBCM_REPLY_REJ_CONSUMER,
 	IBCM_REPLY_SIDR_REJECT,
 };
@@ -89,11 +89,11 @@ enum ibcm_lap_event {
 	IBCM_LAP_EVENTS
 };
 
-/* What ibcm_step() leaves to be done without the lock. */
+/* What ibcm_step() leaves to ibcm_step_finish(), after id->lock is dropped. */
 struct ibcm_todo {
 	const struct ibcm_step *step;
-	struct ibcm_msg *stop;		/* detached request; ibcm_msg_stop() */
-	u8 from;			/* the state that was left */
+	struct ibcm_msg *stop;		/* detached request, for ibcm_msg_stop() */
+	u8 from;			/* the state before the step */
 };
 
 const struct ibcm_step *ibcm_step_of(enum ib_cm_state state,
@@ -101,18 +101,19 @@ const struct ibcm_step *ibcm_step_of(enum ib_cm_state state,
 bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	       struct ibcm_todo *todo);
 /*
- * Takes the transition for IBCM_TX_FAILED: the step @todo back, if the state it led to
- * has that cell and is still the id's.  Lock held.  With ibcm_step(), all that writes a
- * state.
+ * Takes the transition for IBCM_TX_FAILED: undoes the step @todo because its message
+ * could not be posted, or the listener not inserted.  Does nothing if the id has left that
+ * state since, or the state has no such cell.  Caller holds id->lock.  Only this function
+ * and ibcm_step() write id->id.state.
  */
 void ibcm_step_failed(struct ibcm_id *id, const struct ibcm_todo *todo);
 bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event);
-/* Stops the request and sends the reply that the step asks for. */
+/* Stops the detached request and sends the reply of the step. */
 void ibcm_step_finish(struct ibcm_id *id, const struct ibcm_todo *todo);
 
 /* ---- id.c: ids, their queue and their teardown ---- */
 
-/* Reasons to run an id's work beside received messages. */
+/* Reasons to run an id's work, apart from received messages. */
 enum ibcm_pending {
 	IBCM_PEND_EST,
 	IBCM_PEND_SEND_FAILED,
@@ -124,9 +125,9 @@ enum ibcm_pending {
 struct ibcm_id {
 	struct ib_cm_id id;		/* .state, .lap_state: protected by lock */
 	spinlock_t lock;
-	refcount_t ref;			/* owner's; one a queued work, lookup, message */
+	refcount_t ref;			/* owner, queued work, each lookup and message */
 	struct rcu_head rcu;
-	struct ibcm_device *dev;	/* with a reference; fixed */
+	struct ibcm_device *dev;	/* with a reference; does not change */
 
 	/* Events to be processed, in order; ibcm/id.c */
 	struct work_struct work;
@@ -134,35 +135,35 @@ struct ibcm_id {
 	u8 rxq_len;			/* protected by lock */
 	u8 pending;			/* BIT(enum ibcm_pending); protected by lock */
 	bool dying;			/* nothing more is queued; protected by lock */
-	bool resolving;			/* a request's: its work waits; protected by lock */
-	bool released;			/* the DREP came while dying; protected by lock */
-	struct task_struct *runner;	/* the work item's task, in the work */
+	bool resolving;			/* request not resolved: work not queued; lock */
+	bool released;			/* DREP received while dying; protected by lock */
+	struct task_struct *runner;	/* task that runs the work item, or NULL */
 
 	/* The one outstanding request; messages/msg.c */
 	struct ibcm_msg *msg;		/* protected by lock */
 	enum ib_wc_status failed_status; /* of IBCM_PEND_SEND_FAILED; lock */
 
-	struct ibcm_listener *listener;	/* of an id that listens; its owner's */
-	struct ibcm_listener *req_of;	/* of a REQ not delivered yet; the work's */
+	struct ibcm_listener *listener;	/* if the id listens; used by its owner */
+	struct ibcm_listener *req_of;	/* until the request is delivered; the work's */
 
-	struct ibcore_qp_watch *watch;	/* of our QP, or NULL; protected by lock */
+	struct ibcore_qp_watch *watch;	/* of the local QP, or NULL; protected by lock */
 
 	/* The peer */
 	struct ibcm_peer *peer;		/* protected by lock */
 	struct ibcm_sidr *sidr;		/* protected by lock */
-	struct ibcm_path *path;		/* MADs to it; protected by lock */
-	u16 pkey_index;			/* of MADs; protected by lock */
+	struct ibcm_path *path;		/* for MADs to the peer; protected by lock */
+	u16 pkey_index;			/* for MADs; protected by lock */
 
-	/* The connection; written in one state, read in later ones */
+	/* The connection: each field is written in one state, read in later ones */
 	struct ibcm_av av;
 	struct ibcm_av *alt;		/* or NULL */
 	__be64 tid;			/* of REQ, REP, RTU, MRA, REJ */
 	__be64 dreq_tid;
-	u32 timeout_ms;			/* of a request's answer, one try */
+	u32 timeout_ms;			/* for a response to one try of a request */
 	u32 local_qpn;
 	u32 remote_qpn;
-	u32 sq_psn;			/* the peer's starting PSN: where we begin */
-	u32 rq_psn;			/* our starting PSN */
+	u32 sq_psn;			/* from the peer's REQ or REP: send queue */
+	u32 rq_psn;			/* from our REQ or REP: receive queue */
 	enum ib_qp_type qp_type;
 	enum ib_mtu path_mtu;
 	__be16 pkey;			/* SIDR */
@@ -172,13 +173,13 @@ struct ibcm_id {
 	u8 retry_count;
 	u8 rnr_retry_count;
 	u8 target_ack_delay;
-	u8 service_timeout;		/* of our MRA */
-	u32 answer_ms;			/* what the peer waits for us, one try; active */
-	unsigned long mra_begin;	/* no delayed MRA of a REP before; lock */
-	bool active;			/* sent the REQ */
+	u8 service_timeout;		/* of the MRA that the consumer sent */
+	u32 answer_ms;			/* the peer's timeout of one REP; active */
+	unsigned long mra_begin;	/* no delayed MRA of a REP before this; lock */
+	bool active;			/* this id sent the REQ or SIDR_REQ */
 	struct rdma_ucm_ece ece;
 
-	/* What duplicates are answered with (RTU, DREP, MRA); protected by lock */
+	/* Private data of the reply to duplicates (RTU, DREP, MRA); protected by lock */
 	void *answer;
 	u8 answer_len;
 };
@@ -192,35 +193,41 @@ void ibcm_ids_init(void);
 void ibcm_ids_exit(void);
 struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
 			      void *context, bool request);
-/* The way back to who sent the request @rx is known: the id's work has it now. */
+/* The path back to the sender of the request @rx is resolved: queues @rx to the id. */
 void ibcm_id_resolved(struct ibcm_id *id, struct ibcm_rx *rx);
-/* Frees an id that nobody was told of. */
+/* Frees the id of a request that no consumer has been notified of. */
 void ibcm_id_abandon(struct ibcm_id *id);
 void ibcm_id_destroy(struct ibcm_id *id);
 void ibcm_id_release(struct ibcm_id *id);
-/* With a reference, by our local communication id; or NULL. */
+/* Returns the id with this local communication id, with a reference; or NULL. */
 struct ibcm_id *ibcm_id_find(__be32 local_id);
 struct ibcm_id *ibcm_id_find_pair(__be32 local_id, __be32 remote_id);
-/* Makes the id's work run for @why; lock held. */
+/* Queues the id's work to process @why; caller holds id->lock. */
 void ibcm_id_kick(struct ibcm_id *id, enum ibcm_pending why);
-/* Queues @rx for the id, with what it holds; false if it cannot. */
+/* Queues @rx to the id, which then owns it; false: not queued, the caller keeps @rx. */
 bool ibcm_id_queue(struct ibcm_id *id, struct ibcm_rx *rx);
-/* Between two events: the handler of the first may have destroyed the id. */
+/* Checked between two events, as the handler of the first may have destroyed the id. */
 static inline bool ibcm_id_dying(const struct ibcm_id *id)
 {
 	return READ_ONCE(id->dying);
 }
 
-/* The consumer's answer: non-zero asks for the id to be destroyed. */
+/* Return what the consumer's handler returned: non-zero asks to destroy the id. */
 int ibcm_deliver(struct ibcm_id *id, const struct ib_cm_event *event);
 int ibcm_deliver_plain(struct ibcm_id *id, enum ib_cm_event_type event);
-/* Keeps a copy of what a duplicate is to be answered with; lock held. */
+/*
+ * Keeps @data, which the id then owns, as the private data of replies to duplicates.
+ * Caller holds id->lock.
+ */
 void ibcm_answer_set(struct ibcm_id *id, void *data, u8 len);
 int ibcm_private_copy(const void *data, u8 len, u8 max, void **copy);
 void ibcm_ids_strip(struct ibcm_device *dev);
 void ibcm_ids_drain(void);
 void ibcm_slot_free(u32 slot);
-/* RCU: the connection in timewait, without an id, that has the slot; or NULL. */
+/*
+ * Returns the peer that keeps @slot in timewait after its id was destroyed, or NULL.
+ * Called under RCU.
+ */
 struct ibcm_peer *ibcm_slot_peer(u32 slot);
 
 static inline void ibcm_id_get(struct ibcm_id *id)
@@ -239,7 +246,7 @@ static inline void ibcm_id_put(struct ibcm_id *id)
 		ibcm_id_release(id);
 }
 
-/* ---- peer.c: what a peer's messages name a connection by ---- */
+/* ---- peer.c: connections by the peer's communication id and by its QP ---- */
 struct ibcm_comm_key {
 	__be64 ca_guid;
 	__be32 remote_id;
@@ -253,19 +260,19 @@ struct ibcm_qp_key {
 };
 
 /*
- * Outlives its id in timewait, where it keeps both communication ids taken; and ours
- * for as long as a DREQ of the id is sent.
+ * In timewait this may outlive its id and then keeps both communication ids in use.  It
+ * keeps the local one after timewait, too, while a DREQ of the id is still being sent.
  */
 struct ibcm_peer {
-	refcount_t ref;			/* the timer's, and dreq's */
+	refcount_t ref;			/* of the timer and of dreq */
 	spinlock_t lock;
 	struct ibcm_msg *dreq;		/* with a reference; protected by lock */
 	struct rhash_head by_comm;
 	struct rhash_head by_qp;
 	struct ibcm_comm_key comm;
 	struct ibcm_qp_key qp;
-	struct ibcm_id __rcu *id;	/* NULL once the consumer destroyed it */
-	u32 slot;			/* of id in ibcm_ids */
+	struct ibcm_id __rcu *id;	/* NULL after the id was destroyed */
+	u32 slot;			/* of the id in ibcm_ids */
 	bool comm_hashed;		/* protected by id->lock */
 	bool qp_hashed;			/* protected by id->lock */
 	struct timer_list timer;	/* end of timewait */
@@ -275,28 +282,28 @@ struct ibcm_peer {
 int ibcm_peers_init(void);
 void ibcm_peers_exit(void);
 struct ibcm_peer *ibcm_peer_alloc(struct ibcm_id *id, gfp_t gfp);
-/* Of one whose id has gone: the last frees the slot. */
+/* Only for a peer whose id was destroyed: dropping the last reference frees the slot. */
 void ibcm_peer_put(struct ibcm_peer *peer);
 void ibcm_peer_set(struct ibcm_peer *peer, __be64 ca_guid, __be32 remote_id,
 		   u32 remote_qpn);
-/* 0; -EEXIST if another connection has the key; or a hash table's error. */
+/* Return 0; -EEXIST if another connection has the key; or the hash table's error. */
 int ibcm_peer_hash_comm(struct ibcm_peer *peer);
 int ibcm_peer_hash_qp(struct ibcm_peer *peer);
 void ibcm_peer_unhash_qp(struct ibcm_peer *peer);
 void ibcm_peer_unhash(struct ibcm_peer *peer);
-/* Lock held: the id's attempt is over and leaves nothing behind. */
+/* Frees the peer of an id whose attempt ended without timewait.  id->lock held. */
 void ibcm_peer_forget(struct ibcm_id *id);
 struct ibcm_id *ibcm_peer_find_comm(__be64 ca_guid, __be32 remote_id,
 				    bool *known);
-/* The connection that holds @peer's QP, told that it is stale. */
+/* Notifies the id of the connection that has @peer's QP that it is stale. */
 bool ibcm_peer_stale(const struct ibcm_peer *peer);
 
 /* ---- timewait.c ---- */
-void ibcm_timewait_begin(struct ibcm_id *id);		/* lock held */
+void ibcm_timewait_begin(struct ibcm_id *id);		/* caller holds id->lock */
 bool ibcm_timewait_detach(struct ibcm_id *id, struct ibcm_msg **dreq);
 void ibcm_timewait_timer(struct timer_list *timer);
 
-/* ---- watch.c: established by data ---- */
+/* ---- watch.c: connections established by data ---- */
 int ibcm_establish(struct ibcm_id *id, enum ibcore_qp_proof proof);
 bool ibcm_probe(struct ibcm_id *id, bool again);
 bool ibcm_rep_look(struct ibcm_msg *msg);
@@ -312,15 +319,15 @@ struct ibcm_listener {
 	struct rhash_head node;
 	struct ibcm_listen_key key;
 	struct ibcm_id *id;
-	refcount_t ref;			/* the id's, and one of each undelivered REQ */
+	refcount_t ref;			/* of the id, and of each undelivered request */
 	unsigned int shares;		/* protected by ibcm_listen_mutex */
-	bool shared;			/* made by ib_cm_insert_listen; fixed */
+	bool shared;			/* made by ib_cm_insert_listen; does not change */
 	spinlock_t lock;		/* irq safe */
-	struct list_head waiting;	/* of ibcm_rx, to be resolved; lock */
+	struct list_head waiting;	/* of ibcm_rx, to be resolved; under lock */
 	struct completion released;
 	struct rcu_head rcu;
 	u32 nr_ports;
-	atomic_t undelivered[] __counted_by(nr_ports);	/* by port, less 1 */
+	atomic_t undelivered[] __counted_by(nr_ports);	/* index: port number - 1 */
 };
 
 int ibcm_listen_init(void);
@@ -328,21 +335,24 @@ void ibcm_listen_exit(void);
 struct ibcm_listener *ibcm_listener_find(struct ib_device *device,
 					 __be64 service_id);
 void ibcm_listener_put(struct ibcm_listener *listener);
-/* Whether one more REQ may wait for it; in any case ibcm_listener_done() follows. */
+/*
+ * Counts one more request and returns whether it may wait for the listener.  The caller
+ * calls ibcm_listener_done() for it in either case.
+ */
 bool ibcm_listener_room(struct ibcm_listener *listener, struct ibcm_port *port);
-/* A REQ of this listener's, which came by @port, was delivered or dropped. */
+/* A request for this listener, received on @port, was delivered or dropped. */
 void ibcm_listener_done(struct ibcm_listener *listener, struct ibcm_port *port);
-/* Queues @rx to be resolved; false: the listener is going, @rx is as it was. */
+/* Queues @rx to be resolved; false: not queued, as the listener is being destroyed. */
 bool ibcm_listener_queue(struct ibcm_listener *listener, struct ibcm_rx *rx);
-/* In the work of @rx; false: it is not the work's any more. */
+/* Called by the work of @rx, which owns @rx from then on; false: the purge owns it. */
 bool ibcm_listener_begin(struct ibcm_listener *listener, struct ibcm_rx *rx);
-/* Its id is being destroyed, which waits for what REQs it has. */
+/* True while the listening id is destroyed, which waits for the requests it has. */
 static inline bool ibcm_listener_dying(const struct ibcm_listener *listener)
 {
 	return READ_ONCE(listener->id->dying);
 }
 
-/* Whether another user of a shared listener remains. */
+/* Drops one user of a shared listener; true if another user remains. */
 bool ibcm_listener_unshare(struct ibcm_id *id);
 void ibcm_listener_stop(struct ibcm_id *id);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Listeners, found by device and service id (IBA vol. 1, 12.7.3) under RCU.
+ * Listeners, looked up by device and service id (IBA vol. 1, 12.7.3) under RCU.
  *
- * A listener of ib_cm_listen() is one id's.  One of ib_cm_insert_listen() is
- * shared by all that ask for the same service with the same handler; making,
- * sharing and unsharing those is serialised by ibcm_listen_mutex.
+ * A listener of ib_cm_listen() has one user.  A listener of ib_cm_insert_listen() is
+ * shared by all callers with the same device, service id and handler;
+ * ibcm_listen_mutex serialises creating, sharing and unsharing such listeners.
  */
 #include <linux/mutex.h>
 #include <linux/rhashtable.h>
@@ -36,7 +36,7 @@ void ibcm_listen_exit(void)
 	rhashtable_destroy(&ibcm_listeners);
 }
 
-/* With a reference, or NULL. */
+/* Returns the listener with a reference, or NULL. */
 struct ibcm_listener *ibcm_listener_find(struct ib_device *device,
 					 __be64 service_id)
 {
@@ -72,7 +72,7 @@ void ibcm_listener_done(struct ibcm_listener *listener, struct ibcm_port *port)
 	ibcm_listener_put(listener);
 }
 
-/* Any context.  What comes after ibcm_listener_purge() sees that the id is dying. */
+/* Any context.  A call after ibcm_listener_purge() finds that the id is dying. */
 bool ibcm_listener_queue(struct ibcm_listener *listener, struct ibcm_rx *rx)
 {
 	unsigned long flags;
@@ -101,7 +101,10 @@ bool ibcm_listener_begin(struct ibcm_listener *listener, struct ibcm_rx *rx)
 	return !purged;
 }
 
-/* The id is dying.  Who finds a REQ purged leaves it to this. */
+/*
+ * The id is dying.  Refuses the requests that are not being resolved yet: a work that
+ * finds its request purged leaves the request to this function.
+ */
 static void ibcm_listener_purge(struct ibcm_listener *listener)
 {
 	struct ibcm_rx *rx, *next;
@@ -118,7 +121,7 @@ static void ibcm_listener_purge(struct ibcm_listener *listener)
 	}
 }
 
-/* Range of locally assigned service ids (12.7.3, AGN field 0x02). */
+/* False if @service_id is in the locally assigned range (12.7.3, AGN field 0x02). */
 static bool ibcm_service_valid(__be64 service_id)
 {
 	return service_id == IB_CM_ASSIGN_SERVICE_ID ||
@@ -198,13 +201,13 @@ static int ibcm_listener_start(struct ibcm_id *id, __be64 service_id,
 
 /*
  * Why no reference on the listener remains:
- * (1) It leaves the table: only lookups under RCU can still see it, and those
- *     that come too late find its reference count at zero or take one of (2).
- * (2) Each REQ not yet delivered holds a reference until the consumer's handler
- *     for it has returned, or the REQ is refused because the id is dying.  Those
- *     that are not being resolved yet are refused here, however many are before them;
- *     the others look for it between any two steps that may take long, in works
- *     that run without waiting for this one.
+ * (1) The listener is removed from the table: only running lookups under RCU can still
+ *     find it.  They find its reference count at zero, or take a reference as in (2).
+ * (2) Each undelivered request holds a reference until the consumer's handler for it
+ *     has returned, or the request is refused because the id is dying.  Requests that
+ *     are not being resolved yet are refused here, without waiting for their turn; the
+ *     others check whether the id is dying between any two steps that may take long, in
+ *     works that do not wait for this function.
  * (3) kfree_rcu() waits for the lookups.
  */
 void ibcm_listener_stop(struct ibcm_id *id)
@@ -230,7 +233,7 @@ bool ibcm_listener_unshare(struct ibcm_id *id)
 	mutex_lock(&ibcm_listen_mutex);
 	remains = --listener->shares > 0;
 	if (!remains) {
-		/* Nobody shares it from here on; the caller destroys it. */
+		/* No caller can share it from here on; the caller destroys the id. */
 		rhashtable_remove_fast(&ibcm_listeners, &listener->node,
 				       ibcm_listen_params);
 	}
@@ -241,10 +244,10 @@ bool ibcm_listener_unshare(struct ibcm_id *id)
 /**
  * ib_cm_listen - listen for connection and service id resolution requests
  * @cm_id: An idle id; its handler gets the requests, each with a new id.
- * @service_id: The service, in network byte order.  IB_CM_ASSIGN_SERVICE_ID has
- *	one assigned, found in cm_id->service_id on return.
+ * @service_id: The service, in network byte order.  With IB_CM_ASSIGN_SERVICE_ID the
+ *	CM assigns a service id, which is in cm_id->service_id on return.
  *
- * IBA vol. 1, 12.7.3, 12.9.6.  One listener a device and service.
+ * IBA vol. 1, 12.7.3, 12.9.6.  A service has at most one listener per device.
  *
  * Context: May sleep.
  *
@@ -257,7 +260,7 @@ int ib_cm_listen(struct ib_cm_id *cm_id, __be64 service_id)
 }
 EXPORT_SYMBOL(ib_cm_listen);
 
-/* The id that listens already, shared once more; or an error. */
+/* Adds a user to a listener; consumes a reference.  Returns its id, or an error. */
 static struct ib_cm_id *ibcm_listener_share(struct ibcm_listener *listener,
 					    ib_cm_handler cm_handler)
 {
@@ -278,14 +281,14 @@ static struct ib_cm_id *ibcm_listener_share(struct ibcm_listener *listener,
  * @cm_handler: Called with the requests.
  * @service_id: The service, in network byte order, or IB_CM_ASSIGN_SERVICE_ID.
  *
- * If @cm_handler listens for @service_id on @device already, the id that does
- * is returned again.  Each call is undone by one of ib_destroy_cm_id().
+ * If an id of an earlier call already listens for @service_id on @device with the same
+ * handler, that id is returned.  Each call needs one call of ib_destroy_cm_id().
  *
  * Context: May sleep.
  *
- * Return: The listening id, its context NULL; ERR_PTR(-EINVAL) if the service
- * is listened for with another handler or by ib_cm_listen(), otherwise the
- * errors of ib_create_cm_id() and ib_cm_listen().
+ * Return: The listening id, its context NULL; ERR_PTR(-EINVAL) if the service has a
+ * listener with another handler or one of ib_cm_listen(); otherwise the errors of
+ * ib_create_cm_id() and ib_cm_listen().
  */
 struct ib_cm_id *ib_cm_insert_listen(struct ib_device *device,
 				     ib_cm_handler cm_handler,

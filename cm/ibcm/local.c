@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Requests of this host to itself.
+ * Requests that this host sends to itself.
  *
- * What a request says of its sender anybody on the wire can write.  But one that
- * this host has sent names, as its sender's communication id, an id of ours that
- * waits for the answer.
+ * Anyone on the network can forge what a request says of its sender.  But in a request
+ * that this host has sent, the sender's communication id is that of a local id which
+ * waits for the reply.
  */
 #include <ibex/cm.h>
 
@@ -12,7 +12,7 @@
 
 #define IBCM_24_BITS	0xffffff	/* of QP numbers and PSNs on the wire */
 
-/* Whether @sender waits for the answer to the request that made @id. */
+/* Whether @sender waits for the reply to the request for which @id was created. */
 static bool ibcm_waits_for(const struct ibcm_id *sender,
 			   const struct ibcm_id *id)
 {
@@ -36,20 +36,20 @@ static bool ibcm_waits_for(const struct ibcm_id *sender,
 
 /**
  * ib_cm_sent_here - whether a request comes from this host
- * @cm_id: An id that is being told IB_CM_REQ_RECEIVED or
- *	IB_CM_SIDR_REQ_RECEIVED, by that handler.
- * @match: Whether this is the sender that the request names; called at most
- *	once, with interrupts off and under the sender's lock, so that its
- *	destruction does not return meanwhile.  Reads, and does nothing else.
- * @arg: For @match.
+ * @cm_id: The id whose handler is being called with IB_CM_REQ_RECEIVED or
+ *	IB_CM_SIDR_REQ_RECEIVED, and calls this function.
+ * @match: Returns whether @sender is the sender that the request names.  Called at
+ *	most once, with interrupts disabled and under the sender's lock, so that the
+ *	sender's destruction cannot return meanwhile.  Must only read.
+ * @arg: Argument of @match.
  *
- * The request must name a communication id of ours that waits for its answer,
- * and have its transaction id; a REQ its QP number and its PSN, which the wire
- * cannot know, too.
+ * The remote communication id of the request must be that of a local id that waits for
+ * the reply to a request with the same transaction id.  A REQ must also have that id's
+ * QP number and PSN, which other hosts cannot know.
  *
  * Context: May sleep.
  *
- * Return: Whether it does, and @match agrees.
+ * Return: true if these conditions hold and @match returns true.
  */
 bool ib_cm_sent_here(struct ib_cm_id *cm_id,
 		     bool (*match)(const struct ib_cm_id *sender,

@@ -12,15 +12,16 @@ MODULE_LICENSE("Dual BSD/GPL");
 struct workqueue_struct *ibcm_wq;
 
 /*
- * Why nothing of this module's runs or is referenced after ibcm_exit():
- * (1) Its callers use its symbols and are gone, so there is no consumer's id
- *     and no listener; a destroyed id cancelled its own work.
- * (2) ib_unregister_client() ends every MAD agent: no message arrives, none is
- *     outstanding, and every port's work is cancelled.  A REP's work that looks at
- *     the PSN has freed the message, but may not have returned.
+ * Why no code of this module runs, and none of its objects is referenced, after
+ * ibcm_exit():
+ * (1) Its callers use its symbols and were unloaded before, so there is no consumer's
+ *     id and no listener; the destruction of an id cancelled the id's work.
+ * (2) ib_unregister_client() unregisters every MAD agent: no message is received, none
+ *     is outstanding, and every port's work is cancelled.  A REP's work that probes the
+ *     PSN has freed the message, but may not have returned.
  * (3) ibcm_ids_drain() ends every timewait: no timer is armed.
- * (4) destroy_workqueue() ends what was still queued; the last references on
- *     ids were dropped by (2) and by these.
+ * (4) destroy_workqueue() waits for works that are still queued; the last references
+ *     on ids were dropped by (2) and by these works.
  * (5) rcu_barrier() ends the RCU callbacks that free peers, paths and
  *     listeners.
  */
@@ -61,7 +62,7 @@ static int __init ibcm_init(void)
 		goto err_sidr;
 
 	ret = -ENOMEM;
-	/* Storage is reconnected when memory is short: a rescuer for it. */
+	/* WQ_MEM_RECLAIM, as storage may have to reconnect when memory is short. */
 	ibcm_wq = alloc_workqueue("ib_cm", WQ_UNBOUND | WQ_MEM_RECLAIM,
 				  WQ_UNBOUND_MAX_ACTIVE);
 	if (!ibcm_wq)

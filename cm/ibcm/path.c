@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Where MADs go, and address handles for them.
+ * Paths that MADs are sent along, and their address handles.
  *
- * A port has one path for each way to a peer, shared by all ids and messages that
- * go there.  Address handles are few with some adapters (ocrdma has 512, irdma a
- * few hundred in small profiles), connections are not: a path has a handle only
- * while messages are out, and for IBCM_AH_LINGER more, since one is often followed
- * by another.  An adapter that has no handle left is given back those that linger,
- * and asked again when it has those that were on their way.
+ * A port has one struct ibcm_path for each address that MADs are sent to, shared by all
+ * ids and messages that use it.  Some adapters have few address handles (ocrdma has
+ * 512, irdma a few hundred in small profiles) but many connections.  So a path has a
+ * handle only while messages are outstanding and for IBCM_AH_LINGER more, since one
+ * message is often followed by another.  If an adapter has no handle left, the idle
+ * handles are destroyed, and the creation is tried again once the handles that were
+ * being destroyed are free.
  *
- * Handles are made and destroyed in process context alone: that takes a command to
- * the firmware with some (bnxt_re, irdma, erdma), which otherwise is polled for.
+ * Handles are created and destroyed in process context only: some adapters (bnxt_re,
+ * irdma, erdma) need a firmware command for it and would poll for its completion in
+ * other contexts.
  *
- * References on a path: one of each id and message that has it, and its handle's.
- * What a handle has: users, the messages out; or a place on the port's list.
+ * References on a path: one of each id and message that uses it, and one of its handle.
+ * A handle has users, the outstanding messages, or is on the port's list of idle ones.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -22,7 +24,7 @@
 #include "messages/messages.h"
 
 #define IBCM_AH_LINGER		(HZ / 10)
-#define IBCM_MAX_IDLE_AHS	32	/* of a port; the oldest goes at once */
+#define IBCM_MAX_IDLE_AHS	32	/* per port; beyond it the oldest is destroyed */
 
 static struct rhashtable ibcm_paths;
 
@@ -70,7 +72,7 @@ static void ibcm_path_free(struct ibcm_path *path)
 
 	rdma_destroy_ah_attr(&path->ah_attr);
 	kfree_rcu(path, rcu);
-	/* Removal waits for the last; the device is not ours any more then. */
+	/* Device removal waits for the last path: do not use the ib_device after this. */
 	if (atomic_dec_and_test(&dev->nr_paths))
 		complete(&dev->no_paths);
 }
@@ -84,7 +86,7 @@ void ibcm_path_put(struct ibcm_path *path)
 	ibcm_path_free(path);
 }
 
-/* NULL: no memory, or the port is going. */
+/* Returns a new path, not in the table yet; NULL if there is no memory. */
 static struct ibcm_path *ibcm_path_new(struct ibcm_port *port,
 				       const struct rdma_ah_attr *ah_attr)
 {
@@ -97,8 +99,8 @@ static struct ibcm_path *ibcm_path_new(struct ibcm_port *port,
 	INIT_LIST_HEAD(&path->idle);
 	rdma_copy_ah_attr(&path->ah_attr, ah_attr);
 	/*
-	 * The label that spreads connections over links would give each a path of
-	 * its own; nothing asks for it in the MADs that set them up.
+	 * The flow label spreads the data of connections over links.  MADs do not need
+	 * it, and with it each connection would have a path of its own.
 	 */
 	if (ah_attr->type == RDMA_AH_ATTR_TYPE_ROCE)
 		path->ah_attr.grh.flow_label = 0;
@@ -107,7 +109,10 @@ static struct ibcm_path *ibcm_path_new(struct ibcm_port *port,
 	return path;
 }
 
-/* @path, not published yet, or the one that is there, with a reference. */
+/*
+ * Inserts the new @path into the table.  If the table has an equal path, frees @path
+ * and returns that one, with a reference.
+ */
 static struct ibcm_path *ibcm_path_enter(struct ibcm_path *path)
 {
 	struct ibcm_path *old;
@@ -118,7 +123,7 @@ static struct ibcm_path *ibcm_path_enter(struct ibcm_path *path)
 							ibcm_path_params);
 		if (!old || IS_ERR(old) || refcount_inc_not_zero(&old->ref))
 			break;
-		/* It is about to leave; either of us takes it out. */
+		/* Its last user is about to remove it: whoever is first does so. */
 		rhashtable_remove_fast(&ibcm_paths, &old->node, ibcm_path_params);
 	}
 	rcu_read_unlock();
@@ -129,8 +134,8 @@ static struct ibcm_path *ibcm_path_enter(struct ibcm_path *path)
 }
 
 /*
- * The path for @ah_attr from @port, with a reference.  May sleep.  -ENODEV once
- * the port is going: what was made before, removal waits for.
+ * Returns the path for @ah_attr from @port, with a reference.  May sleep.  -ENODEV if
+ * the port is being removed; removal waits for the paths created before.
  */
 struct ibcm_path *ibcm_path_get(struct ibcm_port *port,
 				const struct rdma_ah_attr *ah_attr)
@@ -148,9 +153,10 @@ struct ibcm_path *ibcm_path_get(struct ibcm_port *port,
 }
 
 /*
- * The path back to who sent @rx, with a reference and its handle in use: what could
- * not be answered now because there is none is as if it had been lost.  May sleep, on
- * RoCE until the sender's address is resolved.  @ah_attr is the caller's to destroy.
+ * Returns the path back to the sender of @rx, with a reference and its address handle
+ * in use.  Taking the handle now means that a request that could not be answered for
+ * lack of one is dropped as if lost on the wire.  May sleep, on RoCE until the sender's
+ * address is resolved.  On success the caller must destroy @ah_attr.
  */
 struct ibcm_path *ibcm_path_back(const struct ibcm_rx *rx,
 				 struct rdma_ah_attr *ah_attr)
@@ -183,14 +189,14 @@ static void ibcm_ah_destroy(struct ibcm_path *path, struct ib_ah *ah)
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 	atomic_inc(&dev->ahs_ended);
 	wake_up_all(&dev->ah_wait);
-	/* The device may go once this path has. */
+	/* Last, as device removal may complete when this path is freed. */
 	ibcm_path_put(path);
 }
 
 /*
- * Takes the oldest handle that nobody uses from its path, for its destruction:
- * one that has lingered enough, or @any.  Otherwise @wait is how long the oldest
- * has left, 0 without one.
+ * Takes the oldest idle handle from its path, for destruction, if it has lingered long
+ * enough, there are too many, or @any is set.  Otherwise returns NULL and sets *@wait to
+ * the jiffies that the oldest has left, or to 0 if there is none.
  */
 static struct ibcm_path *ibcm_ah_take(struct ibcm_port *port, bool any,
 				      struct ib_ah **ah, unsigned long *wait)
@@ -233,7 +239,7 @@ static void ibcm_ah_work(struct work_struct *work)
 		queue_delayed_work(ibcm_wq, &port->ah_work, wait);
 }
 
-/* Gives the adapter back what handles nobody uses. */
+/* Destroys the idle handles of all ports. */
 static void ibcm_ahs_spare(struct ibcm_device *dev)
 {
 	struct ibcm_path *path;
@@ -247,8 +253,9 @@ static void ibcm_ahs_spare(struct ibcm_device *dev)
 }
 
 /*
- * Waits for as many handles as are on their way back to the adapter, which take it
- * a command each.  Whether there were any since ahs_ended was @before.
+ * Waits until as many handles are destroyed as are being destroyed now, which may take
+ * the adapter a command each.  Returns whether any was destroyed since ahs_ended was
+ * @before.
  */
 static bool ibcm_ahs_await(struct ibcm_device *dev, int before)
 {
@@ -273,7 +280,7 @@ static struct ib_ah *ibcm_ah_create(struct ibcm_path *path)
 	return ah;
 }
 
-/* One more user of the handle, if there is one. */
+/* Adds a user to the path's handle; false if the path has none. */
 static bool ibcm_ah_reuse(struct ibcm_path *path)
 {
 	struct ibcm_port *port = path->key.port;
@@ -297,7 +304,7 @@ static int ibcm_ah_make(struct ibcm_path *path)
 
 	lockdep_assert_held(&path->making);
 	ah = ibcm_ah_create(path);
-	/* There is no telling an adapter that has none left from other errors. */
+	/* The error does not say whether the adapter has no handle left: try again. */
 	if (IS_ERR(ah)) {
 		ibcm_ahs_spare(port->dev);
 		if (ibcm_ahs_await(port->dev, before))
@@ -314,8 +321,8 @@ static int ibcm_ah_make(struct ibcm_path *path)
 }
 
 /*
- * Until ibcm_path_unuse() the path has its handle, path->ah.  May sleep.  An
- * error of the provider's, or -ENODEV.
+ * Creates the path's handle, path->ah, if needed, and keeps it until ibcm_path_unuse().
+ * May sleep.  Returns 0, the provider's error, or -ENODEV.
  */
 int ibcm_path_use(struct ibcm_path *path)
 {
@@ -368,9 +375,9 @@ static void ibcm_ahs_end_linger(struct ibcm_port *port)
 }
 
 /*
- * Device removal: none of the ports has an agent, so that no path and no handle is
- * made any more, and the ids have given up theirs.  What is left are references of
- * messages and ids that are being released.
+ * Called on device removal, when no port has an agent, so that no path and no handle is
+ * created any more, and the ids have put their paths.  The remaining references belong
+ * to messages and ids that are being released.
  */
 void ibcm_paths_stop(struct ibcm_device *dev)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What connects a peer's names for a connection to ours: its communication id
- * and its QP, each with the GUID of its CA.  By the first a duplicate REQ is
- * known before anything is allocated; by the second a connection that the peer
- * has lost (IBA vol. 1, 12.9.8.3.1).
+ * Connections by the peer's identifiers: its communication id and its QP, each with
+ * the GUID of its CA.  With the communication id a duplicate REQ is recognised before
+ * anything is allocated.  With the QP a stale connection is recognised, which the peer
+ * no longer has (IBA vol. 1, 12.9.8.3.1).
  *
- * Peers are found under RCU.  A peer belongs to its id while peer->id is set,
- * and to its timewait timer afterwards.
+ * Peers are looked up under RCU.  The id owns its peer while peer->id is set, and the
+ * timewait timer owns the peer afterwards.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -108,7 +108,7 @@ int ibcm_peer_hash_qp(struct ibcm_peer *peer)
 	return ret;
 }
 
-/* From timewait on, the peer may use its QP again: it keeps its own timewait. */
+/* In timewait the peer may use its QP again: the peer does its own timewait. */
 void ibcm_peer_unhash_qp(struct ibcm_peer *peer)
 {
 	if (peer->qp_hashed)
@@ -146,8 +146,8 @@ static struct ibcm_id *ibcm_peer_id(const struct ibcm_peer *peer)
 }
 
 /*
- * The id of the connection that the peer calls @remote_id, with a reference.
- * NULL with *@known set: there is such a connection but only in timewait.
+ * Returns the id of the connection with the peer's communication id @remote_id, with a
+ * reference.  NULL with *@known set: the connection exists, but its id was destroyed.
  */
 struct ibcm_id *ibcm_peer_find_comm(__be64 ca_guid, __be32 remote_id,
 				    bool *known)
@@ -168,7 +168,7 @@ struct ibcm_id *ibcm_peer_find_comm(__be64 ca_guid, __be32 remote_id,
 	return id;
 }
 
-/* False if it is the same connection of the peer's that holds the QP. */
+/* Returns false if the QP belongs to the same connection, that is, to a duplicate. */
 bool ibcm_peer_stale(const struct ibcm_peer *peer)
 {
 	struct ibcm_id *id = NULL;

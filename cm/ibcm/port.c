@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Devices and ports that have a communication manager, and their MAD agents. */
+/* Devices and ports with a communication manager, and the ports' MAD agents. */
 #include <linux/slab.h>
 
 #include "ibcm/id.h"
@@ -35,7 +35,7 @@ static int ibcm_modify_cap(struct ibcm_port *port, bool set)
 	};
 	int ret = ib_modify_port(port->dev->ibdev, port->num, 0, &modify);
 
-	/* A provider without the verb has nobody who would look. */
+	/* The capability mask does not matter for a provider without the verb. */
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
@@ -81,7 +81,7 @@ err_wq:
 	return ret;
 }
 
-/* No message is made for the port any more. */
+/* No message is created for the port after this and synchronize_srcu(). */
 static void ibcm_port_close(struct ibcm_port *port)
 {
 	port->closing = rcu_dereference_protected(port->agent, 1);
@@ -102,23 +102,23 @@ static void ibcm_port_end(struct ibcm_port *port)
 
 /*
  * Why no reference on the device or its MAD layer remains:
- * (1) No port has an agent any more, and synchronize_srcu() has waited for
- *     every message in the making, which is posted, and for every path and
- *     address handle: none is made any more.
- * (2) ib_unregister_mad_agent() cancels what is outstanding and returns when
- *     every message has come back.  They are freed but for REPs whose work looks
- *     at the PSN: those are not posted again, there being no agent, and their
- *     paths are waited for at (5).  Nothing is received afterwards.
+ * (1) No port has an agent any more, and synchronize_srcu() has waited for the
+ *     sections that create messages, paths and address handles: each such message is
+ *     posted, and none is created any more.
+ * (2) ib_unregister_mad_agent() cancels outstanding messages and returns when the send
+ *     handler was called for each.  The messages are freed, except REPs whose work
+ *     probes the PSN: these are not posted again without an agent, and (5) waits for
+ *     their paths.  Nothing is received afterwards.
  * (3) The works that answer orphans are cancelled or have ended.
- * (4) Consumers registered after us and have destroyed their ids, so no work
- *     of one runs, and their listeners, so no REQ resolves or waits to be
- *     delivered; destroy_workqueue() waits for what is left of a work that has
- *     told its listener so.
- * (5) What is left of an id, or was left behind, loses its source GIDs and its
- *     path; one that is being released puts its GIDs and then its path:
- *     ibcm_paths_stop() waits for the last.  A path's address handle goes
- *     before it.  Such an id keeps struct ibcm_device, not the ib_device, by a
- *     reference.
+ * (4) Consumers registered after this client and have destroyed their ids, so no id's
+ *     work runs, and their listeners, so no request is being resolved or waits to be
+ *     delivered; destroy_workqueue() waits for works that have dropped their listener
+ *     but not returned yet.
+ * (5) Ids that remain, because a reference or a consumer keeps them, lose their source
+ *     GIDs and paths.  An id that is being released puts its GIDs and then its path:
+ *     ibcm_paths_stop() waits for the last path.  The address handle of a path is
+ *     destroyed before the path.  A remaining id holds a reference on struct
+ *     ibcm_device, not on the ib_device.
  */
 static void ibcm_stop(struct ibcm_device *dev)
 {

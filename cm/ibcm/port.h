@@ -7,7 +7,7 @@
 
 /* ---- counters.c: what ports/N/cm_* in sysfs shows ---- */
 
-/* In the order of the attribute ids, 0x10 on (IBA vol. 1, table 102). */
+/* In the order of the attribute ids, which begin at 0x10 (IBA vol. 1, table 102). */
 enum ibcm_kind {
 	IBCM_REQ,
 	IBCM_MRA,
@@ -31,22 +31,22 @@ enum ibcm_counter_group {
 	IBCM_COUNTER_GROUPS
 };
 
-/* How connections came to be established; debugfs ib_cm/<device>-<port>. */
+/* How connections were established, and what was dropped; see counters.c. */
 enum ibcm_stat {
 	IBCM_STAT_RTU_RECEIVED,
-	IBCM_STAT_RTU_LATE,		/* RTU for an id established before it */
+	IBCM_STAT_RTU_LATE,		/* RTUs that did not establish the connection */
 	IBCM_STAT_COMM_EST,		/* COMM_EST notifications, all */
 	IBCM_STAT_EST_BY_RTU,
 	IBCM_STAT_EST_BY_COMM_EST,
-	IBCM_STAT_EST_BY_RECEIVED,	/* the first good receive completion */
-	IBCM_STAT_EST_BY_PSN,		/* the QP's expected PSN */
-	IBCM_STAT_EST_BY_DREQ,		/* a DREQ that implied the lost RTU */
-	IBCM_STAT_PSN_PROBES,		/* we asked for that PSN */
+	IBCM_STAT_EST_BY_RECEIVED,	/* by a successful receive completion */
+	IBCM_STAT_EST_BY_PSN,		/* by the QP's expected PSN */
+	IBCM_STAT_EST_BY_DREQ,		/* by a DREQ, so that the RTU must be lost */
+	IBCM_STAT_PSN_PROBES,		/* probes of that PSN */
 	IBCM_STAT_REP_RESENT,
 	IBCM_STAT_RX_MALFORMED,
-	IBCM_STAT_RX_UNEXPECTED,	/* no transition for it: dropped */
-	IBCM_STAT_RX_UNKNOWN,		/* for no id of ours */
-	IBCM_STAT_RX_OVERFLOW,		/* a queue was full, or no memory */
+	IBCM_STAT_RX_UNEXPECTED,	/* dropped: the id's state has no transition */
+	IBCM_STAT_RX_UNKNOWN,		/* for no existing id */
+	IBCM_STAT_RX_OVERFLOW,		/* dropped: a queue was full, or no memory */
 	IBCM_STATS
 };
 
@@ -61,17 +61,17 @@ void ibcm_counters_unregister(struct ibcm_port *port);
 struct ibcm_port {
 	struct ibcm_device *dev;
 	u32 num;
-	struct ib_mad_agent __rcu *agent; /* ibcm_srcu; NULL when gone */
-	struct ib_mad_agent *closing;	/* between that and its end; removal only */
+	struct ib_mad_agent __rcu *agent; /* ibcm_srcu; NULL on device removal */
+	struct ib_mad_agent *closing;	/* agent to unregister; device removal only */
 	u32 rtu_usecs;			/* smoothed REP to RTU time; 0: unknown */
 	atomic_long_t counters[IBCM_COUNTER_GROUPS][IBCM_KINDS];
 	atomic_long_t stats[IBCM_STATS];
 	struct dentry *debugfs;
-	struct workqueue_struct *stray_wq;	/* unbound: what is nobody's yet */
+	struct workqueue_struct *stray_wq;	/* unbound: new requests and orphans */
 
 	/* messages/dreq.c */
-	atomic_t nr_left_dreqs;		/* sent for ids that have gone */
-	int max_left_dreqs;		/* fixed */
+	atomic_t nr_left_dreqs;		/* DREQs resent for destroyed ids */
+	int max_left_dreqs;		/* does not change */
 
 	/* messages/orphan.c */
 	spinlock_t orphan_lock;
@@ -83,15 +83,15 @@ struct ibcm_port {
 	struct list_head idle_ahs;	/* of ibcm_path, oldest first; ah_lock */
 	unsigned int nr_idle_ahs;	/* protected by ah_lock */
 	unsigned int ah_linger;		/* jiffies; protected by ah_lock */
-	struct delayed_work ah_work;	/* ends those that have lingered */
+	struct delayed_work ah_work;	/* destroys idle handles after ah_linger */
 };
 
 struct ibcm_device {
 	struct ib_device *ibdev;
 	struct kref kref;		/* the client's, and one of each id */
-	atomic_t nr_paths;		/* 1 + those in existence */
+	atomic_t nr_paths;		/* 1 + number of existing paths */
 	struct completion no_paths;
-	/* Address handles given back: begun, counted with the port's ah_lock, and done. */
+	/* Destructions of address handles: begun (counted under ah_lock), and done */
 	atomic_t ahs_ending, ahs_ended;
 	wait_queue_head_t ah_wait;	/* for ahs_ended */
 	u32 nr_ports;
@@ -101,7 +101,10 @@ struct ibcm_device {
 extern struct srcu_struct ibcm_srcu;
 extern struct ib_client ibcm_client;
 
-/* NULL if @ibdev has no CM; the caller is a client of it, so it stays. */
+/*
+ * Returns the device with a reference, NULL if @ibdev has no CM.  The caller must be a
+ * client of @ibdev that has not been removed.
+ */
 struct ibcm_device *ibcm_device_get(struct ib_device *ibdev);
 void ibcm_device_put(struct ibcm_device *dev);
 
@@ -121,15 +124,15 @@ struct ibcm_av {
 	struct rdma_ah_attr ah_attr;	/* holds its SGID attribute */
 	struct ibcm_port *port;		/* NULL: not set */
 	u16 pkey_index;
-	u16 dlid_datapath;		/* IB: DLID for data, where it differs */
+	u16 dlid_datapath;		/* IB: DLID for data; 0: that of ah_attr */
 	u8 packet_life_time;
-	u8 ack_timeout;			/* local ACK timeout of our QP */
+	u8 ack_timeout;			/* local ACK timeout of the local QP */
 };
 
 int ibcm_av_from_path(struct ibcm_device *dev, struct sa_path_rec *path,
 		      const struct ib_gid_attr *sgid_attr, struct ibcm_av *av);
 void ibcm_av_destroy(struct ibcm_av *av);
-/* With a reference, or an error. */
+/* Return the entry with a reference, or an error. */
 const struct ib_gid_attr *ibcm_gid_on_netdev(const struct ib_gid_attr *like,
 					     const union ib_gid *gid);
 const struct ib_gid_attr *ibcm_gid_in_net(const struct ib_gid_attr *like,
@@ -138,10 +141,10 @@ const struct ib_gid_attr *ibcm_gid_in_net(const struct ib_gid_attr *like,
 unsigned int ibcm_time_ms(u8 iba_time);		/* 4.096 us * 2^n, rounded up */
 u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time);
 
-/* ---- path.c: where MADs go, and address handles for them ---- */
+/* ---- path.c: paths that MADs are sent along, and their address handles ---- */
 struct ibcm_path_key {
 	struct ibcm_port *port;
-	/* The global route; without one, all zero */
+	/* The GRH; all zero without one */
 	const struct ib_gid_attr *sgid_attr;
 	union ib_gid dgid;
 	u32 flow_label;
@@ -157,14 +160,14 @@ struct ibcm_path_key {
 	u32 pad;
 };
 
-/* Found by its key; of what may change all is protected by port->ah_lock. */
+/* Looked up by its key; ah, users, idle and idle_since are protected by port->ah_lock. */
 struct ibcm_path {
 	struct rhash_head node;
-	struct ibcm_path_key key;	/* fixed */
-	struct rdma_ah_attr ah_attr;	/* fixed; holds its SGID attribute */
-	refcount_t ref;			/* ids', messages', its handle's */
-	struct mutex making;		/* one maker of a handle at a time */
-	struct ib_ah *ah;		/* NULL: none */
+	struct ibcm_path_key key;	/* does not change */
+	struct rdma_ah_attr ah_attr;	/* does not change; holds its SGID attribute */
+	refcount_t ref;			/* of ids, of messages, of the handle */
+	struct mutex making;		/* serialises creation of the handle */
+	struct ib_ah *ah;		/* the handle, or NULL */
 	unsigned int users;		/* of ah */
 	struct list_head idle;		/* port->idle_ahs, while ah has no users */
 	unsigned long idle_since;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What a connection's QP is to be modified with (IBA vol. 1, 10.3.1, 11.2.4.2). */
+/* Attributes to modify a connection's QP with (IBA vol. 1, 10.3.1, 11.2.4.2). */
 #include <linux/export.h>
 
 #include "ibcm/id.h"
 #include "ibcm/port.h"
 #include "trace.h"
 
-/* Both sides' parameters are known, from the peer's message or our own. */
+/* States in which the QP parameters of both sides are known. */
 #define IBCM_QP_RTR_STATES						\
 	(BIT(IB_CM_REQ_RCVD) | BIT(IB_CM_MRA_REQ_SENT) |		\
 	 BIT(IB_CM_REP_RCVD) | BIT(IB_CM_MRA_REP_SENT) |		\
 	 BIT(IB_CM_REP_SENT) | BIT(IB_CM_MRA_REP_RCVD) |		\
 	 BIT(IB_CM_ESTABLISHED))
 
-/* The path at least is known. */
+/* States in which at least the path is known. */
 #define IBCM_QP_INIT_STATES						\
 	(IBCM_QP_RTR_STATES | BIT(IB_CM_REQ_SENT) |			\
 	 BIT(IB_CM_MRA_REQ_RCVD))
@@ -75,7 +75,7 @@ static int ibcm_qp_rtr(const struct ibcm_id *id, struct ib_qp_attr *attr,
 static int ibcm_qp_rts(const struct ibcm_id *id, struct ib_qp_attr *attr,
 		       int *mask)
 {
-	/* After a migration: the path that was the primary, armed again. */
+	/* After a migration the former primary path becomes the alternate, rearmed. */
 	if (id->id.state == IB_CM_ESTABLISHED &&
 	    id->id.lap_state != IB_CM_LAP_UNINIT && id->alt) {
 		*mask = IB_QP_PATH_MIG_STATE;
@@ -140,16 +140,16 @@ static int ibcm_qp_attr(const struct ibcm_id *id, struct ib_qp_attr *attr,
 /**
  * ib_cm_init_qp_attr - attributes for a connection's QP
  * @cm_id: The connection's id.
- * @qp_attr: In: @qp_attr->qp_state, the state to go to, INIT, RTR or RTS.  Out:
- *	what ib_modify_qp() needs for it.  Address vectors are borrowed from the
- *	id: valid until it is destroyed.
+ * @qp_attr: In: @qp_attr->qp_state, the state to move to: INIT, RTR or RTS.  Out:
+ *	the attributes that ib_modify_qp() needs for it.  Address vectors are borrowed
+ *	from the id: they are valid until the id is destroyed.
  * @qp_attr_mask: Out: which attributes were set.
  *
- * The consumer may change any before it modifies the QP.
+ * The consumer may change the attributes before it modifies the QP.
  *
  * Context: Any but hard interrupt.
  *
- * Return: 0; -EINVAL if the id does not know them in its state.
+ * Return: 0; -EINVAL if the attributes are not known in the id's state.
  */
 int ib_cm_init_qp_attr(struct ib_cm_id *cm_id,
 		       struct ib_qp_attr *qp_attr,

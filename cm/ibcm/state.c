@@ -4,25 +4,25 @@
  *
  * A cell that is not filled in means that the event is not expected in that
  * state: a message is dropped and counted, a call of the consumer fails.
- * Duplicates have cells of their own, since most of them are to be answered.
+ * Duplicates have cells of their own, since most of them must be answered.
  *
  * Where this is more definite than the specification:
- *  - A DREQ that finds a REP unacknowledged proves that the peer had sent its
- *    RTU.  The consumer is told that the connection was established, then that
- *    it ends.
- *  - An id whose request is never answered sends REJ (timeout), so that the
+ *  - A DREQ that arrives while the REP is unanswered proves that the peer has sent
+ *    its RTU.  The consumer is notified that the connection was established, then
+ *    that it ends.
+ *  - An id whose REQ or REP is never answered sends a REJ (timeout), so that the
  *    peer need not wait for its own timers.
- *  - A REP that stays unanswered may have been received: its sender's QP may
- *    be addressed, so the id goes into timewait (12.9.8.4), not to IDLE.
- *  - An XRC target QP lives on for as long as its domain (annex A14), whoever
- *    accepted the connection.  That id's destruction ends nothing, once it is
- *    established; a DREQ of the initiator is answered without it.
- *  - A DREQ that comes again after timewait is answered still, whether the
- *    consumer has destroyed the id or keeps it: the peer's DREP was lost, and it
- *    would ask until its retries are used up.
- *  - COMM_EST changes the state at once, in whatever context it is reported;
- *    the consumer is told from the id's work, before anything that follows.
- *    Until that work the REP is outstanding; destruction cancels it.
+ *  - An unanswered REP may have been received, and the peer may send to the QP.  So
+ *    the id goes into timewait (12.9.8.4), not to IDLE.
+ *  - An XRC target QP exists as long as its domain (annex A14), whatever id accepted
+ *    the connection.  Destroying that id does not end an established connection; a
+ *    DREQ of the initiator is then answered without the id.
+ *  - A DREQ that is resent after timewait is still answered, whether the consumer
+ *    has destroyed the id or not: the DREP was lost, and the peer would resend the
+ *    DREQ until its retries are used up.
+ *  - COMM_EST changes the state at once, in the context in which it is reported.
+ *    The id's work notifies the consumer, before any later event.  Until then the
+ *    REP stays outstanding; destroying the id cancels it.
  */
 #include "ibcm/id.h"
 #include "messages/messages.h"
@@ -39,7 +39,7 @@
 /* Back to where the step came from that led to @n: ibcm_step_failed() knows it. */
 #define BACK(n)			GO(n)
 
-/* Each row one state; the order within is that of enum ibcm_event. */
+/* One row for each state; within a row, cells are in the order of enum ibcm_event. */
 static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 	[IB_CM_IDLE] = {
 		[IBCM_RX_REQ]		= TELL(REQ_RCVD, REQ_RECEIVED),
@@ -202,7 +202,7 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 	},
 };
 
-/* The alternate path's states, within ESTABLISHED (12.8). */
+/* States of the alternate path, while the connection is ESTABLISHED (12.8). */
 static const struct ibcm_lap_step ibcm_lap_steps[IBCM_LAP_STATES][IBCM_LAP_EVENTS] = {
 	[IB_CM_LAP_UNINIT][IBCM_LAP_RX_LAP]	= { IB_CM_LAP_RCVD, 1 },
 	[IB_CM_LAP_IDLE][IBCM_LAP_RX_LAP]	= { IB_CM_LAP_RCVD, 1 },
@@ -211,7 +211,7 @@ static const struct ibcm_lap_step ibcm_lap_steps[IBCM_LAP_STATES][IBCM_LAP_EVENT
 	[IB_CM_MRA_LAP_SENT][IBCM_LAP_TX_APR]	= { IB_CM_LAP_IDLE, 1 },
 };
 
-/* The cell for @event in @state, or NULL where it is not expected. */
+/* Returns the cell for @event in @state, or NULL if it is not expected there. */
 const struct ibcm_step *ibcm_step_of(enum ib_cm_state state,
 				     enum ibcm_event event)
 {
@@ -225,8 +225,9 @@ const struct ibcm_step *ibcm_step_of(enum ib_cm_state state,
 EXPORT_SYMBOL_IF_KUNIT(ibcm_step_of);
 
 /*
- * Takes the transition for @event, with what belongs to entering its state;
- * false if there is none.  @todo says what to do once the lock is dropped.
+ * Makes the transition for @event and does what entering its state requires; false if
+ * the state has no such transition.  Sets @todo to what must be done after the lock is
+ * dropped.
  */
 bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	       struct ibcm_todo *todo)
@@ -241,8 +242,8 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	if (step->flags & IBCM_F_CANCEL)
 		todo->stop = ibcm_msg_detach(id);
 	/*
-	 * An idle id that is destroyed is not without names if its REQ was refused
-	 * before the consumer was told.
+	 * A destroyed idle id is still hashed if its REQ was refused before the consumer
+	 * was notified: then ibcm_peer_forget() must follow.
 	 */
 	if (step->next == id->id.state &&
 	    (step->next != IB_CM_IDLE || event != IBCM_DO_DESTROY))
@@ -255,7 +256,7 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 		fallthrough;
 	case IB_CM_DREQ_SENT:
 	case IB_CM_DREQ_RCVD:
-		/* What answered a REP is no answer to a DREQ. */
+		/* The private data of an RTU or MRA must not be sent in a DREP. */
 		ibcm_answer_set(id, NULL, 0);
 		break;
 	case IB_CM_IDLE:
@@ -311,7 +312,7 @@ static void ibcm_reply(struct ibcm_id *id, enum ibcm_reply reply)
 		ibcm_send_rtu_again(id);
 		break;
 	case IBCM_REPLY_DREQ:
-		/* ibcm_dreq_last() does. */
+		/* ibcm_dreq_last() sends it. */
 		break;
 	case IBCM_REPLY_DREP:
 		ibcm_send_drep(id);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Timewait (IBA vol. 1, 12.9.8.4): a connection's ids and QP are not used again
- * until packets that may still be on their way have gone.
+ * Timewait (IBA vol. 1, 12.9.8.4): a connection's communication ids and QP are not used
+ * again until packets that may still be in the fabric have left it.
  *
- * One timer a connection, in the peer block that was allocated with it, so
- * that starting cannot fail.  Armed by the step into TIMEWAIT, under id->lock;
- * nothing disarms it but module exit.
+ * Each connection has a timer in its struct ibcm_peer, which was allocated with the
+ * connection, so that starting the timer cannot fail.  The step into TIMEWAIT arms the
+ * timer under id->lock; only module exit disarms it.
  */
 #include <linux/slab.h>
 
@@ -21,19 +21,20 @@ void ibcm_timewait_begin(struct ibcm_id *id)
 	if (WARN_ON_ONCE(!peer))
 		return;
 	ibcm_peer_unhash_qp(peer);
-	/* Twice the packet lifetime and the ACK delay: the ACK timeout. */
+	/* The ACK timeout is twice the packet lifetime plus the ACK delay. */
 	ms = ibcm_time_ms(id->av.ack_timeout);
 	mod_timer(&peer->timer, jiffies + msecs_to_jiffies(ms));
 }
 
 /*
- * Why no reference on the peer remains, but that of a DREQ which is sent still:
- * (1) It leaves both tables here, or left that of QPs when timewait began.
+ * Why no reference on the peer remains, except that of a DREQ that is still being sent:
+ * (1) The peer is removed from the table of communication ids here, and was removed
+ *     from that of QPs when timewait began.
  * (2) id->peer is cleared here under the lock, or was cleared by the id's
  *     destruction, which gave the slot to the peer.
- * (3) Lookups that have found it are RCU readers; kfree_rcu() waits for them.
- * The id's reference is taken under RCU: if it is gone, the destruction has
- * given the slot away before dropping the last one.
+ * (3) Lookups that have found the peer are RCU readers; kfree_rcu() waits for them.
+ * The id's reference is taken under RCU.  If the id's reference count is zero, its
+ * destruction gave the slot to the peer before it dropped the owner's reference.
  */
 void ibcm_timewait_timer(struct timer_list *timer)
 {

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Established without the RTU (IBA vol. 1, 12.9.7.2): what the peer has sent on
- * the passive side's QP proves that it has the REP.  An id that accepts watches
- * its QP (core/qp/qp_watch.c) from before the REP leaves until its consumer was told
- * of an outcome, or it is destroyed.
+ * Connections established without the RTU (IBA vol. 1, 12.9.7.2): anything that the
+ * peer has sent to the passive side's QP proves that the peer has the REP.  An accepting
+ * id watches its QP (core/qp/qp_watch.c) from before the REP is sent until its consumer
+ * was notified of the outcome, or the id is destroyed.
  *
- * Much of the proof is brought: the provider's COMM_EST, a receive on a CQ that
- * core polls.  Where nothing is, as with the queues of processes or a peer that
- * only writes, the QP's expected PSN tells, if it is asked for.  It is, where it
- * changes what is done next: before the REP is sent again or given up, and before
- * the consumer ends what it has not been told is established.  Asking takes the
- * provider a command, so where it is of no use nothing is asked.
+ * Two kinds of proof are reported: the provider's COMM_EST event, and a receive
+ * completion on a CQ that ib_core polls.  There may be neither, for example if a process
+ * polls the CQ or the peer only writes by RDMA; then the CM must query the QP's expected
+ * PSN (a probe).  It does so when the result changes what it does next: before the REP is
+ * resent or given up, and before the consumer ends a connection that was not reported as
+ * established.  A probe takes the provider a command, so none is made where it cannot
+ * help.
  *
- * A REP that is not answered in time is given back by the MAD layer in the work of
- * the port's agent, which serves all connections and waits for no provider: the
- * message waits in a work item of its own, with the reference that was the MAD
- * layer's.  Until that has run the message is neither out nor free.
+ * When a REP is not answered in time, the MAD layer calls the send handler in the work
+ * of the port's agent, which serves all connections and must not wait for a provider.
+ * So the REP's own work item makes the probe, with the message reference that was the
+ * MAD layer's.  Until that work has run, the message is neither outstanding nor freed.
  *
  * Why no reference on the id remains:
- * (1) The watch calls it under the watch's lock, which ib_cm_unwatch_qp() takes:
- *     the id's destruction calls that before it drops the owner's reference.
- * (2) A probe holds the watch, not the id.  Who probes has a reference on the id
- *     (a message's, in the work item) or is the owner.
+ * (1) The watch calls ibcm_data_arrived() with the id under the watch's lock, which
+ *     ib_cm_unwatch_qp() takes: the id's destruction calls ib_cm_unwatch_qp() before it
+ *     drops the owner's reference.
+ * (2) A probe holds the watch, not the id.  The caller of ibcm_probe() has a reference
+ *     on the id (in the work item, that of the message) or is its owner.
  */
 #include <linux/export.h>
 #include <ibex/cm.h>
@@ -38,9 +40,9 @@ static const u8 ibcm_proof_stats[] = {
 };
 
 /*
- * @proof shows that the peer has the REP: emulates the RTU.  The consumer is told
- * IB_CM_USER_ESTABLISHED, once and before anything that follows, from the id's
- * work.  The RTU itself is then a duplicate.  Any context, hard interrupt included.
+ * @proof shows that the peer has the REP: does what the RTU would do.  The id's work
+ * reports IB_CM_USER_ESTABLISHED to the consumer, once and before any later event.  The
+ * RTU itself is then a duplicate.  Any context, hard interrupt included.
  *
  * Return: 0; -EISCONN if the connection was established already; -EINVAL in any
  * other state.
@@ -79,12 +81,12 @@ int ibcm_establish(struct ibcm_id *id, enum ibcore_qp_proof proof)
 	return ret;
 }
 
-/* Of core's, with the watch's lock held; any context. */
+/* Called by ib_core with the watch's lock held; any context. */
 static bool ibcm_data_arrived(void *context, enum ibcore_qp_proof proof)
 {
 	int ret = ibcm_establish(context, proof);
 
-	/* Else the REP has not left yet, or the attempt has failed. */
+	/* Otherwise the REP has not been sent yet, or the attempt has failed. */
 	return !ret || ret == -EISCONN;
 }
 
@@ -101,12 +103,12 @@ static int ibcm_watch_set(struct ibcm_id *id, struct ibcore_qp_watch *watch)
 /**
  * ib_cm_watch_qp - have data on a QP establish the connection
  * @cm_id: An id that is about to send a REP.
- * @qp: Its QP, which the caller keeps from being destroyed meanwhile.
+ * @qp: Its QP.  The caller ensures that the QP is not destroyed during the call.
  *
- * Until ib_cm_unwatch_qp() or the id's destruction, the first thing that the peer
- * sends counts as its RTU, however it shows (Documentation/established.rst).  A QP
- * that another id waits on is not watched: the RTU alone establishes that
- * connection.  A watch that the id had before ends.
+ * Until ib_cm_unwatch_qp() or the id's destruction, the first data that the peer sends
+ * counts as its RTU, however it is detected (Documentation/established.rst).  If another
+ * id already watches the QP, this one does not: only an RTU establishes its connection.
+ * A watch that the id had before is ended.
  *
  * Context: May sleep.
  *
@@ -122,12 +124,12 @@ int ib_cm_watch_qp(struct ib_cm_id *cm_id, struct ib_qp *qp)
 EXPORT_SYMBOL(ib_cm_watch_qp);
 
 /**
- * ib_cm_watch_qp_num - have data on a QP that is named establish the connection
+ * ib_cm_watch_qp_num - have data on a QP, given its number, establish the connection
  * @cm_id: An id that is about to send a REP.
  * @qp_num: The QP's number.
- * @user: It is the current process's; else the kernel's.
+ * @user: Whether the QP must belong to the current process; otherwise to the kernel.
  *
- * As ib_cm_watch_qp().  Where there is no such QP none is watched.
+ * Like ib_cm_watch_qp().  If there is no such QP, none is watched.
  *
  * Context: May sleep.
  *
@@ -145,10 +147,10 @@ int ib_cm_watch_qp_num(struct ib_cm_id *cm_id, u32 qp_num, bool user)
 EXPORT_SYMBOL(ib_cm_watch_qp_num);
 
 /**
- * ib_cm_unwatch_qp - the outcome is known
- * @cm_id: An id, whose QP may be watched.
+ * ib_cm_unwatch_qp - end the watch of a connection's QP
+ * @cm_id: An id that may watch a QP.
  *
- * The QP may then be another connection's.
+ * Another id may watch the QP afterwards.
  *
  * Context: May sleep.
  */
@@ -157,7 +159,7 @@ void ib_cm_unwatch_qp(struct ib_cm_id *cm_id)
 	struct ibcm_id *id = to_ibcm(cm_id);
 	struct ibcore_qp_watch *watch;
 
-	/* Its lock is taken outside of ours. */
+	/* The watch's lock must be taken outside id->lock. */
 	spin_lock_irq(&id->lock);
 	watch = id->watch;
 	id->watch = NULL;
@@ -167,7 +169,7 @@ void ib_cm_unwatch_qp(struct ib_cm_id *cm_id)
 }
 EXPORT_SYMBOL(ib_cm_unwatch_qp);
 
-/* Lock held: the RTU is awaited, and the PSN can tell what it does not. */
+/* Whether the RTU is awaited and a probe may replace it.  Caller holds id->lock. */
 static bool ibcm_probe_helps(const struct ibcm_id *id)
 {
 	lockdep_assert_held(&id->lock);
@@ -176,9 +178,9 @@ static bool ibcm_probe_helps(const struct ibcm_id *id)
 }
 
 /*
- * While the RTU is awaited: whether the PSN shows that the peer has sent something,
- * which has established the connection then.  @again: if not, it is asked again.
- * Sleeps as long as the provider does.
+ * If the RTU is awaited, queries the expected PSN of the watched QP.  Returns true if it
+ * shows that the peer has sent data, which establishes the connection.  @again: the
+ * caller will probe again if it does not.  Sleeps as long as the provider does.
  */
 bool ibcm_probe(struct ibcm_id *id, bool again)
 {
@@ -203,15 +205,16 @@ void ibcm_rep_look_work(struct work_struct *work)
 {
 	struct ibcm_msg *msg = container_of(work, struct ibcm_msg, look);
 
-	/* Of one that is established now, the id's work takes what is left. */
+	/* If the probe has established the connection, the id's work detaches the REP. */
 	if (ibcm_probe(msg->id, true) || !ibcm_rep_unanswered(msg))
 		ibcm_msg_put(msg);
 }
 
 /*
- * In the send handler: @msg, the REP, was not answered in time.  True if its work
- * looks at the PSN and goes on from there; the MAD layer's reference is the work's
- * then.  It is not queued already: that takes the same reference.
+ * Called by the send handler when @msg, the REP, was not answered in time.  Returns true
+ * if the work of @msg probes the PSN and decides what to do next; the work then owns the
+ * MAD layer's reference.  The work cannot be queued already, as it would own that same
+ * reference.
  */
 bool ibcm_rep_look(struct ibcm_msg *msg)
 {

@@ -6,9 +6,9 @@
 #include "iwcm.h"
 
 /*
- * Takes the step into a state that a verb is to bring about, with the QP if
- * there is one.  Until iwcm_call_end() the consumer is told nothing: a verb
- * that fails after it has reported must leave no event behind.
+ * Makes the step for which a provider's verb is called next, and gives the id the
+ * reference on @qp.  Until iwcm_call_end() no event is delivered to the consumer: a
+ * verb that fails after the provider has reported an event must leave no event.
  */
 static int iwcm_call_begin(struct iwcm_id *id, enum iwcm_event event,
 			   struct ib_qp *qp)
@@ -21,14 +21,14 @@ static int iwcm_call_begin(struct iwcm_id *id, enum iwcm_event event,
 	if (step) {
 		id->qp = qp;
 		id->calling = true;
-		/* The verb may report, and the consumer destroy, at any moment. */
+		/* The consumer may destroy the id while the verb runs. */
 		iwcm_id_get(id);
 	}
 	spin_unlock_irq(&id->lock);
 	return step ? 0 : -EINVAL;
 }
 
-/* The verb has answered @ret. */
+/* The verb has returned @ret: undoes the step or starts delivery; returns @ret. */
 static int iwcm_call_end(struct iwcm_id *id, int ret)
 {
 	struct ib_qp *qp = NULL;
@@ -53,7 +53,7 @@ static int iwcm_call_end(struct iwcm_id *id, int ret)
 
 typedef int (*iwcm_verb)(struct iw_cm_id *cm_id, struct iw_cm_conn_param *param);
 
-/* A verb that makes a connection of @id and the QP that @param names. */
+/* Calls @verb to connect @id with the QP whose number is in @param. */
 static int iwcm_call(struct iwcm_id *id, enum iwcm_event event, iwcm_verb verb,
 		     struct iw_cm_conn_param *param)
 {
@@ -77,10 +77,10 @@ static int iwcm_call(struct iwcm_id *id, enum iwcm_event event, iwcm_verb verb,
  * @cm_id: An idle id, its addresses set.
  * @iw_param: QP number, private data, ORD and IRD (RFC 6581).
  *
- * IW_CM_EVENT_CONNECT_REPLY tells of the outcome; not if this fails.
+ * IW_CM_EVENT_CONNECT_REPLY reports the outcome, unless this returns an error.
  *
  * Context: May sleep, as long as the provider takes to connect, and a few
- * seconds where a port mapper's daemon does not answer.
+ * seconds if the port mapper daemon does not answer.
  *
  * Return: 0; -EINVAL if the id is not idle or there is no such QP; or the
  * provider's error.
@@ -97,7 +97,8 @@ EXPORT_SYMBOL(iw_cm_connect);
  * @cm_id: The id that came with IW_CM_EVENT_CONNECT_REQUEST.
  * @iw_param: QP number, private data, ORD and IRD (RFC 6581).
  *
- * IW_CM_EVENT_ESTABLISHED tells of success; not if this fails.
+ * IW_CM_EVENT_ESTABLISHED reports success, IW_CM_EVENT_CLOSE failure; neither follows
+ * if this returns an error.
  *
  * Context: May sleep.
  *
@@ -143,10 +144,10 @@ EXPORT_SYMBOL(iw_cm_reject);
 /**
  * iw_cm_disconnect - end a connection
  * @cm_id: The connection's id.
- * @abrupt: 0: in order, what was posted is sent first; otherwise a reset.
+ * @abrupt: 0: orderly close, after posted requests were sent; otherwise a reset.
  *
- * IW_CM_EVENT_CLOSE tells of the end.  Nothing is done, successfully, where the
- * connection has ended, or is ending in order and no reset is asked for.
+ * IW_CM_EVENT_CLOSE reports the end.  This does nothing and returns 0 if the connection
+ * has ended, or if it is already closing and no reset is requested.
  *
  * Context: May sleep.
  *
@@ -177,8 +178,8 @@ int iw_cm_disconnect(struct iw_cm_id *cm_id, int abrupt)
 EXPORT_SYMBOL(iw_cm_disconnect);
 
 /**
- * iwcm_reject_msg - the status of a failed connect in words
- * @reason: Of an IW_CM_EVENT_CONNECT_REPLY event, negative.
+ * iwcm_reject_msg - describe the status of a failed connect
+ * @reason: The status of an IW_CM_EVENT_CONNECT_REPLY event, negative.
  *
  * Context: Any.
  *

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* What the provider reports, and how the consumer is told. */
+/* Events that the provider reports, and their delivery to the consumer. */
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -26,7 +26,7 @@ static bool iwcm_event_of(enum iw_cm_event_type type, int status,
 	}
 }
 
-/* Lock held.  Takes over *@private_data with the outcome. */
+/* Notes @event for delivery; takes over *@private_data of a reply.  Lock held. */
 static void iwcm_note(struct iwcm_id *id, u8 tell,
 		      const struct iw_cm_event *event, int status,
 		      void **private_data)
@@ -44,8 +44,8 @@ static void iwcm_note(struct iwcm_id *id, u8 tell,
 	if (tell != IW_CM_EVENT_CONNECT_REPLY)
 		return;
 	/*
-	 * Of a mapped port a provider knows the mapped addresses alone, and of a
-	 * socket that never connected none.
+	 * With a mapped port the provider knows the mapped addresses only, and for a
+	 * failed connect it may know none: keep the addresses of the consumer then.
 	 */
 	if (!status && !id->port) {
 		id->id.local_addr = event->local_addr;
@@ -57,7 +57,7 @@ static void iwcm_note(struct iwcm_id *id, u8 tell,
 	}
 }
 
-/* A copy of a reply's private data, NULL if it has none; or an error. */
+/* Returns a copy of a reply's private data, NULL if there is none, or an ERR_PTR. */
 static void *iwcm_reply_data(const struct iw_cm_event *event)
 {
 	void *copy;
@@ -70,10 +70,10 @@ static void *iwcm_reply_data(const struct iw_cm_event *event)
 }
 
 /*
- * The provider's call, in any context.  A reply whose private data cannot be
- * copied is a failed connect, for the consumer may depend on the data.  The
- * provider is given the error, too; it may make nothing of it, so the consumer
- * is told in any case.
+ * Called by the provider, in any context.  If the private data of a reply cannot be
+ * copied, the connect fails, as the consumer may depend on the data.  This also returns
+ * the error to the provider, which may ignore it, so the failure is reported to the
+ * consumer in any case.
  */
 static int iwcm_report(struct iwcm_id *id, const struct iw_cm_event *event)
 {
@@ -101,7 +101,7 @@ static int iwcm_report(struct iwcm_id *id, const struct iw_cm_event *event)
 	}
 	spin_unlock_irqrestore(&id->lock, flags);
 
-	/* At once: a QP's destruction may wait for it in the consumer's handler. */
+	/* Put it now, as a consumer's handler may wait for it when it destroys the QP. */
 	iwcm_qp_put(qp);
 	kfree(private_data);
 	return ret;
@@ -116,7 +116,7 @@ int iwcm_event(struct iw_cm_id *cm_id, struct iw_cm_event *event)
 	return iwcm_report(id, event);
 }
 
-/* Lock held: fills @event with the next that is pending. */
+/* Fills @event with the pending event @what.  Lock held. */
 static void iwcm_event_fill(struct iwcm_id *id, enum iwcm_pending what,
 			    struct iw_cm_event *event)
 {
@@ -161,8 +161,9 @@ static bool iwcm_next(struct iwcm_id *id, struct iw_cm_event *event)
 }
 
 /*
- * A request's listener is released when the request is the consumer's or was
- * rejected: with the listener the device may go that rejects it.
+ * The listener of a request is released only after the request was delivered or
+ * rejected: once the listener is destroyed, the device may be removed, whose verb
+ * rejects the request.
  */
 static void iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
 {
@@ -171,7 +172,7 @@ static void iwcm_tell(struct iwcm_id *id, struct iw_cm_event *event)
 
 	if (listener)
 		iwcm_map_request(listener, id, event);
-	/* A request of a listener that is going away is nobody's. */
+	/* A request whose listener is being destroyed is not delivered, but rejected. */
 	if (listener && READ_ONCE(listener->dying))
 		ret = -ECONNREFUSED;
 	else

@@ -2,9 +2,9 @@
 /*
  * iWARP CM ids: allocation, destruction.
  *
- * References: the owner's (the consumer's, or ours until the consumer is told
- * of a request); the provider's, by add_ref and rem_ref; a queued or running
- * work's; those of calls into the provider.
+ * References: one of the owner (the consumer, or the CM until the consumer is notified
+ * of a request); those of the provider, by add_ref and rem_ref; one of a queued or
+ * running work; one of each call into the provider.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -43,9 +43,9 @@ struct iwcm_id *iwcm_id_alloc(struct ib_device *device, iw_cm_handler handler,
 }
 
 /*
- * In whatever context the provider drops the last reference.  A provider need
- * not depend on this module, whose rem_ref and event_handler it calls: the id
- * keeps them there.
+ * Runs in any context, as the provider may drop the last reference.  A provider need
+ * not depend on this module, whose rem_ref and event_handler it calls, so each id holds
+ * a reference on the module.
  */
 void iwcm_id_release(struct iwcm_id *id)
 {
@@ -68,19 +68,20 @@ void iwcm_id_kick(struct iwcm_id *id)
  * Destroys @id: ends the connection or the listening, ends the delivery of
  * events, drops the owner's reference.
  *
- * Why nothing calls the consumer, and no reference of ours remains, afterwards:
+ * Why nothing calls the consumer, and no reference of this module remains, afterwards:
  * (1) dying is set under the lock: no event is queued from then on, and the
- *     work tells nothing more.
- * (2) A listener's provider has stopped listening, and every request that it
- *     reported before is the consumer's, by its handler, or was rejected.
- * (3) The step released the QP, so a QP being destroyed does not wait for us.
- *     The mapped port goes after whatever made the provider stop using it; one
- *     that a connect is waiting for is not kept, as the id is dying.
- * (4) cancel_work_sync() waits for a handler that runs and takes back the
- *     reference of a work that was queued.  In the handler itself there is
- *     nothing to wait for: the work ends itself and holds a reference till then.
- * (5) The provider may keep its reference and report later: the id is idle, so
- *     that its events have no transition; its rem_ref frees the memory.
+ *     work delivers nothing more.
+ * (2) The provider of a listener has stopped listening, and every request that it
+ *     reported before was delivered to the consumer's handler or rejected.
+ * (3) The step released the QP, so the destruction of the QP does not wait for this id.
+ *     The mapped port is put after the provider has stopped using it; if a connect is
+ *     still waiting for its mapping, iwcm_map_keep() puts it, as the id is dying.
+ * (4) cancel_work_sync() waits for a running handler and tells whether a queued work
+ *     was cancelled, whose reference is then dropped.  If that handler itself destroys
+ *     the id, there is nothing to wait for: the work ends itself and holds a reference
+ *     until then.
+ * (5) The provider may keep its reference and report events later: the id is idle, so
+ *     these events have no transition; the provider's rem_ref frees the memory.
  */
 void iwcm_id_destroy(struct iwcm_id *id)
 {
@@ -110,13 +111,13 @@ void iwcm_id_destroy(struct iwcm_id *id)
  * iw_create_cm_id - create an iWARP CM id
  * @device: Device that the id's connection goes through.
  * @cm_handler: Called with each event of the id, one at a time, in process
- *	context.  A non-zero answer destroys the id.
- * @context: The consumer's, in cm_id->context.
+ *	context.  A non-zero return value destroys the id.
+ * @context: The consumer's context, stored in cm_id->context.
  *
  * Context: May sleep.
  *
  * Return: The id, to be destroyed with iw_destroy_cm_id(); ERR_PTR(-ENODEV) if
- * @device is no iWARP provider, ERR_PTR(-ENOMEM).
+ * @device is not an iWARP device, ERR_PTR(-ENOMEM).
  */
 struct iw_cm_id *iw_create_cm_id(struct ib_device *device,
 				 iw_cm_handler cm_handler, void *context)
@@ -134,11 +135,10 @@ EXPORT_SYMBOL(iw_create_cm_id);
  * iw_destroy_cm_id - destroy an iWARP CM id
  * @cm_id: The id.
  *
- * A request that was not answered is rejected, a connection reset, a listener
- * stopped.  When this returns, no handler of the id runs or will run.  It waits
- * for a handler that is running, and for the provider's verbs, but not for the
- * outcome of a connect.  From within the id's own handler it returns at once
- * and the handler's answer is ignored.
+ * An unanswered request is rejected, a connection is reset, a listener is stopped.  When
+ * this returns, no handler of the id runs or will run.  It waits for a running handler
+ * and for the provider's verbs, but not for the outcome of a connect.  Called by the
+ * id's own handler it does not wait for that handler, whose return value is ignored.
  *
  * Context: May sleep.
  */

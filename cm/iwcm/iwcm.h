@@ -3,20 +3,21 @@
 #define IBEX_IWCM_H
 
 /*
- * What the files of iw_cm share.
+ * Declarations that the files of iw_cm share.
  *
- * An iWARP provider makes connections itself, through the iw_* verbs of its
- * struct ib_device_ops, and reports by iw_cm_id.event_handler, in any context.
- * The state changes there and then, under the id's lock; the consumer is told
- * from the id's work item, which the workqueue never runs twice at once.  So
- * the events of one id are ordered and those of different ids run in parallel.
+ * An iWARP provider sets up connections itself, with the iw_* verbs of its
+ * struct ib_device_ops, and reports events by iw_cm_id.event_handler, in any context.
+ * The event handler changes the id's state at once, under the id's lock.  The id's work
+ * item, which the workqueue never runs twice at once, delivers events to the consumer.
+ * So the events of one id are ordered and those of different ids run in parallel.
  *
- * An event needs no memory: of each kind an id gets one at most, so it is a
- * bit and a few fields of the id.  A connection request is the new id itself.
+ * No memory is allocated for an event: an id gets at most one of each kind, so a bit and
+ * a few fields of the id describe it.  For a connection request, the new id itself is
+ * the queue entry.
  *
- * Lock: id->lock, of one id; taken in hard interrupt context.  Inside it: the
- * workqueue's, and the provider's iw_add_ref.  Neither the consumer nor any
- * other verb is called with it held.
+ * Lock: id->lock, of one id; taken in hard interrupt context.  The workqueue's lock is
+ * taken, and the provider's iw_add_ref called, with it held.  Neither the consumer nor
+ * any other verb is called with it held.
  */
 #include <linux/completion.h>
 #include <linux/refcount.h>
@@ -43,7 +44,7 @@ enum iwcm_state {
 };
 
 enum iwcm_event {
-	/* of the provider */
+	/* events reported by the provider */
 	IWCM_EV_REQUEST,
 	IWCM_EV_REPLY,
 	IWCM_EV_REPLY_ERR,
@@ -51,27 +52,27 @@ enum iwcm_event {
 	IWCM_EV_ESTABLISHED_ERR,
 	IWCM_EV_DISCONNECT,
 	IWCM_EV_CLOSE,
-	/* of the consumer */
+	/* calls of the consumer */
 	IWCM_DO_LISTEN,
 	IWCM_DO_CONNECT,
 	IWCM_DO_ACCEPT,
 	IWCM_DO_REJECT,
-	IWCM_DO_DISCONNECT,	/* in order */
+	IWCM_DO_DISCONNECT,	/* orderly close */
 	IWCM_DO_RESET,
-	IWCM_DO_SET_UP_QP,	/* asks for attributes */
+	IWCM_DO_SET_UP_QP,	/* query QP attributes */
 	IWCM_DO_DESTROY,
-	/* a verb of the provider's failed */
+	/* the provider's verb failed */
 	IWCM_FAILED,
 	IWCM_EVENTS
 };
 
 enum iwcm_step_flags {
 	IWCM_F_VALID	= BIT(0),
-	IWCM_F_PUT_QP	= BIT(1),	/* the connection's QP is released */
+	IWCM_F_PUT_QP	= BIT(1),	/* release the connection's QP */
 	IWCM_F_ABORT	= BIT(2),	/* move the QP to ERR */
 	IWCM_F_CLOSE	= BIT(3),	/* move the QP to SQD */
-	IWCM_F_REJECT	= BIT(4),	/* iw_reject verb */
-	IWCM_F_UNLISTEN	= BIT(5),	/* iw_destroy_listen verb */
+	IWCM_F_REJECT	= BIT(4),	/* call the iw_reject verb */
+	IWCM_F_UNLISTEN	= BIT(5),	/* call the iw_destroy_listen verb */
 };
 
 struct iwcm_step {
@@ -84,13 +85,13 @@ struct iwcm_id;
 
 const struct iwcm_step *iwcm_step_of(enum iwcm_state state,
 				     enum iwcm_event event);
-/* Lock held.  The QP that the step releases, if any, is handed out in @qp. */
+/* Lock held.  *@qp is set to the QP that the step releases, for the caller to put. */
 const struct iwcm_step *iwcm_step(struct iwcm_id *id, enum iwcm_event event,
 				  struct ib_qp **qp);
 
 /* ---- iwcm/id.c: ids and their teardown ---- */
 
-/* What the consumer is still to be told, in this order. */
+/* Events to be delivered to the consumer, in this order. */
 enum iwcm_pending {
 	IWCM_PEND_REQUEST,
 	IWCM_PEND_OUTCOME,	/* CONNECT_REPLY or ESTABLISHED */
@@ -99,20 +100,20 @@ enum iwcm_pending {
 
 struct iwcm_id {
 	struct iw_cm_id id;
-	spinlock_t lock;		/* of what says so below */
-	refcount_t ref;			/* owner's, provider's, a queued work's, calls' */
+	spinlock_t lock;
+	refcount_t ref;			/* owner, provider, queued work, verb calls */
 	u8 state;			/* enum iwcm_state; protected by lock */
 	u8 pending;			/* BIT(enum iwcm_pending); protected by lock */
-	u8 outcome;			/* enum iw_cm_event_type; set with its bit */
-	bool dying;			/* nothing more is told; protected by lock */
-	bool calling;			/* in a verb: tell later; protected by lock */
+	u8 outcome;			/* enum iw_cm_event_type; of IWCM_PEND_OUTCOME */
+	bool dying;			/* nothing more is delivered; protected by lock */
+	bool calling;			/* in a verb: deliver later; protected by lock */
 	struct work_struct work;
-	struct task_struct *runner;	/* the work's task, in the work */
+	struct task_struct *runner;	/* task that runs the work, or NULL */
 	struct ib_qp *qp;		/* with a reference; protected by lock */
 	struct iwpm_port *port;		/* mapped, one use; protected by lock */
-	struct iwcm_id *req_of;		/* listener of an untold request; the work's */
+	struct iwcm_id *req_of;		/* listener, until the request is delivered */
 
-	/* Of the request or the outcome: set with its bit, read by the work */
+	/* Of the request or outcome: set with its pending bit, read by the work */
 	void *private_data;
 	u8 private_data_len;
 	u8 ord;
@@ -120,7 +121,7 @@ struct iwcm_id {
 	int status;
 
 	/* Of a listener */
-	refcount_t untold;		/* 1, and each request not yet told */
+	refcount_t untold;		/* 1 + number of undelivered requests */
 	unsigned int backlog;
 	struct completion all_told;
 };
@@ -157,7 +158,7 @@ int iwcm_request(struct iwcm_id *listener, const struct iw_cm_event *event);
 void iwcm_request_told(struct iwcm_id *listener);
 void iwcm_listen_stop(struct iwcm_id *id);
 
-/* ---- iwcm/map.c: by the port mapper, where there is one ---- */
+/* ---- iwcm/map.c: address mapping by the port mapper, if there is one ---- */
 void iwcm_map_listen(struct iwcm_id *id);
 int iwcm_map_connect(struct iwcm_id *id);
 void iwcm_map_request(struct iwcm_id *listener, struct iwcm_id *id,

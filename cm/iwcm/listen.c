@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Listeners, and the requests they get. */
+/* Listeners, and the requests that they receive. */
 #include <linux/slab.h>
 
 #include "iwcm.h"
 
-/* Lock held.  Counts one more request, if the backlog has room. */
+/* Counts one more request if the backlog has room.  Lock held. */
 static int iwcm_request_admit(struct iwcm_id *listener)
 {
 	lockdep_assert_held(&listener->lock);
@@ -52,8 +52,8 @@ static struct iwcm_id *iwcm_request_id(struct iwcm_id *listener,
 }
 
 /*
- * A new id for a request; it is the queue entry as well.  Any context.  After
- * an error the request is the provider's to refuse.
+ * Creates an id for a request and queues its delivery.  Any context.  After an error
+ * the provider must refuse the request.
  */
 int iwcm_request(struct iwcm_id *listener, const struct iw_cm_event *event)
 {
@@ -81,8 +81,9 @@ int iwcm_request(struct iwcm_id *listener, const struct iw_cm_event *event)
 }
 
 /*
- * In the destruction of a listener: the provider stops first, then what it has
- * reported is told or refused, in works that do not wait for this one.
+ * Called when a listener is destroyed.  The provider stops listening; then this waits
+ * until the requests that the provider has reported are delivered or rejected, in works
+ * that do not wait for this function.
  */
 void iwcm_listen_stop(struct iwcm_id *id)
 {
@@ -95,10 +96,10 @@ void iwcm_listen_stop(struct iwcm_id *id)
  * iw_cm_listen - listen for connection requests
  * @cm_id: An idle id, its local address set; its handler gets the requests,
  *	each with a new id.
- * @backlog: How many requests may wait to be told; 0 for the default, sysctl
- *	net.iw_cm.default_backlog.  No memory is set aside for them.
+ * @backlog: How many requests may wait for delivery; 0 for the default, sysctl
+ *	net.iw_cm.default_backlog.  No memory is reserved for them.
  *
- * Context: May sleep, a few seconds where a port mapper's daemon does not answer.
+ * Context: May sleep, a few seconds if the port mapper daemon does not answer.
  *
  * Return: 0; -EINVAL if the id is not idle; or the provider's error.
  */
@@ -130,7 +131,7 @@ int iw_cm_listen(struct iw_cm_id *cm_id, int backlog)
 	spin_lock_irq(&id->lock);
 	iwcm_step(id, IWCM_FAILED, &none);
 	spin_unlock_irq(&id->lock);
-	/* A provider may have reported before it failed. */
+	/* The provider may have reported requests before it failed. */
 	iwcm_request_told(id);
 	wait_for_completion(&id->all_told);
 	return ret;

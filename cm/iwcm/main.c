@@ -32,7 +32,7 @@ static int __init iwcm_init(void)
 {
 	int ret = -ENOMEM;
 
-	/* Storage is reconnected when memory is short: a rescuer for it. */
+	/* WQ_MEM_RECLAIM, as storage may have to reconnect when memory is short. */
 	iwcm_wq = alloc_workqueue("iw_cm", WQ_UNBOUND | WQ_MEM_RECLAIM,
 				  WQ_UNBOUND_MAX_ACTIVE);
 	if (!iwcm_wq)
@@ -54,12 +54,12 @@ destroy_wq:
 }
 
 /*
- * No id is left, nor a provider's reference to one: each pins the module.  Whoever
- * dropped the last may be on its way out of iwcm_id_release() still, called by a
- * provider that does not depend on this module.  In a task, preempted there:
- * synchronize_rcu_tasks() waits until it has gone on to switch of its own accord.
- * In an interrupt or with preemption disabled: the module loader waits for a grace
- * period before it frees the text.
+ * No id is left, and no provider's reference to one, as each id holds a reference on the
+ * module.  But a provider, which need not depend on this module, may not have returned
+ * from iwcm_id_release() for the last id.  If a task was preempted there,
+ * synchronize_rcu_tasks() waits until that task switches voluntarily.  If it runs in an
+ * interrupt or with preemption disabled, the module loader waits for a grace period
+ * before it frees the text.
  */
 static void __exit iwcm_exit(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The addresses of an id, as its consumer knows them and as its provider uses
- * them: local_addr and remote_addr, m_local_addr and m_remote_addr.
+ * The addresses of an id: local_addr and remote_addr are those that its consumer knows,
+ * m_local_addr and m_remote_addr the mapped ones that its provider uses.
  *
- * A mapping lives until its id is destroyed or connects or listens anew.
+ * A mapping exists until its id is destroyed, or connects or listens again.
  */
 #include "iwcm.h"
 #include "iwpm/iwpm.h"
@@ -26,7 +26,7 @@ void iwcm_unmap(struct iwcm_id *id)
 	iwpm_port_put(port);
 }
 
-/* Unless it was destroyed meanwhile. */
+/* Stores @port in the id, or puts it if the id was destroyed meanwhile. */
 static void iwcm_map_keep(struct iwcm_id *id, struct iwpm_port *port)
 {
 	spin_lock_irq(&id->lock);
@@ -73,8 +73,8 @@ int iwcm_map_connect(struct iwcm_id *id)
 }
 
 /*
- * A request that @listener's consumer is about to be told of, with the addresses
- * of its provider.
+ * Replaces the provider's addresses, in @id and in @event of a request that is about to
+ * be delivered, by those that @listener's consumer and the peer know.
  */
 void iwcm_map_request(struct iwcm_id *listener, struct iwcm_id *id,
 		      struct iw_cm_event *event)

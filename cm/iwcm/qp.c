@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The QP of an iWARP connection: references, moves, attributes. */
+/* The QP of an iWARP connection: references, state changes, attributes. */
 #include <linux/export.h>
 
 #include "iwcm.h"
 
-/* With a reference, or NULL if @device has no such QP. */
+/* Returns the QP with a reference, or NULL if @device has no such QP. */
 struct ib_qp *iwcm_qp_get(struct ib_device *device, u32 qpn)
 {
 	struct ib_qp *qp = device->ops.iw_get_qp(device, qpn);
@@ -20,7 +20,7 @@ void iwcm_qp_put(struct ib_qp *qp)
 		qp->device->ops.iw_rem_ref(qp);
 }
 
-/* To SQD: an orderly close.  To ERR: a reset.  The QP may be there already. */
+/* SQD closes in order, ERR resets.  Errors are ignored: the QP may be there already. */
 void iwcm_qp_move(struct ib_qp *qp, enum ib_qp_state state)
 {
 	struct ib_qp_attr attr = { .qp_state = state };
@@ -31,14 +31,14 @@ void iwcm_qp_move(struct ib_qp *qp, enum ib_qp_state state)
 /**
  * iw_cm_init_qp_attr - attributes for the QP of an iWARP connection
  * @cm_id: The connection's id.
- * @qp_attr: In: @qp_attr->qp_state, the state to go to.  Out: its attributes.
+ * @qp_attr: In: @qp_attr->qp_state, the state to move to.  Out: its attributes.
  * @qp_attr_mask: Out: which attributes were set.
  *
- * The provider moves the QP to RTS itself, with the connection (RFC 5040).
+ * The provider itself moves the QP to RTS when it connects (RFC 5040).
  *
  * Context: Any.
  *
- * Return: 0; -EINVAL in a state that has no QP to set up.
+ * Return: 0; -EINVAL if the id's state has no QP to set up, or for another QP state.
  */
 int iw_cm_init_qp_attr(struct iw_cm_id *cm_id, struct ib_qp_attr *qp_attr,
 		       int *qp_attr_mask)

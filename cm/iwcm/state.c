@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The state machine of an iWARP CM id, as a table: RFC 5044 (MPA) set-up as its
- * provider reports it, and the consumer's calls.  A cell that is not filled in:
- * the provider's event is ignored, the consumer's call is an error.
+ * The state machine of an iWARP CM id, as a table: the provider's reports of the MPA
+ * connection set-up (RFC 5044), and the consumer's calls.  If a cell is not filled in,
+ * the provider's event is ignored, or the consumer's call fails.
  */
 #include "iwcm.h"
 
@@ -67,7 +67,7 @@ static const struct iwcm_step iwcm_steps[IWCM_STATES][IWCM_EVENTS] = {
 	},
 };
 
-/* The cell for @event in @state, or NULL where it is not expected. */
+/* Returns the cell for @event in @state, or NULL if it is not expected there. */
 const struct iwcm_step *iwcm_step_of(enum iwcm_state state,
 				     enum iwcm_event event)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Questions to the port mapper's daemon.
+ * Requests to the port mapper daemon that wait for its response.
  *
- * A question lies on the stack of who asks and, by its sequence number, in a
- * table.  Whoever takes it out of there, the asker or the bringer of an answer,
- * ends it; the bringer touches it last when it completes it.
+ * A request is on the stack of its caller and, by its sequence number, in a table.  The
+ * caller removes it from the table after a timeout or an error; otherwise the handler of
+ * a response does, or iwpm_ask_no_more(), which then complete it.  Only the one that has
+ * removed a request may end it, and does not access it after completing it.
  */
 #include <linux/completion.h>
 #include <linux/xarray.h>
@@ -15,13 +16,13 @@
 
 struct iwpm_question {
 	u8 op;
-	u32 portid;			/* whom it went to; 0: to the group */
-	struct iwpm_map *map;		/* the asker's; written with the answer */
-	int status;			/* likewise */
+	u32 portid;			/* netlink port it was sent to; 0: the group */
+	struct iwpm_map *map;		/* the caller's; filled in from the response */
+	int status;			/* set with the response */
 	struct completion done;
 };
 
-/* As the op of whatever question has a sequence number. */
+/* In iwpm_take(): matches a request of any op. */
 #define IWPM_ANY_OP	RDMA_NL_IWPM_NUM_OPS
 
 static DEFINE_XARRAY_ALLOC1(iwpm_questions);
@@ -56,19 +57,19 @@ static int iwpm_begin(struct iwpm_question *question, u32 *seq)
 				      GFP_KERNEL));
 }
 
-/* @ret: of sending it */
+/* Waits for the response.  @ret: the result of sending the request. */
 static int iwpm_await(struct iwpm_question *question, u32 seq, int ret)
 {
 	if (!ret && wait_for_completion_timeout(&question->done, IWPM_TIMEOUT))
 		return question->status;
 	if (iwpm_take(seq, question->op, question->portid))
 		return ret ?: -ETIMEDOUT;
-	/* Another has taken it, and completes it at any moment. */
+	/* A response handler has taken the request and is about to complete it. */
 	wait_for_completion(&question->done);
 	return question->status;
 }
 
-/* Each asker registers for itself, in parallel: the daemon takes no offence. */
+/* Callers may register in parallel: the daemon accepts repeated registrations. */
 static int iwpm_register(const struct ib_device *device)
 {
 	struct iwpm_question question = { .op = RDMA_NL_IWPM_REG_PID };
@@ -100,8 +101,9 @@ int iwpm_reach(const struct ib_device *device, struct iwpm_dest *dest)
 }
 
 /*
- * The daemon knows by itself what it maps.  For the mapping of a peer's address
- * it depends on the peer's daemon, and says nothing where that one does not.
+ * The daemon maps local addresses without help, so a timeout means that it does not
+ * respond.  For the mapping of a peer's address it depends on the peer's daemon, and
+ * does not respond if that one does not.
  */
 static void iwpm_timed_out(const struct iwpm_dest *dest, u8 op)
 {
@@ -134,8 +136,9 @@ int iwpm_ask(const struct iwpm_dest *dest, u8 op, struct iwpm_map *map,
 }
 
 /*
- * A peer whose daemon has no mapping of the port listens on the port itself: the
- * answer then has that as the mapped one.
+ * Returns the status of @question for @reply.  IWPM_REMOTE_QUERY_REJECT is no error: if
+ * the peer's daemon has no mapping of the port, the peer listens on the port itself,
+ * which the response then has as the mapped port.
  */
 static int iwpm_verdict(const struct iwpm_question *question,
 			const struct iwpm_reply *reply)
@@ -157,9 +160,9 @@ static int iwpm_verdict(const struct iwpm_question *question,
 }
 
 /*
- * An answer that nobody waits for any more is none to complain of.
+ * A response to a request that has timed out is ignored.
  *
- * Return: 0; -EPROTO if it is not one to the question.
+ * Return: 0; -EPROTO if the response does not fit the request.
  */
 int iwpm_answered(const struct iwpm_reply *reply, u8 op, u32 portid)
 {
@@ -186,7 +189,7 @@ void iwpm_refused(const struct iwpm_reply *reply, u32 portid)
 		iwpm_complete(question, -EREMOTEIO);
 }
 
-/* That daemon will not answer. */
+/* Ends the requests to @portid, as that daemon will not respond. */
 void iwpm_ask_no_more(u32 portid)
 {
 	struct iwpm_question *question;

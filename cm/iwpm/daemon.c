@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Who the port mapper's daemon is, and what is on its way to it.
+ * The port mapper daemon: its netlink port and state, and the queue of messages to it.
  *
- * Messages go through a queue: it keeps their order, which decides whether a
- * port that is mapped again stays mapped, and leaves the waiting for room in the
- * daemon's socket to a work item.  All that the queue has is for the daemon that
- * is known; it is emptied when that one goes.
+ * The queue keeps messages in order, which decides whether a port that is mapped again
+ * stays mapped, and lets a work item wait for room in the daemon's socket.  All queued
+ * messages are for the known daemon; the queue is purged when that daemon is lost or
+ * replaced.
  */
 #include <linux/jiffies.h>
 #include <linux/netlink.h>
@@ -19,14 +19,14 @@
 /* A daemon that reads nothing must not fill memory. */
 #define IWPM_QUEUE_MAX	16384
 
-/* How long a daemon that did not answer is not asked, unless it speaks. */
+/* How long a daemon that did not respond gets no request, unless it sends a message. */
 #define IWPM_SILENCE	(60 * HZ)
 
 static struct {
-	spinlock_t lock;		/* of all but the work */
-	struct iwpm_dest dest;		/* portid 0: none is known */
-	bool registered;		/* it knows us */
-	bool silent;			/* until silence_ends, or it speaks */
+	spinlock_t lock;		/* protects all fields but work */
+	struct iwpm_dest dest;		/* portid 0: no daemon is known */
+	bool registered;		/* the daemon has registered this client */
+	bool silent;			/* until silence_ends, or it sends a message */
 	unsigned long silence_ends;
 	struct sk_buff_head queue;
 	struct work_struct work;
@@ -159,7 +159,7 @@ static struct sk_buff *iwpm_daemon_next(u32 *portid)
 	return skb;
 }
 
-/* A daemon that takes nothing for as long as netlink waits is given up. */
+/* A daemon is given up if its socket stays full for as long as netlink waits. */
 static void iwpm_daemon_work(struct work_struct *work)
 {
 	struct sk_buff *skb;
@@ -170,7 +170,7 @@ static void iwpm_daemon_work(struct work_struct *work)
 			iwpm_daemon_lost(portid);
 }
 
-/* A socket closes.  Whoever waits for the daemon need not wait on. */
+/* A netlink socket was closed.  If it is the daemon's, ends the requests to it. */
 static int iwpm_daemon_event(struct notifier_block *nb, unsigned long event,
 			     void *data)
 {
@@ -194,7 +194,7 @@ int iwpm_daemon_start(void)
 	return netlink_register_notifier(&iwpm_daemon_nb);
 }
 
-/* Nothing is sent any more: ids and the daemon's messages came to an end before. */
+/* No message can be queued any more: no id is left, no message is being received. */
 void iwpm_daemon_stop(void)
 {
 	netlink_unregister_notifier(&iwpm_daemon_nb);

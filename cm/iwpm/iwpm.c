@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the port mapper's daemon sends.
+ * Handlers of the messages that the port mapper daemon sends.
  *
- * One that starts says HELLO, with the version it speaks, and is told ours; then
- * it asks for the mappings (MAPINFO), gets one message for each, and their number
- * (MAPINFO_NUM), which it answers with how many it could make out.  A daemon of
- * version 3 leaves out the HELLO.
+ * A daemon that starts sends HELLO with its protocol version and gets ours.  Then it
+ * requests the mappings (MAPINFO) and gets one message for each, and their number
+ * (MAPINFO_NUM).  It responds with the number of mappings that it could restore.  A
+ * daemon of version 3 does not send HELLO.
  *
- * These run in the sender's context, in parallel; core sees to it that the sender
- * may administer the network.
+ * The handlers run in the sender's context, in parallel; ib_core ensures that the
+ * sender may administer the network.
  */
 #include <linux/module.h>
 #include <net/netlink.h>
@@ -39,7 +39,7 @@ static int iwpm_check_version(u16 version, struct netlink_ext_ack *extack)
 	return -EPROTONOSUPPORT;
 }
 
-/* It speaks the lower of the two versions from now on. */
+/* From now on both sides use the lower of the two versions. */
 static int iwpm_hello(struct sk_buff *skb, struct nlmsghdr *nlh,
 		      struct netlink_ext_ack *extack)
 {
@@ -88,7 +88,10 @@ static int iwpm_mapinfo_num(struct sk_buff *skb, struct nlmsghdr *nlh,
 	return ret;
 }
 
-/* To a question of ours, or to one of before that has timed out: it knows us. */
+/*
+ * The response to a registration, which may have timed out meanwhile: in either case the
+ * daemon has registered this client.
+ */
 static int iwpm_registered(struct sk_buff *skb, struct nlmsghdr *nlh,
 			   struct netlink_ext_ack *extack)
 {
@@ -168,11 +171,11 @@ int iwpm_start(void)
 }
 
 /*
- * Why nothing is left:
- * (1) the ids are gone: nobody asks or waits, and no port has a user;
- * (2) none of the daemon's messages is being read, nor will be;
- * (3) so nothing is queued for it any more, and the queue's work is awaited;
- * (4) what peers' ports stand for is freed.
+ * Why no user of the client is left:
+ * (1) No id is left, so that no request is made or waits, and no port has a user.
+ * (2) rdma_nl_unregister(): no message of the daemon is being handled or will be.
+ * (3) So no message to it is queued any more; iwpm_daemon_stop() waits for the work.
+ * (4) iwpm_peer_stop() frees the addresses of peers.
  */
 void iwpm_stop(void)
 {

@@ -3,31 +3,31 @@
 #define IBEX_IWPM_H
 
 /*
- * The client of the iWARP port mapper, iwpmd(8).
+ * The client of the iWARP port mapper daemon, iwpmd(8).
  *
- * An adapter's TCP knows nothing of the host's, which could give one port to
- * both.  The daemon sees to that: for each address that a consumer listens on or
- * connects from it binds a socket of the host's to a free port, the mapped one,
- * which the adapter then uses; daemons tell each other which port stands for
- * which.  A provider with IW_F_NO_PORT_MAP uses the host's TCP: its ports stand
- * for themselves, but its peers' may be mapped.
+ * An adapter with its own TCP and the host's TCP do not know of each other, so both may
+ * use the same port.  The daemon prevents this: for each address that a consumer listens
+ * on or connects from, it binds a host socket to a free port, the mapped port, which the
+ * adapter then uses.  Daemons tell each other which mapped port belongs to which port.
+ * A provider with IW_F_NO_PORT_MAP uses the host's TCP: its own ports are not mapped,
+ * but its peers' ports may be.
  *
- *	iwpm/msg.c	messages, built and read (RDMA netlink, RDMA_NL_IWCM)
- *	iwpm/daemon.c	who the daemon is; the queue of messages to it
- *	iwpm/ask.c	questions that wait for an answer, by sequence number
- *	iwpm/port.c	ports mapped for ids of ours; told again to a new daemon
- *	iwpm/peer.c	what mapped ports of peers stand for
- *	iwpm.c		what the daemon sends
+ *	iwpm/msg.c	builds and parses messages (RDMA netlink, RDMA_NL_IWCM)
+ *	iwpm/daemon.c	the daemon's state; the queue of messages to it
+ *	iwpm/ask.c	requests that wait for a response, by sequence number
+ *	iwpm/port.c	ports mapped for local ids; sent again to a new daemon
+ *	iwpm/peer.c	the real addresses of peers' mapped ports
+ *	iwpm/iwpm.c	messages that the daemon sends
  *	iwcm/map.c	the addresses of an id
  *
- * Nothing depends on the daemon: where it is not there, does not answer in time
- * or answers nonsense, ports are not mapped.  Nobody waits with a lock held, and
- * whoever waits does so for IWPM_TIMEOUT, once for its question and, where the
- * daemon does not know us yet, once for the registration before.
+ * The daemon is optional: if it is not running, does not respond in time, or sends
+ * invalid responses, ports are not mapped.  No lock is held while waiting for it.  A
+ * caller waits up to IWPM_TIMEOUT for the response to its request and, if the daemon has
+ * not registered this client yet, up to IWPM_TIMEOUT for the registration before.
  *
  * Locks: a bucket's of iwpm/port.c, and inside it the daemon's; a bucket's of
- * iwpm/peer.c and the questions' on their own.  All are taken in process context
- * alone and held for a few instructions, or an allocation.
+ * iwpm/peer.c and that of the requests are not nested with others.  All are taken in
+ * process context only and held for a few instructions, or an allocation.
  */
 #include <linux/in6.h>
 #include <linux/netlink.h>
@@ -35,16 +35,16 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 
-#define IWPM_TIMEOUT	(3 * HZ)	/* for an answer */
+#define IWPM_TIMEOUT	(3 * HZ)	/* for a response */
 
 /* ---- iwpm/msg.c ---- */
 
-/* An address that can be mapped; what makes two of them one comes first. */
+/* An address that can be mapped.  The fields before scope identify it. */
 struct iwpm_addr {
 	sa_family_t family;
 	__be16 port;
-	struct in6_addr ip;		/* of AF_INET: the first 32 bits, then 0 */
-	u32 scope;			/* of a link-local address, where known */
+	struct in6_addr ip;		/* AF_INET: the first 32 bits, then 0 */
+	u32 scope;			/* of a link-local address, if known */
 };
 
 #define IWPM_ADDR_KEY	offsetof(struct iwpm_addr, scope)
@@ -55,13 +55,13 @@ static inline bool iwpm_addr_same(const struct iwpm_addr *a,
 	return !memcmp(a, b, IWPM_ADDR_KEY);
 }
 
-/* False: not an address with a port. */
+/* Returns false if @ss is not an address with a port. */
 bool iwpm_addr_get(struct iwpm_addr *addr, const struct sockaddr_storage *ss);
-/* Address and port alone: what else @ss has, it keeps. */
+/* Sets only family, address and port of @ss. */
 void iwpm_addr_set(const struct iwpm_addr *addr, struct sockaddr_storage *ss);
 u32 iwpm_addr_hash(const struct iwpm_addr *addr);
 
-/* What a question is about, and what the answer adds. */
+/* The addresses of a request, and the mapped ones of its response. */
 struct iwpm_map {
 	struct iwpm_addr local;
 	struct iwpm_addr remote;		/* IWPM_QUERY_MAPPING */
@@ -69,13 +69,13 @@ struct iwpm_map {
 	struct iwpm_addr mapped_remote;		/* IWPM_QUERY_MAPPING */
 };
 
-/* A message of the daemon's; which fields it has, depends on the operation. */
+/* A message of the daemon; the operation determines which fields are set. */
 struct iwpm_reply {
-	u32 seq;		/* of the question */
+	u32 seq;		/* of the request */
 	u16 err;		/* IWPM_*_ERR */
 	u16 version;
-	u32 sent;		/* mappings: told, and understood */
-	u32 known;
+	u32 sent;		/* number of mappings that were sent to the daemon */
+	u32 known;		/* number of these that the daemon has restored */
 	struct iwpm_map map;
 };
 
@@ -97,30 +97,33 @@ struct iwpm_dest {
 	u16 version;
 };
 
-/* Whether there is one that knows us: @dest. */
+/* Sets @dest; returns whether a daemon is known, has registered this client, responds. */
 bool iwpm_daemon_ready(struct iwpm_dest *dest);
-/* Whether one may answer to a registration. */
+/* Whether a daemon may be running that responds to a registration. */
 bool iwpm_daemon_may_answer(void);
-/* A message came from @portid, which speaks @version. */
+/* A message was received from @portid, which uses protocol @version. */
 void iwpm_daemon_found(u32 portid, u16 version, bool registered);
-/* Any message that makes sense. */
+/* A valid message was received from a daemon. */
 void iwpm_daemon_answered(void);
-/* It is to register us again. */
+/* The next request must register with the daemon again. */
 void iwpm_daemon_doubt(u32 portid);
-/* It lets questions lie that it could answer at once. */
+/* The daemon did not respond to a request that it could answer at once. */
 void iwpm_daemon_silent(void);
 void iwpm_daemon_lost(u32 portid);
-/* Queues @skb for @portid, if that is the daemon; consumes @skb, if not NULL. */
+/* Queues @skb for @portid, if that is the daemon; consumes @skb, which may be NULL. */
 int iwpm_daemon_send(u32 portid, struct sk_buff *skb);
-u32 iwpm_daemon_portid(void);		/* 0: none is known */
+u32 iwpm_daemon_portid(void);		/* 0: no daemon is known */
 u16 iwpm_daemon_version(void);
 int iwpm_daemon_start(void);
 void iwpm_daemon_stop(void);
 
 /* ---- iwpm/ask.c ---- */
-/* 0: @dest is a daemon that knows us. */
+/* Registers with the daemon if needed.  Returns 0, with @dest set, or -ENOTCONN. */
 int iwpm_reach(const struct ib_device *device, struct iwpm_dest *dest);
-/* 0: @map is filled in; -EREMOTEIO: refused; else the daemon may have mapped. */
+/*
+ * Returns 0 with @map filled in; -EREMOTEIO if the daemon has refused; after any other
+ * error the daemon may have mapped the port.
+ */
 int iwpm_ask(const struct iwpm_dest *dest, u8 op, struct iwpm_map *map,
 	     u32 flags);
 int iwpm_answered(const struct iwpm_reply *reply, u8 op, u32 portid);
@@ -130,7 +133,7 @@ void iwpm_ask_no_more(u32 portid);
 /* ---- iwpm/port.c ---- */
 struct iwpm_port;
 
-/* Has the daemon do @op, and fills in @map; NULL: not mapped. */
+/* Requests @op of the daemon and fills in @map; NULL if the port is not mapped. */
 struct iwpm_port *iwpm_port_get(const struct ib_device *device, u8 op,
 				struct iwpm_map *map);
 void iwpm_port_put(struct iwpm_port *port);		/* NULL allowed */
@@ -144,7 +147,7 @@ bool iwpm_peer_find(const struct iwpm_addr *mapped, struct iwpm_addr *real);
 void iwpm_peer_start(void);
 void iwpm_peer_stop(void);
 
-/* ---- iwpm.c ---- */
+/* ---- iwpm/iwpm.c ---- */
 int iwpm_start(void);
 void iwpm_stop(void);
 

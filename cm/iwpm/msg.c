@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Messages between the port mapper's daemon and us: <rdma/rdma_netlink.h>,
+ * Messages to and from the port mapper daemon: <rdma/rdma_netlink.h>,
  * versions 3 and 4.  Version 4 added the flags of a mapping.
  */
 #include <linux/jhash.h>
@@ -10,7 +10,7 @@
 
 #include "iwpm.h"
 
-/* What both sides call the protocol. */
+/* The name of the protocol, which both sides send. */
 #define IWPM_LIB_NAME	"iWarpPortMapperUser"
 
 bool iwpm_addr_get(struct iwpm_addr *addr, const struct sockaddr_storage *ss)
@@ -56,7 +56,7 @@ u32 iwpm_addr_hash(const struct iwpm_addr *addr)
 
 /* ---- to the daemon ---- */
 
-/* Room for the largest, IWPM_QUERY_MAPPING. */
+/* Allocates room for the largest message, RDMA_NL_IWPM_QUERY_MAPPING. */
 static struct sk_buff *iwpm_msg_new(u8 op, u32 seq)
 {
 	struct sk_buff *skb;
@@ -92,7 +92,7 @@ static void iwpm_put_addr(struct sk_buff *skb, int type,
 	iwpm_put(skb, type, sizeof(ss), &ss);
 }
 
-/* The daemon copies as many bytes as a name may have, however short it is. */
+/* The daemon always copies the maximum length of a name, so pad it to @size. */
 static void iwpm_put_name(struct sk_buff *skb, int type, const char *name,
 			  int size)
 {
@@ -187,13 +187,13 @@ struct sk_buff *iwpm_msg_mapinfo_num(u32 num)
 	return skb;
 }
 
-/* ---- of the daemon ---- */
+/* ---- from the daemon ---- */
 enum iwpm_kind {
 	IWPM_U16 = 1,
 	IWPM_U32,
-	IWPM_ADDR,		/* to a struct iwpm_addr */
-	IWPM_NAME,		/* any */
-	IWPM_LIB,		/* IWPM_LIB_NAME */
+	IWPM_ADDR,		/* stored as a struct iwpm_addr */
+	IWPM_NAME,		/* any value, ignored */
+	IWPM_LIB,		/* must be IWPM_LIB_NAME */
 };
 
 struct iwpm_field {
@@ -201,13 +201,13 @@ struct iwpm_field {
 	u8 offset;		/* in struct iwpm_reply */
 };
 
-/* The most attributes that a message has. */
+/* Size of an array for the attributes of any message. */
 #define IWPM_ATTRS	IWPM_NLA_RQUERY_MAPPING_MAX
 
 #define FIELD(k, to)	{ .kind = IWPM_##k, \
 			  .offset = offsetof(struct iwpm_reply, to) }
 
-/* What a query is answered with, and what is told unasked of a remote mapping. */
+/* Fields of the response to a query, and of a message about a peer's mapping. */
 #define QUERY_FIELDS { \
 	[IWPM_NLA_RQUERY_MAPPING_SEQ]	= FIELD(U32, seq), \
 	[IWPM_NLA_RQUERY_LOCAL_ADDR]	= FIELD(ADDR, map.local), \
@@ -217,7 +217,7 @@ struct iwpm_field {
 	[IWPM_NLA_RQUERY_MAPPING_ERR]	= FIELD(U16, err), \
 }
 
-/* By operation and attribute; each must be there. */
+/* Indexed by operation and attribute; all attributes of an operation are mandatory. */
 static const struct iwpm_field iwpm_fields[][IWPM_ATTRS] = {
 	[RDMA_NL_IWPM_REG_PID] = {
 		[IWPM_NLA_RREG_PID_SEQ]		= FIELD(U32, seq),
@@ -283,7 +283,7 @@ static bool iwpm_read(const struct nlattr *nla, enum iwpm_kind kind, void *to)
 	}
 }
 
-/* A message of one of the operations that the table above has. */
+/* Parses a message, whose operation must be in the table above. */
 int iwpm_msg_parse(const struct nlmsghdr *nlh, struct iwpm_reply *reply,
 		   struct netlink_ext_ack *extack)
 {

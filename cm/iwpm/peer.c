@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What the mapped addresses of peers stand for.
+ * The real addresses of peers, by their mapped addresses.
  *
- * The daemon tells, when it has told a peer where we listen; the peer's request
- * follows, if it means it.  Anyone on the network can have the daemon tell us
- * something, so there is an end to what is kept: of a bucket that is full the
- * oldest goes.
+ * When the daemon has told a peer the mapped port of a listener, it reports the peer's
+ * addresses; normally the peer's connection request follows.  Anyone on the network can
+ * cause such reports, so the number of entries is bounded: if a bucket is full, its
+ * oldest entry is replaced.
  */
 #include <linux/jiffies.h>
 #include <linux/list.h>
@@ -23,10 +23,10 @@ struct iwpm_peer {
 
 #define IWPM_PEER_BUCKETS	64
 #define IWPM_PEERS		32		/* in each */
-#define IWPM_PEER_LIFE		(60 * HZ)	/* mapped ports are used again */
+#define IWPM_PEER_LIFE		(60 * HZ)	/* as mapped ports are reused */
 
 static struct iwpm_peers {
-	spinlock_t lock;		/* of what follows */
+	spinlock_t lock;		/* protects list and num */
 	struct list_head list;		/* the latest first */
 	unsigned int num;
 } iwpm_peers[IWPM_PEER_BUCKETS];
@@ -48,7 +48,7 @@ static struct iwpm_peer *iwpm_peer_in(struct iwpm_peers *peers,
 	return NULL;
 }
 
-/* The one to write to: that of the address, a new one, or the oldest. */
+/* Returns the entry to write to: that of @mapped, else a new one, else the oldest. */
 static struct iwpm_peer *iwpm_peer_slot(struct iwpm_peers *peers,
 					const struct iwpm_addr *mapped,
 					struct iwpm_peer **spare)
@@ -109,7 +109,7 @@ void iwpm_peer_start(void)
 	}
 }
 
-/* The daemon can tell us nothing any more, and no request asks. */
+/* Called when no message of the daemon and no connection request is handled any more. */
 void iwpm_peer_stop(void)
 {
 	struct iwpm_peer *peer, *next;

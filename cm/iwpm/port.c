@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The local ports that the daemon has mapped for us, by their own address.
+ * The local ports that the daemon has mapped, by their real address.
  *
- * The daemon counts how often it was asked for an address, and so do we: a
- * listener on all addresses asks once for each device.  One that was started
- * after us is told each port but once, so the counts may differ.
+ * The daemon counts how often it was requested to map an address, and this client counts
+ * its users: a listener on all addresses requests the mapping once for each device.  A
+ * daemon that is started later is sent each port only once, so the counts may differ.
  *
- * A port is there as long as it has users, ids one and all; its bucket's lock
- * orders what the daemon is told of it.
+ * A port exists as long as it has users, each of which is an id.  The lock of its bucket
+ * orders the messages about it.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -19,16 +19,16 @@
 struct iwpm_port {
 	struct hlist_node node;
 	struct iwpm_addr local;		/* does not change */
-	struct iwpm_addr mapped;	/* the rest: lock of the bucket */
+	struct iwpm_addr mapped;	/* this and the rest: lock of the bucket */
 	u32 flags;			/* IWPM_FLAGS_ */
 	unsigned int users;
-	unsigned int told;		/* uses that the daemon knows of */
+	unsigned int told;		/* uses that the daemon has counted */
 };
 
 #define IWPM_BUCKETS	64
 
 static struct iwpm_bucket {
-	struct mutex lock;		/* of the ports and what is in them */
+	struct mutex lock;		/* protects the list and the ports in it */
 	struct hlist_head ports;
 } iwpm_buckets[IWPM_BUCKETS];
 
@@ -49,7 +49,7 @@ static struct iwpm_port *iwpm_port_find(struct iwpm_bucket *bucket,
 	return NULL;
 }
 
-/* Bucket's lock held.  To a daemon that may not know the port. */
+/* Sends @port to a daemon that may not know it.  Bucket's lock held. */
 static bool iwpm_port_tell(struct iwpm_port *port, u32 portid, u16 version)
 {
 	bool sent = !iwpm_daemon_send(portid,
@@ -60,7 +60,7 @@ static bool iwpm_port_tell(struct iwpm_port *port, u32 portid, u16 version)
 	return sent;
 }
 
-/* One more user of the port that @dest has mapped; @spare is used, or freed. */
+/* Adds a user to the port that @dest has mapped; uses @spare, or frees it. */
 static struct iwpm_port *iwpm_port_enter(struct iwpm_port *spare,
 					 const struct iwpm_dest *dest,
 					 const struct iwpm_map *map, u32 flags)
@@ -81,7 +81,7 @@ static struct iwpm_port *iwpm_port_enter(struct iwpm_port *spare,
 	port->flags = flags;
 	port->users++;
 	port->told++;
-	/* A new one has been told the others meanwhile, or is about to be. */
+	/* A new daemon was sent the other ports meanwhile, or is about to be. */
 	if (dest->portid != iwpm_daemon_portid())
 		iwpm_port_tell(port, iwpm_daemon_portid(), iwpm_daemon_version());
 	mutex_unlock(&bucket->lock);
@@ -98,7 +98,7 @@ struct iwpm_port *iwpm_port_get(const struct ib_device *device, u8 op,
 	int ret;
 
 	ret = iwpm_reach(device, &dest);
-	/* One that knows no flags would map the port after all. */
+	/* A daemon of version 3 does not know the flag and would map the port. */
 	if (ret || (flags && dest.version == IWPM_UABI_VERSION_MIN))
 		return NULL;
 	port = kzalloc(sizeof(*port), GFP_KERNEL);
@@ -108,15 +108,15 @@ struct iwpm_port *iwpm_port_get(const struct ib_device *device, u8 op,
 	if (!ret)
 		return iwpm_port_enter(port, &dest, map, flags);
 	kfree(port);
-	/* It may have mapped it and said so too late, or to no avail. */
+	/* The daemon may have mapped the port, with a late or an invalid response. */
 	if (ret != -EREMOTEIO)
 		iwpm_daemon_send(dest.portid, iwpm_msg_remove(&map->local));
 	return NULL;
 }
 
 /*
- * Without memory, or room in the queue, the daemon may not be told of it; it
- * then holds the port until it is told the ports anew.
+ * Without memory, or room in the queue, the removal is not sent to the daemon, which
+ * then holds the port until iwpm_port_retell() sends the ports again.
  */
 void iwpm_port_put(struct iwpm_port *port)
 {
@@ -137,7 +137,7 @@ void iwpm_port_put(struct iwpm_port *port)
 	mutex_unlock(&bucket->lock);
 }
 
-/* A daemon that was started after us is told what is mapped. */
+/* Sends all mappings to a daemon that was started after they were made. */
 void iwpm_port_retell(u32 portid, u16 version)
 {
 	struct iwpm_bucket *bucket;
@@ -161,7 +161,7 @@ void iwpm_port_start(void)
 		mutex_init(&iwpm_buckets[i].lock);
 }
 
-/* The ids are gone, and with them the users. */
+/* No id is left, so no port may have users. */
 void iwpm_port_stop(void)
 {
 	int i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* DREQ and DREP (IBA vol. 1, 12.6.10, 12.6.11): a connection is released. */
+/* DREQ and DREP (IBA vol. 1, 12.6.10, 12.6.11) release a connection. */
 #include <linux/slab.h>
 
 #include "ibcm/id.h"
@@ -21,14 +21,16 @@ static void ibcm_dreq_fill(struct ibcm_msg *msg, __be64 tid,
 			    private_data_len);
 }
 
-/* ---- DREQs whose ids have gone ---- */
+/* ---- DREQs whose ids were destroyed ---- */
 
 /*
- * A peer that sends nothing notices by nothing else that the connection has ended.
- * So the last DREQ of an id that is destroyed before the DREP comes is left to its
- * timewait, where it is sent again until it is answered or has been sent often enough.
- * Each may keep an address handle: a port has a bounded number of them, and what is
- * beyond is sent once.
+ * Only a DREQ shows a peer that sends no data that the connection has ended.  So if an
+ * id is destroyed before the DREP is received, its last DREQ is left to the timewait and
+ * resent until it is answered or its retries are used up.  Each such DREQ may keep an
+ * address handle in use, so a port has a bounded number of them and sends any other DREQ
+ * only once.
+ *
+ * Returns whether one more DREQ may be left on @port, and counts it.
  */
 static bool ibcm_dreq_count(struct ibcm_port *port)
 {
@@ -61,9 +63,10 @@ static struct ibcm_msg *ibcm_dreq_send_last(struct ibcm_id *id)
 }
 
 /*
- * Of an id being destroyed: the DREQ that is outstanding, which @todo stops no more, or
- * one that is sent now if the state asks for it.  With a reference and counted, for
- * ibcm_dreq_leave() or ibcm_dreq_stop(); or NULL.  May sleep.
+ * Called when an id is destroyed.  Returns the outstanding DREQ, taken from @todo so
+ * that it is not stopped; or a new DREQ, sent here, if the step calls for one; or NULL.
+ * The DREQ has a reference and is counted, for ibcm_dreq_leave() or ibcm_dreq_stop().
+ * May sleep.
  */
 struct ibcm_msg *ibcm_dreq_last(struct ibcm_id *id, struct ibcm_todo *todo)
 {
@@ -77,7 +80,7 @@ struct ibcm_msg *ibcm_dreq_last(struct ibcm_id *id, struct ibcm_todo *todo)
 	return msg;
 }
 
-/* Leaves @msg to @peer, whose id goes; false if it is over. */
+/* Leaves @msg to @peer, whose id is being destroyed; false if answered or given up. */
 bool ibcm_dreq_leave(struct ibcm_id *id, struct ibcm_peer *peer,
 		     struct ibcm_msg *msg)
 {
@@ -85,12 +88,12 @@ bool ibcm_dreq_leave(struct ibcm_id *id, struct ibcm_peer *peer,
 	if (msg->over || id->released)
 		return false;
 	refcount_inc(&peer->ref);
-	peer->dreq = msg;	/* nobody finds the peer yet */
+	peer->dreq = msg;	/* ibcm_slot_peer() does not find the peer yet */
 	msg->left = peer;
 	return true;
 }
 
-/* What was not left; NULL allowed. */
+/* Stops a DREQ that was not left to a peer; NULL allowed. */
 void ibcm_dreq_stop(struct ibcm_msg *msg)
 {
 	if (!msg)
@@ -99,7 +102,7 @@ void ibcm_dreq_stop(struct ibcm_msg *msg)
 	ibcm_msg_stop(msg);
 }
 
-/* One that was left has come back. */
+/* The send handler was called for a DREQ that was left to a peer. */
 void ibcm_dreq_done(struct ibcm_msg *msg)
 {
 	struct ibcm_peer *peer = msg->left;
@@ -113,7 +116,10 @@ void ibcm_dreq_done(struct ibcm_msg *msg)
 	ibcm_peer_put(peer);
 }
 
-/* A DREP for no id: whether it answers a DREQ that was left.  Any context. */
+/*
+ * Called for a DREP for no id: if it answers a DREQ that was left to a peer, stops that
+ * DREQ and returns true.  Any context.
+ */
 bool ibcm_dreq_answered(u32 local_id, __be32 remote_id)
 {
 	struct ibcm_msg *msg = NULL;
@@ -139,9 +145,9 @@ bool ibcm_dreq_answered(u32 local_id, __be32 remote_id)
 /* ---- calls and messages ---- */
 
 /*
- * None can ever leave: the address that it would come from has gone, or the device.
- * The connection ends as with a DREQ that nobody answers; of that the caller's error
- * tells, and IB_CM_TIMEWAIT_EXIT.
+ * No DREQ can be sent any more, as the source address or the device was removed.  The
+ * connection ends like one whose DREQ is never answered.  The consumer learns of it by
+ * the error that ib_send_cm_dreq() returns, and by IB_CM_TIMEWAIT_EXIT.
  */
 static void ibcm_dreq_cannot_leave(struct ibcm_id *id)
 {
@@ -163,16 +169,17 @@ static void ibcm_dreq_cannot_leave(struct ibcm_id *id)
  * @private_data: For the peer, or NULL.
  * @private_data_len: Its length, up to IB_CM_DREQ_PRIVATE_DATA_SIZE bytes.
  *
- * The DREQ (IBA vol. 1, 12.6.10) is sent again until it is answered, as often
- * as the connection's REQ said.  IB_CM_DREP_RECEIVED or IB_CM_DREQ_ERROR, then
- * IB_CM_TIMEWAIT_EXIT tell of the outcome.  While an RTU is awaited data on a watched
- * QP establish the connection first: IB_CM_USER_ESTABLISHED comes before those.
+ * The DREQ (IBA vol. 1, 12.6.10) is resent until it is answered, as often as the
+ * connection's REQ said.  IB_CM_DREP_RECEIVED or IB_CM_DREQ_ERROR reports the outcome,
+ * then IB_CM_TIMEWAIT_EXIT follows.  If the RTU is still awaited but the watched QP has
+ * received data, the connection is established first, and IB_CM_USER_ESTABLISHED
+ * precedes these events.
  *
  * Context: May sleep.
  *
  * Return: 0; -EINVAL for bad private data or a connection that is not
- * established; -ENOMEM; -ENODEV after the removal of the device, or of the address
- * that the connection is from: it goes into timewait all the same.
+ * established; -ENOMEM; -ENODEV after the removal of the device or of the connection's
+ * source address: the connection still goes into timewait.
  */
 int ib_send_cm_dreq(struct ib_cm_id *cm_id,
 		    const void *private_data,
@@ -226,7 +233,7 @@ static void ibcm_drep_fill(struct ibcm_msg *msg, const void *private_data,
 			    private_data_len);
 }
 
-/* To a DREQ that came again, or of an id being destroyed.  May sleep. */
+/* Answers a resent DREQ, or a DREQ whose id is being destroyed.  May sleep. */
 void ibcm_send_drep(struct ibcm_id *id)
 {
 	struct ibcm_msg *msg = ibcm_msg_alloc(id, IBCM_DREP);
@@ -242,16 +249,16 @@ void ibcm_send_drep(struct ibcm_id *id)
 
 /**
  * ib_send_cm_drep - answer a disconnection request
- * @cm_id: An id that has been told IB_CM_DREQ_RECEIVED.
+ * @cm_id: An id that was notified of IB_CM_DREQ_RECEIVED.
  * @private_data: For the peer, or NULL.
  * @private_data_len: Its length, up to IB_CM_DREP_PRIVATE_DATA_SIZE bytes.
  *
- * The connection goes into timewait (IBA vol. 1, 12.6.11, 12.9.8.4), also if
- * the DREP cannot be sent.  DREQs that come again get the same DREP.
+ * The connection goes into timewait (IBA vol. 1, 12.6.11, 12.9.8.4), even if the DREP
+ * cannot be sent.  Resent DREQs are answered with the same DREP.
  *
  * Context: May sleep.
  *
- * Return: 0; -EINVAL for bad private data or an id without a DREQ; -ENODEV
+ * Return: 0; -EINVAL for bad private data or an id that has received no DREQ; -ENODEV
  * after the device's removal; -ENOMEM; or the error of sending.
  */
 int ib_send_cm_drep(struct ib_cm_id *cm_id,
@@ -301,7 +308,7 @@ int ibcm_rx_dreq(struct ibcm_id *id, struct ibcm_rx *rx)
 	struct ibcm_todo todo = {};
 
 	spin_lock_irq(&id->lock);
-	/* It must name our QP, or it is of another connection. */
+	/* A DREQ that does not name our QP is for another connection. */
 	if (id->local_qpn == IBA_GET(CM_DREQ_REMOTE_QPN_EECN, dreq) &&
 	    ibcm_step(id, IBCM_RX_DREQ, &todo))
 		id->dreq_tid = dreq->hdr.tid;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Alternate paths (IBA vol. 1, 12.8): LAP, APR, and migration to the path that
- * the REQ named.
+ * Alternate paths (IBA vol. 1, 12.8): LAP, APR, and migration to the alternate path
+ * of the REQ.
  *
- * A peer may ask with LAP for another alternate path.  The kernel's consumers
- * have no call to load one, so after the consumer has been told, the answer is
- * an APR that says "unsupported"; the peer goes on with the path it has.
+ * A peer may request another alternate path with a LAP.  The kernel's consumers
+ * have no call to load one, so the CM notifies the consumer and then answers with an
+ * APR that says "unsupported"; the peer keeps the path it has.
  */
 #include "ibcm/id.h"
 #include "ibcm/port.h"
@@ -87,7 +87,7 @@ int ibcm_rx_lap(struct ibcm_id *id, struct ibcm_rx *rx)
 	return 0;
 }
 
-/* The QP uses the alternate path now; MADs follow it once in the work. */
+/* The QP uses the alternate path now; the id's work changes the path of MADs, too. */
 int ibcm_path_mig(struct ibcm_id *id)
 {
 	unsigned long flags;
@@ -107,8 +107,8 @@ int ibcm_path_mig(struct ibcm_id *id)
 }
 
 /*
- * In the work.  id->av is changed in ibcm_path_mig() alone once established;
- * should that happen again now, the work runs again.
+ * Runs in the id's work.  Once the connection is established, only ibcm_path_mig()
+ * changes id->av; if it does so during this function, the work runs again.
  */
 int ibcm_migrated(struct ibcm_id *id)
 {
@@ -126,7 +126,7 @@ int ibcm_migrated(struct ibcm_id *id)
 	path = ibcm_path_get(port, &ah_attr);
 	rdma_destroy_ah_attr(&ah_attr);
 	if (IS_ERR(path))
-		return 0;	/* the old path may still do for MADs */
+		return 0;	/* the old path may still work for MADs */
 	if (!ibcm_path_use(path)) {
 		ibcm_path_unuse(path);
 		spin_lock_irq(&id->lock);

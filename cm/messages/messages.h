@@ -2,34 +2,34 @@
 #ifndef IBCM_MESSAGES_H
 #define IBCM_MESSAGES_H
 
-/* Messages: sent, received, answered; a file for each kind. */
+/* Sending, receiving and answering messages; each kind of message has a file. */
 #include "ibcm/id.h"
 
 /* ---- msg.c: messages to be sent ---- */
 struct ibcm_msg {
-	refcount_t ref;		/* maker's, id->msg's, the MAD layer's or look's */
+	refcount_t ref;		/* of its creator, of id->msg, of the MAD layer or look */
 	struct ib_mad_send_buf *buf;
 	struct ibcm_port *port;
-	struct ibcm_id *id;	/* with a reference; NULL: no id's */
+	struct ibcm_id *id;	/* with a reference; NULL if sent without an id */
 	struct ibcm_path *path;	/* with a reference; its handle is in use */
-	struct work_struct look;	/* ibcm/watch.c, with the MAD layer's reference; REP */
+	struct work_struct look;	/* REP: probes; owns the MAD layer's reference */
 	ktime_t sent;		/* first posting */
-	u32 waited_ms;		/* over all tries; REP */
-	unsigned long mra_end;	/* REP: what an MRA asked for; protected by id->lock */
+	u32 waited_ms;		/* REP: sum of its waits, without those for an MRA */
+	unsigned long mra_end;	/* REP: when an MRA's time ends; protected by id->lock */
 	u8 kind;		/* enum ibcm_kind */
-	u8 tries;		/* postings by us; REP */
-	bool request;		/* id->msg while unanswered */
-	bool posted;		/* the MAD layer took it; set once */
+	u8 tries;		/* REP: how often resent, apart from an MRA's time */
+	bool request;		/* outstanding until answered or given up */
+	bool posted;		/* the MAD layer has accepted it; set once */
 	bool stopped;		/* answered or given up: never resent */
-	bool mraed;		/* mra_end is to come; protected by id->lock */
-	bool over;		/* it has come back; protected by id->lock */
-	struct ibcm_peer *left;	/* DREQ whose id has gone, or NULL; id->lock */
-	int srcu_idx;		/* of the maker's read section */
+	bool mraed;		/* mra_end is not reached; protected by id->lock */
+	bool over;		/* completed by the MAD layer; protected by id->lock */
+	struct ibcm_peer *left;	/* of a DREQ whose id was destroyed, or NULL; id->lock */
+	int srcu_idx;		/* of the creator's read section */
 };
 
 /*
- * Making a message begins a read section of ibcm_srcu; ibcm_msg_post() and
- * ibcm_msg_drop() end it and release the maker's reference.
+ * Allocating a message begins a read section of ibcm_srcu; ibcm_msg_post() and
+ * ibcm_msg_drop() end it and put the creator's reference.
  */
 struct ibcm_msg *ibcm_msg_alloc(struct ibcm_id *id, enum ibcm_kind kind);
 struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_path *path,
@@ -42,18 +42,18 @@ void ibcm_msg_drop(struct ibcm_msg *msg);
 void ibcm_msg_put(struct ibcm_msg *msg);
 void *ibcm_msg_mad(struct ibcm_msg *msg, __be64 tid);
 __be64 ibcm_new_tid(const struct ibcm_msg *msg);
-/* Lock held.  attach: @msg becomes the outstanding request. */
+/* Makes @msg the outstanding request.  Caller holds id->lock. */
 struct ibcm_msg *ibcm_msg_attach(struct ibcm_id *id, struct ibcm_msg *msg,
 				 u32 timeout_ms, u8 retries);
-/* Of a message that is not posted yet: it is sent again until it is stopped. */
+/* Makes @msg, not posted yet, a request that the MAD layer resends @retries times. */
 void ibcm_msg_repeat(struct ibcm_msg *msg, u32 timeout_ms, u8 retries);
 struct ibcm_msg *ibcm_msg_detach(struct ibcm_id *id);
 void ibcm_msg_stop(struct ibcm_msg *msg);	/* NULL allowed */
 void ibcm_msg_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
-/* Posts the message of the step @todo; undoes the step if it cannot. */
+/* Posts the message of the step @todo; undoes the step if that fails. */
 int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 		   const struct ibcm_todo *todo);
-/* The REP @msg was not answered.  True if it was sent once more. */
+/* Resends the REP @msg, which was not answered, or gives it up; true if resent. */
 bool ibcm_rep_unanswered(struct ibcm_msg *msg);
 
 /* ---- rx.c: received messages ---- */
@@ -62,8 +62,8 @@ struct ibcm_rx {
 	struct work_struct work;	/* on port->stray_wq */
 	struct ib_mad_recv_wc *wc;	/* owned */
 	struct ibcm_port *port;
-	struct ibcm_id *id;		/* that a request made, until it is resolved */
-	bool purged;			/* the list's end has it; protected by its lock */
+	struct ibcm_id *id;		/* created for this request, until resolved */
+	bool purged;			/* owned by the list's purge; the list's lock */
 	u8 kind;			/* enum ibcm_kind */
 	u8 reason;			/* orphan REQ: enum ib_cm_rej_reason */
 };
@@ -74,11 +74,14 @@ void ibcm_rx_free(struct ibcm_rx *rx);
 void ibcm_mad_received(struct ib_mad_agent *agent,
 		       struct ib_mad_send_buf *send_buf,
 		       struct ib_mad_recv_wc *wc);
-/* Runs the message's handler in the id's work; the consumer's answer. */
+/* Runs the handler of @rx in the id's work; returns what the consumer's handler did. */
 int ibcm_rx_process(struct ibcm_id *id, struct ibcm_rx *rx);
-/* Has @id, which the request @rx made, find its way back; false: for nobody. */
+/*
+ * Queues the request @rx, for which @id was created, to resolve the path to its sender.
+ * Returns false, with the id abandoned, if the listener is being destroyed.
+ */
 bool ibcm_rx_resolve(struct ibcm_id *id, struct ibcm_rx *rx);
-/* Answers @rx, whose listener goes, as one that has none. */
+/* Answers @rx, whose listener is being destroyed, like a request without a listener. */
 void ibcm_rx_refuse(struct ibcm_rx *rx);
 u16 ibcm_rx_bth_pkey(const struct ibcm_rx *rx);
 
@@ -87,13 +90,13 @@ static inline void *ibcm_rx_mad(const struct ibcm_rx *rx)
 	return rx->wc->recv_buf.mad;
 }
 
-/* The common end of an rx handler: finish the step, then tell the consumer. */
+/* The common end of an rx handler: finish the step, then notify the consumer. */
 int ibcm_rx_finish(struct ibcm_id *id, const struct ibcm_rx *rx,
 		   const struct ibcm_todo *todo, struct ib_cm_event *event);
 
-/* ---- orphan.c: answers to messages that are no id's ---- */
+/* ---- orphan.c: answers to messages that are for no id ---- */
 void ibcm_orphans_purge(struct ibcm_port *port);
-/* Answers @rx from its own work; consumes @rx. */
+/* Queues @rx to be answered by its own work; consumes @rx. */
 void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason);
 
 /* ---- messages/: req, req_rx, rep, rtu, rej, dreq, mra, lap ---- */
@@ -150,12 +153,12 @@ void ibcm_rej_fill(void *mad, u8 rejected, u16 reason, const void *ari,
 u32 ibcm_req_qpn(const struct cm_req_msg *req, enum ib_qp_type *type);
 
 /*
- * The paths of a REQ are laid out alike (IBA vol. 1, 12.6.5): what CM_REQ_PRIMARY_...
- * gets of this is of the path asked for.
+ * Both paths of a REQ have the same layout (IBA vol. 1, 12.6.5).  Applied to the pointer
+ * that this returns, the CM_REQ_PRIMARY_... fields are those of the chosen path.
  */
 static inline struct cm_req_msg *ibcm_req_path(struct cm_req_msg *req, bool alternate)
 {
-	const size_t bytes = 96 - 52;	/* from path to path */
+	const size_t bytes = 96 - 52;	/* from the primary to the alternate path */
 
 	return (struct cm_req_msg *)((u8 *)req + (alternate ? bytes : 0));
 }
@@ -178,6 +181,6 @@ struct ibcm_sidr {
 
 int ibcm_sidr_init(void);
 void ibcm_sidr_exit(void);
-void ibcm_sidr_unhash(struct ibcm_id *id);	/* lock held */
+void ibcm_sidr_unhash(struct ibcm_id *id);	/* caller holds id->lock */
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* MRA (IBA vol. 1, 12.6.6): received, but the answer will take its time. */
+/* MRA (IBA vol. 1, 12.6.6): acknowledges a message whose response will take long. */
 #include <linux/slab.h>
 
 #include "ibcm/id.h"
@@ -23,9 +23,9 @@ static void ibcm_mra_fill(struct ibcm_msg *msg, u8 mraed, u8 service_timeout,
 }
 
 /*
- * A delayed MRA of a REP is sent only when the time that the peer waits, which our REQ has
- * told, may be over: a peer that sends its REP again before has some left, and would wait
- * for much longer after an MRA.
+ * A delayed MRA of a REP is sent only when half of the peer's timeout, which our REQ
+ * told it, has passed since ib_send_cm_mra().  If the peer resends its REP earlier, it
+ * still has time left, and an MRA would make it wait for much longer.
  */
 static bool ibcm_mra_is_due(struct ibcm_id *id, u8 mraed)
 {
@@ -38,7 +38,7 @@ static bool ibcm_mra_is_due(struct ibcm_id *id, u8 mraed)
 	return due;
 }
 
-/* To a REQ or REP that came again.  May sleep. */
+/* Answers a resent REQ or REP with an MRA.  May sleep. */
 void ibcm_send_mra(struct ibcm_id *id, u8 mraed)
 {
 	struct ibcm_msg *msg;
@@ -56,7 +56,7 @@ void ibcm_send_mra(struct ibcm_id *id, u8 mraed)
 	ibcm_msg_post(msg);
 }
 
-/* The step that an MRA is in the id's state, and what it acknowledges. */
+/* Makes the step for sending an MRA and sets @mraed to the message it acknowledges. */
 static bool ibcm_mra_step(struct ibcm_id *id, struct ibcm_todo *todo, u8 *mraed)
 {
 	lockdep_assert_held(&id->lock);
@@ -69,7 +69,7 @@ static bool ibcm_mra_step(struct ibcm_id *id, struct ibcm_todo *todo, u8 *mraed)
 	return ibcm_lap_step(id, IBCM_LAP_TX_MRA);
 }
 
-/* Lock held.  0 is "at once". */
+/* Caller holds id->lock.  mra_begin 0 means that an MRA may be sent at once. */
 static void ibcm_mra_set_begin(struct ibcm_id *id, bool delay)
 {
 	id->mra_begin = 0;
@@ -79,11 +79,10 @@ static void ibcm_mra_set_begin(struct ibcm_id *id, bool delay)
 
 /**
  * ib_send_cm_mra - acknowledge the receipt of a connection message
- * @cm_id: An id that has been told of a REQ, REP or LAP.
- * @service_timeout: The time that the answer may take, as an exponent of
- *	4.096 us, 5 bits.  With IB_CM_MRA_FLAG_DELAY the MRA is sent only when
- *	the message comes again; a REP, late enough for the peer to be short of
- *	time.
+ * @cm_id: An id that was notified of a REQ, REP or LAP.
+ * @service_timeout: The time that the response may take, 4.096 us * 2^n with n of
+ *	5 bits.  With IB_CM_MRA_FLAG_DELAY the MRA is sent only when the peer resends
+ *	the message and, for a REP, only after half of the peer's timeout.
  * @private_data: For the peer, or NULL.
  * @private_data_len: Its length, up to IB_CM_MRA_PRIVATE_DATA_SIZE bytes.
  *
@@ -128,7 +127,7 @@ int ib_send_cm_mra(struct ib_cm_id *cm_id,
 		if (msg)
 			ibcm_mra_fill(msg, mraed, id->service_timeout, copy,
 				      private_data_len);
-		/* A LAP that comes again is not answered with this. */
+		/* Not for a LAP: a resent LAP is not answered with an MRA. */
 		if (todo.step) {
 			ibcm_answer_set(id, copy, private_data_len);
 			copy = NULL;
@@ -150,7 +149,7 @@ int ib_send_cm_mra(struct ib_cm_id *cm_id,
 }
 EXPORT_SYMBOL(ib_send_cm_mra);
 
-/* The field's two bits: which request of ours it acknowledges. */
+/* Sets @event according to the "message MRAed" field; false for a LAP. */
 static bool ibcm_mra_event(const struct cm_mra_msg *mra, enum ibcm_event *event)
 {
 	switch (IBA_GET(CM_MRA_MESSAGE_MRAED, mra)) {
@@ -160,7 +159,7 @@ static bool ibcm_mra_event(const struct cm_mra_msg *mra, enum ibcm_event *event)
 	case IBCM_FIELD_REP:
 		*event = IBCM_RX_MRA_REP;
 		return true;
-	default:	/* of a LAP: we send none */
+	default:	/* for a LAP, which this CM never sends */
 		return false;
 	}
 }
@@ -187,7 +186,7 @@ int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx)
 	}
 	spin_unlock_irq(&id->lock);
 	if (request) {
-		/* On its way back already: the timeout is reported as such. */
+		/* Fails if the request has timed out already; that is then reported. */
 		ib_modify_mad(request->buf, ms);
 		ibcm_msg_put(request);
 	}

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Messages to be sent: made, posted, answered or given up.
+ * Messages to send: allocated, posted, answered or given up.
  *
  * An id has at most one outstanding request (REQ, REP, DREQ or SIDR_REQ), in
- * id->msg; the MAD layer resends it until it is stopped or its time is over.
- * Everything else is sent once.  References on a message: its maker's until it
- * is posted or dropped, id->msg's, and the MAD layer's until the send handler; a
- * REP's goes on from there to what looks at the PSN first, and to the next posting.
- * A DREQ whose id is destroyed has its timewait's in place of id->msg's.
+ * id->msg; the MAD layer resends it until it is stopped or its retries are used up, and
+ * the CM itself resends a REP.  All other messages are sent once.
+ *
+ * References on a message: its creator's until it is posted or dropped, that of id->msg,
+ * and the MAD layer's until the send handler.  For an unanswered REP, the send handler
+ * passes the MAD layer's reference to the work that probes the PSN, and from there to
+ * the next posting.  A DREQ whose id is destroyed has the reference of peer->dreq in
+ * place of that of id->msg.
  */
 #include <linux/slab.h>
 
@@ -16,8 +19,9 @@
 #include "messages/messages.h"
 
 /*
- * A read section that one function begins and another ends: the semaphore-like
- * kind, which lockdep takes no notice of, and kept from sparse, too.
+ * One function begins the read section and another ends it.  So this uses the
+ * semaphore-like calls, which lockdep does not track, and annotations that balance
+ * the section for sparse.
  */
 static int ibcm_section_begin(void)
 {
@@ -33,7 +37,7 @@ static void ibcm_section_end(int idx)
 	srcu_up_read(&ibcm_srcu, idx);
 }
 
-/* Begins the read section with a buffer to send by the path of @msg. */
+/* Begins the read section and allocates the buffer, to be sent along @msg->path. */
 static int ibcm_msg_buf(struct ibcm_msg *msg, u32 qpn, u16 pkey_index)
 {
 	struct ib_mad_send_buf *buf = ERR_PTR(-ENODEV);
@@ -86,7 +90,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/* For @id, by a path that it may not have yet.  May sleep. */
+/* Allocates a message of @id along @path, which may not be id->path yet.  May sleep. */
 struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_path *path,
 				   u16 pkey_index, enum ibcm_kind kind)
 {
@@ -101,8 +105,9 @@ struct ibcm_msg *ibcm_msg_alloc_by(struct ibcm_id *id, struct ibcm_path *path,
 }
 
 /*
- * To the peer of @id; -EINVAL: it has none yet; -ENODEV; what a provider answers
- * that has no address handle for it.  May sleep.
+ * Allocates a message to the peer of @id.  -EINVAL if the id has no peer yet; -ENODEV
+ * after removal of the device or the source address; -ENOMEM; or the provider's error
+ * if it can create no address handle.  May sleep.
  */
 struct ibcm_msg *ibcm_msg_alloc(struct ibcm_id *id, enum ibcm_kind kind)
 {
@@ -118,7 +123,7 @@ struct ibcm_msg *ibcm_msg_alloc(struct ibcm_id *id, enum ibcm_kind kind)
 	if (path)
 		refcount_inc(&path->ref);
 	spin_unlock_irq(&id->lock);
-	/* One that knows where data go has lost its path with the device. */
+	/* An id with an address vector but no path lost the path on device removal. */
 	if (!path)
 		return ERR_PTR(known ? -ENODEV : -EINVAL);
 	msg = ibcm_msg_alloc_by(id, path, pkey_index, kind);
@@ -126,7 +131,7 @@ struct ibcm_msg *ibcm_msg_alloc(struct ibcm_id *id, enum ibcm_kind kind)
 	return msg;
 }
 
-/* To the sender of @wc, without an id.  May sleep. */
+/* Allocates a message to the sender of @wc, without an id.  May sleep. */
 struct ibcm_msg *ibcm_msg_alloc_to(struct ibcm_port *port,
 				   const struct ib_mad_recv_wc *wc,
 				   enum ibcm_kind kind)
@@ -150,8 +155,8 @@ struct ibcm_msg *ibcm_msg_alloc_to(struct ibcm_port *port,
 }
 
 /*
- * The buffer goes before the path, which a device's removal waits for; until then it
- * keeps what it needs of an agent that has gone.
+ * Frees the buffer before it puts the path, as device removal waits for the last path.
+ * The buffer keeps what it needs of its agent, which may be unregistered.
  */
 void ibcm_msg_put(struct ibcm_msg *msg)
 {
@@ -165,7 +170,7 @@ void ibcm_msg_put(struct ibcm_msg *msg)
 	kfree(msg);
 }
 
-/* Fills the header (IBA vol. 1, 13.4.3, 16.7.1); the message's contents. */
+/* Fills in the header (IBA vol. 1, 13.4.3, 16.7.1) and returns the MAD. */
 void *ibcm_msg_mad(struct ibcm_msg *msg, __be64 tid)
 {
 	struct ib_mad_hdr *hdr = msg->buf->mad;
@@ -179,7 +184,7 @@ void *ibcm_msg_mad(struct ibcm_msg *msg, __be64 tid)
 	return hdr;
 }
 
-/* A transaction id for a new exchange of the message's id. */
+/* Returns a transaction id for a new exchange of the message's id. */
 __be64 ibcm_new_tid(const struct ibcm_msg *msg)
 {
 	u32 low = be32_to_cpu(msg->id->id.local_id) ^ ((u32)msg->kind << 28);
@@ -199,7 +204,7 @@ int ibcm_msg_post(struct ibcm_msg *msg)
 	} else {
 		WRITE_ONCE(msg->posted, true);
 		ibcm_count(msg->port, IBCM_TX_MSGS, msg->kind);
-		/* Pairs with ibcm_msg_stop(): one of us sees the other. */
+		/* Pairs with ibcm_msg_stop(): one of the two cancels the posted MAD. */
 		smp_mb();
 		if (READ_ONCE(msg->stopped))
 			ib_cancel_mad(msg->buf);
@@ -222,7 +227,7 @@ void ibcm_msg_repeat(struct ibcm_msg *msg, u32 timeout_ms, u8 retries)
 	msg->buf->retries = retries;
 }
 
-/* Returns the request that this one takes the place of, for ibcm_msg_stop(). */
+/* Returns the request that @msg replaces, for ibcm_msg_stop(). */
 struct ibcm_msg *ibcm_msg_attach(struct ibcm_id *id, struct ibcm_msg *msg,
 				 u32 timeout_ms, u8 retries)
 {
@@ -245,7 +250,7 @@ struct ibcm_msg *ibcm_msg_detach(struct ibcm_id *id)
 	return msg;
 }
 
-/* Cancels a detached request, in O(1), and releases id->msg's reference. */
+/* Cancels a detached request, in O(1), and puts the reference that id->msg had. */
 void ibcm_msg_stop(struct ibcm_msg *msg)
 {
 	if (!msg)
@@ -279,7 +284,7 @@ int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 	return ret;
 }
 
-/* The request came back, and is not sent any more. */
+/* The request has completed in the MAD layer and is not resent any more. */
 static void ibcm_request_done(struct ibcm_msg *msg, enum ib_wc_status status)
 {
 	struct ibcm_id *id = msg->id;
@@ -310,7 +315,7 @@ bool ibcm_rep_unanswered(struct ibcm_msg *msg)
 	return false;
 }
 
-/* True if the MAD layer's reference is still needed. */
+/* Returns true if the REP's work or next posting took over the MAD layer's reference. */
 static bool ibcm_request_sent(struct ibcm_msg *msg, enum ib_wc_status status)
 {
 	if (status == IB_WC_RESP_TIMEOUT_ERR && msg->kind == IBCM_REP)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Messages that are for no id but are to be answered: a REQ or SIDR_REQ that
- * nobody listens for, a REQ of a stale connection, a DREQ whose connection has
- * gone, a REP to nobody.  Each is answered from a work item of its own, since one
- * whose sender cannot be found takes a second; a port has a bounded number.
+ * Orphans, messages for no id that must be answered: a REQ or SIDR_REQ without a
+ * listener, a REQ of a stale connection, a DREQ whose connection no longer exists, a REP
+ * to an unknown communication id.  Each is answered by its own work item, since it takes
+ * a second to find that a sender's address cannot be resolved.  A port has a bounded
+ * number of orphans.
  */
 #include "ibcm/port.h"
 #include "messages/messages.h"
@@ -118,9 +119,10 @@ void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason)
 }
 
 /*
- * Nothing is received any more.  Who finds an orphan purged leaves it to this: a
- * work that has not begun never does, one that runs ends, without an agent to
- * send by or with the search for the sender.
+ * Called when nothing is received any more.  A work that finds its orphan purged leaves
+ * it to this function to free.  A work that has not begun is cancelled.  A running work
+ * ends, at the latest when the sender's address is resolved or not, as the port has no
+ * agent to send with.
  */
 void ibcm_orphans_purge(struct ibcm_port *port)
 {

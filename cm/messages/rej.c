@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* REJ (IBA vol. 1, 12.6.7): a connection is refused or given up. */
+/* REJ (IBA vol. 1, 12.6.7): refuses or gives up a connection. */
 #include <linux/export.h>
 
 #include "ibcm/id.h"
@@ -38,7 +38,7 @@ static void ibcm_rej_post(struct ibcm_msg *msg, u8 rejected, u16 reason,
 	ibcm_msg_post(msg);
 }
 
-/* Without the consumer; nothing depends on its arrival.  May sleep. */
+/* Sends a REJ of the CM itself.  It may be lost, so errors are ignored.  May sleep. */
 void ibcm_send_rej(struct ibcm_id *id, u8 rejected, u16 reason,
 		   const void *ari, u8 ari_len)
 {
@@ -49,9 +49,10 @@ void ibcm_send_rej(struct ibcm_id *id, u8 rejected, u16 reason,
 }
 
 /*
- * We have given up waiting.  A peer that never reached us finds its id by our
- * communication id and CA GUID (12.6.7.2).  The id may have outlived its device,
- * which is there for certain only while a message is being made.
+ * Sends the REJ of an id that has given up waiting for the peer.  A peer whose messages
+ * never arrived finds its id by our communication id and CA GUID (12.6.7.2).  The device
+ * may have been removed: it certainly exists only while a message is allocated and not
+ * posted yet.
  */
 void ibcm_send_rej_timeout(struct ibcm_id *id)
 {
@@ -65,7 +66,7 @@ void ibcm_send_rej_timeout(struct ibcm_id *id)
 		      sizeof(guid));
 }
 
-/* Which message a REJ sent in @state rejects. */
+/* Returns which message a REJ sent in @state rejects. */
 static u8 ibcm_rejected_in(enum ib_cm_state state)
 {
 	switch (state) {
@@ -83,15 +84,15 @@ static u8 ibcm_rejected_in(enum ib_cm_state state)
 /**
  * ib_send_cm_rej - refuse or give up a connection
  * @cm_id: An id whose connection is not established yet.
- * @reason: Why.
+ * @reason: Why the connection is rejected.
  * @ari: Additional rejection information that @reason calls for, or NULL.
  * @ari_length: Its length, up to IB_CM_REJ_ARI_LENGTH bytes.
  * @private_data: For the peer, or NULL.
  * @private_data_len: Its length, up to IB_CM_REJ_PRIVATE_DATA_SIZE bytes.
  *
- * IBA vol. 1, 12.6.7.  The id is idle afterwards, or in timewait if a REP had
- * been sent; also if the REJ itself could not be sent.  What a REP was sent for and
- * data on a watched QP have established can be released only.
+ * IBA vol. 1, 12.6.7.  Afterwards the id is idle, or in timewait if a REP was sent;
+ * also if posting the REJ failed.  If data on the watched QP has established the
+ * connection, the REJ fails and the connection must be released with a DREQ.
  *
  * Context: May sleep.
  *
@@ -139,7 +140,10 @@ int ib_send_cm_rej(struct ib_cm_id *cm_id,
 }
 EXPORT_SYMBOL(ib_send_cm_rej);
 
-/* A peer that got no answer in time does not know our communication id. */
+/*
+ * Finds the id for a REJ (timeout) of a peer that does not know our communication id, as
+ * it has received no reply.
+ */
 static struct ibcm_id *ibcm_find_given_up(struct cm_rej_msg *rej)
 {
 	__be32 remote_id = cpu_to_be32(IBA_GET(CM_REJ_LOCAL_COMM_ID, rej));
@@ -156,7 +160,10 @@ static struct ibcm_id *ibcm_find_given_up(struct cm_rej_msg *rej)
 	return id;
 }
 
-/* A peer that rejects the REQ may have made no id for it: ours decides. */
+/*
+ * Finds the id that a REJ is for, by our communication id.  The peer's communication id
+ * may be 0, as it may have created no id for a REQ that it rejects.
+ */
 struct ibcm_id *ibcm_find_rejected(struct cm_rej_msg *rej)
 {
 	__be32 local_id = cpu_to_be32(IBA_GET(CM_REJ_REMOTE_COMM_ID, rej));
@@ -172,7 +179,7 @@ struct ibcm_id *ibcm_find_rejected(struct cm_rej_msg *rej)
 	if (!id)
 		return NULL;
 	remote_id = READ_ONCE(id->id.remote_id);
-	/* Nobody's id (0) rejects what the peer has no id for any more. */
+	/* 0 is the communication id in a REJ of a peer that no longer has an id. */
 	if (!remote_id || !peer_id || remote_id == peer_id)
 		return id;
 	ibcm_id_put(id);
@@ -243,8 +250,8 @@ static const struct {
 };
 
 /**
- * ibcm_reject_msg - a REJ's reason in words
- * @reason: Of an IB_CM_REJ_RECEIVED event.
+ * ibcm_reject_msg - describe the reason of a REJ
+ * @reason: The reason in an IB_CM_REJ_RECEIVED event.
  *
  * Context: Any.
  *

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * REP (IBA vol. 1, 12.6.8): sent by the passive side, received by the active.
+ * REP (IBA vol. 1, 12.6.8): sent by the passive side, received by the active side.
  *
- * A REP's first retries come early: an RTU that was lost costs a few round
+ * The first retries of a REP are sent early, so that a lost RTU costs a few round
  * trips, not the negotiated timeout of seconds.  The waits double up to that
- * timeout; the last takes what remains of the time that the protocol allows,
- * and there are never more than Max CM Retries.
+ * timeout.  The last wait takes what remains of the time that the protocol allows.
+ * There are never more retries than Max CM Retries.
  *
- * While an MRA's time lasts, the REP comes again at the negotiated timeout: MRAs ask
- * for more than a minute, and the RTU that ends the wait may be lost.  These count
- * neither as tries nor as time.
+ * During the time that an MRA asks for, the REP is resent at the negotiated timeout:
+ * MRAs ask for more than a minute, and the RTU that ends the wait may be lost.  Such
+ * retries and their waits do not count.
  *
- * Before a REP goes again, or is given up, the QP's expected PSN is asked for where
- * it tells (ibcm/watch.c): if the peer has sent data there is nothing to resend.
+ * Before a REP is resent or given up, the QP's expected PSN is queried where that may
+ * help (ibcm/watch.c): if the peer has sent data, the REP need not be resent.
  */
 #include "ibcm/id.h"
 #include "ibcm/port.h"
@@ -22,18 +22,19 @@
 #define IBCM_MIN_WAIT_MS	10
 
 /*
- * The first wait of a port without experience.  Twice the packet lifetime is what the
- * fabric may take at most, on RoCE 537 ms by convention; what RTUs do take is a few
- * milliseconds.  A REP too early costs one MAD and its answer, and a second and third
- * are 80 and 160 ms away: a peer that takes a second gets four that it does not need,
- * until it has been measured.  An RTU that is lost, or never needed since data came,
- * is made good in a time that no consumer notices.
+ * The longest first wait on a port where no RTU was measured yet.  The fabric may take
+ * up to twice the packet lifetime, on RoCE 537 ms by convention; RTUs usually take a few
+ * milliseconds.  A REP that is resent too early costs one MAD and its response, and the
+ * next waits are 80 and 160 ms: a peer that takes a second gets four REPs that it does
+ * not need, until its RTUs have been measured.  In return a lost RTU is made up for, by
+ * another RTU or by a probe that finds data, before a consumer notices.
  */
 #define IBCM_UNKNOWN_WAIT_MS	40
 
 /*
- * Four times what RTUs took lately on this port, at least IBCM_MIN_WAIT_MS; not
- * known yet: twice the packet lifetime, at most IBCM_UNKNOWN_WAIT_MS.
+ * Returns four times the average time that RTUs took on this port, at least
+ * IBCM_MIN_WAIT_MS and at most twice the packet lifetime.  If no RTU was measured yet:
+ * twice the packet lifetime, at most IBCM_UNKNOWN_WAIT_MS.
  */
 unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
 				    const struct ibcm_port *port)
@@ -49,7 +50,7 @@ unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_rep_first_wait_ms);
 
-/* How long to wait after try @msg->tries, of 0 to max_cm_retries. */
+/* Returns how long to wait after try number @msg->tries, 0 to max_cm_retries. */
 unsigned int ibcm_rep_wait_ms(const struct ibcm_id *id,
 			      const struct ibcm_msg *msg)
 {
@@ -63,7 +64,10 @@ unsigned int ibcm_rep_wait_ms(const struct ibcm_id *id,
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_rep_wait_ms);
 
-/* Lock held: how long to wait next while the MRA's time lasts; 0: it is over. */
+/*
+ * Returns how long to wait next during the time that an MRA asked for; 0 if that time is
+ * over or there was no MRA.  Caller holds id->lock.
+ */
 static unsigned int ibcm_rep_mra_wait_ms(const struct ibcm_id *id,
 					 struct ibcm_msg *msg)
 {
@@ -76,7 +80,10 @@ static unsigned int ibcm_rep_mra_wait_ms(const struct ibcm_id *id,
 		     max(id->timeout_ms, 1U));
 }
 
-/* Lock held: an MRA of @msg, the REP, asks for @ms; how long to wait first. */
+/*
+ * An MRA asks for @ms before the response to @msg, the REP.  Returns how long to wait
+ * first.  Caller holds id->lock.
+ */
 unsigned int ibcm_rep_mraed(struct ibcm_id *id, struct ibcm_msg *msg,
 			    unsigned int ms)
 {
@@ -85,7 +92,10 @@ unsigned int ibcm_rep_mraed(struct ibcm_id *id, struct ibcm_msg *msg,
 	return ibcm_rep_mra_wait_ms(id, msg);
 }
 
-/* Lock held: @msg, which is still wanted, for its next posting; false: no more. */
+/*
+ * Prepares @msg for its next posting; false if its retries are used up.  Caller holds
+ * id->lock.
+ */
 static bool ibcm_rep_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
 {
 	bool mraed = msg->mraed;
@@ -105,8 +115,9 @@ static bool ibcm_rep_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
 }
 
 /*
- * @msg, the REP, was not answered in time.  Posts it again if it is still wanted;
- * the MAD layer's reference, which is the caller's, goes on with it.
+ * @msg, the REP, was not answered in time.  Posts it again if it is still outstanding
+ * and has retries left, and returns whether it did.  The caller owns the MAD layer's
+ * reference, which the new posting then takes over.
  */
 bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg)
 {
@@ -121,7 +132,7 @@ bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg)
 	spin_unlock_irqrestore(&id->lock, flags);
 
 	if (again) {
-		/* The MAD layer's reference may go as soon as it is posted. */
+		/* The MAD layer's reference may be put as soon as the REP is posted. */
 		refcount_inc(&msg->ref);
 		again = !ib_post_send_mad(msg->buf, NULL);
 		if (again) {
@@ -140,9 +151,9 @@ bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg)
 }
 
 /*
- * A copy of the outstanding REP, for a REQ that came again.  Not before the REP itself
- * is posted: if that fails the id goes back, and the peer must not have had a copy.  May
- * sleep.
+ * Answers a resent REQ with a copy of the outstanding REP.  Does not before that REP itself
+ * is posted: if posting fails, the id goes back to its former state, in which the peer must
+ * not have received a copy.  May sleep.
  */
 void ibcm_send_rep_again(struct ibcm_id *id)
 {
@@ -182,7 +193,7 @@ static void ibcm_rep_fill(struct ibcm_msg *msg,
 	IBA_SET(CM_REP_RNR_RETRY_COUNT, rep, param->rnr_retry_count);
 	IBA_SET(CM_REP_LOCAL_CA_GUID, rep, be64_to_cpu(ibdev->node_guid));
 
-	/* XRC: the target QP is named where RD had its EE context (annex A14). */
+	/* For XRC the EE context field, of RD, has the target QP number (annex A14). */
 	if (id->qp_type == IB_QPT_XRC_TGT) {
 		IBA_SET(CM_REP_SRQ, rep, 1);
 		IBA_SET(CM_REP_LOCAL_EE_CONTEXT_NUMBER, rep, param->qp_num);
@@ -203,13 +214,13 @@ static void ibcm_rep_fill(struct ibcm_msg *msg,
 
 /**
  * ib_send_cm_rep - accept a connection request
- * @cm_id: An id that has been told IB_CM_REQ_RECEIVED.
+ * @cm_id: An id that was notified of IB_CM_REQ_RECEIVED.
  * @param: The reply; QP number and PSN in the host's byte order.
  *
- * The REP (IBA vol. 1, 12.6.8) is sent again until an RTU, data reported with
- * ib_cm_notify(), a REJ or a DREQ answers it, as often and as long as the REQ
- * asked for.  IB_CM_RTU_RECEIVED, IB_CM_USER_ESTABLISHED, IB_CM_REJ_RECEIVED or
- * IB_CM_REP_ERROR tells of the outcome.
+ * The REP (IBA vol. 1, 12.6.8) is resent until an RTU, a REJ, a DREQ, or data on the QP
+ * (reported with ib_cm_notify(), or see ib_cm_watch_qp()) answers it, as often and as
+ * long as the REQ requested.  IB_CM_RTU_RECEIVED, IB_CM_USER_ESTABLISHED,
+ * IB_CM_REJ_RECEIVED or IB_CM_REP_ERROR reports the outcome.
  *
  * Context: May sleep.
  *
@@ -265,8 +276,8 @@ static u32 ibcm_rep_qpn(const struct ibcm_id *id, const struct cm_rep_msg *rep)
 }
 
 /*
- * Lock held, a REP awaited: gives the connection the peer's names.  An error if
- * another connection has them.
+ * Sets the peer's communication id and QP from the first REP and hashes them.  -EEXIST
+ * if another connection has one of them.  Caller holds id->lock.
  */
 static int ibcm_rep_hash(struct ibcm_id *id, const struct cm_rep_msg *rep)
 {
@@ -285,7 +296,10 @@ static int ibcm_rep_hash(struct ibcm_id *id, const struct cm_rep_msg *rep)
 	return ret;
 }
 
-/* Lock held, the REP accepted: each side's resources are the other's depth. */
+/*
+ * Takes the parameters from an accepted REP.  Each side's responder resources are the
+ * other side's initiator depth.  Caller holds id->lock.
+ */
 static void ibcm_rep_params(struct ibcm_id *id, const struct cm_rep_msg *rep)
 {
 	id->id.remote_id = cpu_to_be32(IBA_GET(CM_REP_LOCAL_COMM_ID, rep));
@@ -327,8 +341,9 @@ static void ibcm_rep_event(const struct ibcm_id *id, struct cm_rep_msg *rep,
 }
 
 /*
- * Another connection holds the QP that the peer answers with: the peer has lost
- * that one.  This attempt ends, too; the next finds the way free (12.9.8.3.1).
+ * Another connection already has the peer's QP of this REP: the peer no longer has that
+ * connection, which is ended.  This attempt ends, too; the consumer's next one can
+ * succeed (12.9.8.3.1).
  */
 static int ibcm_rep_stale(struct ibcm_id *id, const struct ibcm_rx *rx)
 {
@@ -366,7 +381,7 @@ int ibcm_rx_rep(struct ibcm_id *id, struct ibcm_rx *rx)
 	ibcm_rep_event(id, rep, &event);
 	spin_lock_irq(&id->lock);
 	if (id->active && ibcm_step_of(id->id.state, IBCM_RX_REP)) {
-		/* The peer's id becomes known with the first REP. */
+		/* The first REP tells the peer's communication id. */
 		if (!id->id.remote_id)
 			ret = ibcm_rep_hash(id, rep);
 		else if (id->id.remote_id != remote_id)

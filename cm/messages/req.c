@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* REQ, active side (IBA vol. 1, 12.6.5): a connection is requested. */
+/* REQ, active side (IBA vol. 1, 12.6.5): requests a connection. */
 #include <linux/slab.h>
 
 #include "ibcm/id.h"
@@ -7,7 +7,7 @@
 #include "messages/messages.h"
 #include "trace.h"
 
-/* What is made for a REQ before the id's state changes. */
+/* Objects allocated for a REQ before the id's state changes. */
 struct ibcm_req_ctx {
 	struct ibcm_av av;
 	struct ibcm_av *alt;
@@ -28,7 +28,7 @@ static int ibcm_req_check(const struct ib_cm_req_param *param)
 	if (param->private_data_len > IB_CM_REQ_PRIVATE_DATA_SIZE ||
 	    (param->private_data_len && !param->private_data))
 		return -EINVAL;
-	/* A REQ has one P_Key and one MTU for both. */
+	/* A REQ has one P_Key and one MTU for both paths. */
 	if (alternate && (alternate->pkey != primary->pkey ||
 			  alternate->mtu != primary->mtu))
 		return -EINVAL;
@@ -81,7 +81,7 @@ static int ibcm_req_prepare(struct ibcm_id *id,
 	return 0;
 }
 
-/* The field's transport service, 0 RC, 1 UC, 3 extended (XRC: 1). */
+/* Transport service type: 0 RC, 1 UC, 3 extended; extended transport type: 1 XRC. */
 static void ibcm_req_set_transport(struct cm_req_msg *req, enum ib_qp_type type)
 {
 	switch (type) {
@@ -104,8 +104,8 @@ struct ibcm_req_lids {
 };
 
 /*
- * LIDs mean something within the subnet only (12.7.11, 12.7.21).  OPA's, of 32
- * bits, are in GIDs made for them.
+ * LIDs are valid within the subnet only (12.7.11, 12.7.21).  The 32-bit LIDs of OPA
+ * are sent in GIDs made from them, see ibcm_req_gids().
  */
 static struct ibcm_req_lids ibcm_req_lids(struct sa_path_rec *path,
 					  const struct sa_path_rec *inbound)
@@ -204,7 +204,7 @@ static void ibcm_req_fill(struct ibcm_msg *msg, __be64 tid,
 			    param->private_data_len);
 }
 
-/* The id becomes that of the connection; what it was before goes to @ctx. */
+/* Moves the objects of @ctx to the id, and the id's old ones to @ctx to be freed. */
 static void ibcm_req_commit(struct ibcm_id *id, __be64 tid,
 			    const struct ib_cm_req_param *param,
 			    struct ibcm_req_ctx *ctx)
@@ -239,19 +239,19 @@ static void ibcm_req_commit(struct ibcm_id *id, __be64 tid,
  * ib_send_cm_req - request a connection
  * @cm_id: An idle id.
  * @param: The request.  Paths, service id and GIDs are in network byte order;
- *	QP number, PSN and the rest in the host's.  Timeouts are exponents of
- *	4.096 us.  @param->ppath_sgid_attr, if given, is held by the caller.
+ *	QP number, PSN and the rest in the host's.  A timeout of n means 4.096 us * 2^n.
+ *	The caller holds a reference on @param->ppath_sgid_attr, if not NULL.
  *
- * The REQ (IBA vol. 1, 12.6.5) is sent up to @param->max_cm_retries times more
+ * The REQ (IBA vol. 1, 12.6.5) is resent up to @param->max_cm_retries times
  * until the peer answers.  IB_CM_REP_RECEIVED, IB_CM_REJ_RECEIVED or
- * IB_CM_REQ_ERROR tells of the outcome.
+ * IB_CM_REQ_ERROR reports the outcome.
  *
  * Context: May sleep; RoCE paths that are not resolved are resolved here.
  *
  * Return: 0; -EINVAL for a bad parameter or an id that is not idle; -ENOENT
- * where SGID or P_Key are not the device's; -ENODEV after the device's removal;
- * -ENOMEM; what a provider answers that has no address handle left.  After an
- * error the id is idle and may be used again.
+ * if the device does not have the SGID or P_Key; -ENODEV after the device's removal;
+ * -ENOMEM; or the provider's error if it can create no address handle.  If an idle id
+ * gets an error it stays idle and may be used again.
  */
 int ib_send_cm_req(struct ib_cm_id *cm_id,
 		   struct ib_cm_req_param *param)

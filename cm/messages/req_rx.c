@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* REQ, passive side (IBA vol. 1, 12.6.5, 12.9.8.3): a connection is requested of us. */
+/* REQ, passive side (IBA vol. 1, 12.6.5, 12.9.8.3): receives connection requests. */
 #include <linux/slab.h>
 
 #include "ibcm/id.h"
@@ -7,7 +7,10 @@
 #include "messages/messages.h"
 #include "trace.h"
 
-/* The peer's QP and its type as our QP's type; 0 for a service we lack. */
+/*
+ * Returns the peer's QP number and sets @type to the type that the local QP must have.
+ * Returns 0 if the transport service is not supported.
+ */
 u32 ibcm_req_qpn(const struct cm_req_msg *req, enum ib_qp_type *type)
 {
 	switch (IBA_GET(CM_REQ_TRANSPORT_SERVICE_TYPE, req)) {
@@ -40,8 +43,9 @@ static __be32 ibcm_req_remote_id(const struct cm_req_msg *req)
 }
 
 /*
- * Gives the new id its names.  -EEXIST: another of the same connection was
- * first; -ESTALE: the peer's QP is that of a connection we still have.
+ * Hashes the new id by the peer's communication id and QP.  -EEXIST: another id of the
+ * same connection was hashed before; -ESTALE: the peer's QP belongs to another
+ * connection that this host still has.
  */
 static int ibcm_req_hash(struct ibcm_id *id, const struct cm_req_msg *req)
 {
@@ -63,8 +67,9 @@ static int ibcm_req_hash(struct ibcm_id *id, const struct cm_req_msg *req)
 }
 
 /*
- * A new id for @rx; it holds @listener until the consumer was told.  -ECONNREFUSED:
- * there is nobody to tell any more.
+ * Creates an id for @rx; the id takes over the reference on @listener until the consumer
+ * was notified.  -ECONNREFUSED: the listener is being destroyed.  After an error the
+ * caller still owns @rx and the reference.
  */
 static int ibcm_req_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 {
@@ -126,7 +131,7 @@ static void ibcm_req_new(struct ibcm_rx *rx)
 	ibcm_rx_free(rx);
 }
 
-/* In the receive handler.  A duplicate costs a lookup, nothing else. */
+/* Runs in the receive handler.  One lookup recognises a duplicate. */
 void ibcm_req_arrived(struct ibcm_rx *rx)
 {
 	struct cm_req_msg *req = ibcm_rx_mad(rx);
@@ -149,12 +154,12 @@ void ibcm_req_arrived(struct ibcm_rx *rx)
 	}
 }
 
-/* ---- before the consumer is told; nobody else has the id ---- */
+/* ---- before the consumer is notified; only the resolving work uses the id ---- */
 
-/* The addresses of the GMP that brought the REQ. */
+/* The addresses of the GMP that carried the REQ. */
 struct ibcm_req_src {
 	const struct rdma_ah_attr *ah_attr;	/* of the id's path */
-	const struct ib_gid_attr *sgid_attr;	/* of ah_attr; NULL without GRH */
+	const struct ib_gid_attr *sgid_attr;	/* of ah_attr; NULL without a GRH */
 	const struct ib_wc *wc;
 };
 
@@ -163,7 +168,7 @@ static bool ibcm_same_gid(const union ib_gid *a, const union ib_gid *b)
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* A path as we use it, from what both halves of a REQ have in common. */
+/* Fills in the fields of @path that both paths of a REQ have in common. */
 static void ibcm_req_path_common(const struct cm_req_msg *req,
 				 struct sa_path_rec *path, u8 ack_timeout)
 {
@@ -177,7 +182,7 @@ static void ibcm_req_path_common(const struct cm_req_msg *req,
 	path->packet_life_time = ack_timeout - (ack_timeout > 0);
 }
 
-/* The layer 2 half: LIDs, or the MAC that the GMP came from. */
+/* Fills in the layer 2 address of @path: the LIDs, or the MAC that sent the GMP. */
 static void ibcm_req_path_l2(const struct ibcm_rx *rx,
 			     const struct ibcm_req_src *src,
 			     struct sa_path_rec *path, u16 local_lid,
@@ -193,7 +198,7 @@ static void ibcm_req_path_l2(const struct ibcm_rx *rx,
 		    ibcm_same_gid(&path->sgid, &src->sgid_attr->gid)) {
 			ether_addr_copy(path->roce.dmac, src->ah_attr->roce.dmac);
 			path->roce.route_resolved = true;
-			/* Of our own route: the peer's says nothing of it. */
+			/* The hop limit of our route: the REQ has that of the peer's. */
 			path->hop_limit = src->ah_attr->grh.hop_limit;
 		}
 		return;
@@ -230,8 +235,9 @@ static void ibcm_req_take_path(const struct ibcm_rx *rx,
 	path->rate = IBA_GET(CM_REQ_PRIMARY_PACKET_RATE, from);
 
 	/*
-	 * From another subnet: the router's LID, and ours as it has it.  Of the alternate
-	 * path nothing has come yet that would tell.
+	 * If the peer is in another subnet, take the LIDs of the router and of this port
+	 * from the GMP.  For the alternate path they are not known, as nothing was
+	 * received along that path yet.
 	 */
 	if (!alternate && !IBA_GET(CM_REQ_PRIMARY_SUBNET_LOCAL, from)) {
 		if (local_lid == be16_to_cpu(IB_LID_PERMISSIVE)) {
@@ -252,9 +258,9 @@ static bool ibcm_req_has_alternate(struct cm_req_msg *req)
 	       !rdma_is_zero_gid(IBA_GET_MEM_PTR(CM_REQ_PRIMARY_LOCAL_PORT_GID, from));
 }
 
-/* Why a REQ is refused without the consumer: a REJ's reason and its ARI. */
+/* Why the CM itself refuses a REQ: the reason of the REJ and its ARI. */
 struct ibcm_refusal {
-	u16 reason;	/* 0: cannot be told */
+	u16 reason;	/* 0: send no REJ */
 	u8 ari_len;
 	union {
 		union ib_gid gid;
@@ -263,8 +269,8 @@ struct ibcm_refusal {
 };
 
 /*
- * A GID that would do, for the reason that this one does not (12.6.7.2): the one
- * that the REQ came to, where it has any.
+ * Refuses a GID with @reason and offers a valid GID in the ARI (12.6.7.2): the one that
+ * the REQ was sent to or, without a GRH, the port's first.
  */
 static void ibcm_refuse_gid(struct ibcm_refusal *no, u16 reason,
 			    const struct ibcm_port *port,
@@ -279,8 +285,8 @@ static void ibcm_refuse_gid(struct ibcm_refusal *no, u16 reason,
 }
 
 /*
- * Between two steps that may take long: the end of the listener, which waits for
- * this REQ, waits for one of them at most.
+ * Called between two steps that may take long: the listener's destruction, which waits
+ * for this REQ, then waits for one such step at most.
  */
 static int ibcm_req_check_listener(const struct ibcm_id *id,
 				   struct ibcm_refusal *no)
@@ -313,10 +319,11 @@ static int ibcm_req_check_fields(struct ibcm_id *id,
 }
 
 /*
- * The SGID entry of a path; the caller puts it.  The GMP's where they agree.  On
- * RoCE an entry of another netdev is of another VLAN or network namespace, maybe:
- * in which one a REQ is served is for where it came in to say, not for its sender.
- * An alternate path may be another port's, but of the same namespace.
+ * Returns the SGID entry of a path, which the caller must put: the GMP's entry if it has
+ * the path's GID.  On RoCE the entry of another netdev may belong to another VLAN or
+ * network namespace; where the REQ was received decides in which one it is served, not
+ * its sender.  So a primary path must have the GMP's port and netdev.  An alternate path
+ * may have another port, but must have the same namespace.
  */
 static const struct ib_gid_attr *
 ibcm_req_sgid(const struct ibcm_rx *rx, struct sa_path_rec *path,
@@ -385,7 +392,7 @@ static int ibcm_req_vectors(struct ibcm_id *id, struct ibcm_rx *rx,
 	return 0;
 }
 
-/* The QP's parameters; each side's resources are the other's depth. */
+/* Each side's responder resources are the other side's initiator depth. */
 static void ibcm_req_params(struct ibcm_id *id, const struct cm_req_msg *req)
 {
 	id->timeout_ms =
@@ -433,7 +440,7 @@ static void ibcm_req_event(struct ibcm_id *id, struct ibcm_rx *rx,
 	event->private_data = IBA_GET_MEM_PTR(CM_REQ_PRIVATE_DATA, req);
 }
 
-/* MADs go the way the REQ came, whatever its paths say. */
+/* MADs are sent back along the path of the REQ's GMP, whatever paths the REQ names. */
 static int ibcm_req_return_path(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct rdma_ah_attr ah_attr;
@@ -459,7 +466,10 @@ static struct ibcm_req_src ibcm_req_source(const struct ibcm_id *id,
 	};
 }
 
-/* Finds out where data and MADs go; both may have to be resolved. */
+/*
+ * Sets the id's address vectors for data and its path for MADs, which may both have to be
+ * resolved.  On success the path's handle is in use.
+ */
 int ibcm_req_resolve(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct cm_req_msg *req = ibcm_rx_mad(rx);
@@ -474,7 +484,7 @@ int ibcm_req_resolve(struct ibcm_id *id, struct ibcm_rx *rx)
 	ret = ibcm_req_check_listener(id, &no) ?:
 	      ibcm_req_check_fields(id, req, &no);
 	if (!ret) {
-		/* The GIDs that are resolved are the sender's choice: no handle meanwhile. */
+		/* The sender chose the GIDs to resolve: keep no handle meanwhile. */
 		ibcm_path_unuse(id->path);
 		ret = ibcm_req_vectors(id, rx, &src, &no);
 		err = ibcm_path_use(id->path);
@@ -485,14 +495,14 @@ int ibcm_req_resolve(struct ibcm_id *id, struct ibcm_rx *rx)
 		ibcm_req_params(id, req);
 		return 0;
 	}
-	/* Without an answer the peer sends it again, for which there may be memory. */
+	/* Without a response the peer resends the REQ; there may be memory then. */
 	if (no.reason && ret != -ENOMEM)
 		ibcm_send_rej(id, IBCM_FIELD_REQ, no.reason, &no.ari, no.ari_len);
 	ibcm_path_unuse(id->path);
 	return ret;
 }
 
-/* ---- from here on in the id's work ---- */
+/* ---- the functions below run in the id's work ---- */
 
 static int ibcm_req_first(struct ibcm_id *id, struct ibcm_rx *rx)
 {
@@ -523,7 +533,7 @@ static int ibcm_req_again(struct ibcm_id *id, struct ibcm_rx *rx)
 	struct ibcm_todo todo = {};
 
 	spin_lock_irq(&id->lock);
-	/* One that is idle again has no connection to answer for. */
+	/* In IDLE the attempt is over; the step would treat this REQ as a new one. */
 	if (id->id.state != IB_CM_IDLE)
 		ibcm_step(id, IBCM_RX_REQ, &todo);
 	spin_unlock_irq(&id->lock);
@@ -538,10 +548,10 @@ int ibcm_rx_req(struct ibcm_id *id, struct ibcm_rx *rx)
 	struct ibcm_path *back;
 	int ret;
 
-	/* While the consumer has not been told, the id holds its listener. */
+	/* The id holds its listener until the consumer was notified of the request. */
 	if (!listener)
 		return ibcm_req_again(id, rx);
-	/* The consumer may give the id another. */
+	/* The consumer may change id->path. */
 	back = id->path;
 	refcount_inc(&back->ref);
 	ret = ibcm_req_first(id, rx);

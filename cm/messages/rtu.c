@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* RTU (IBA vol. 1, 12.6.9): the REP has arrived, the QP is ready to use. */
+/* RTU (IBA vol. 1, 12.6.9): the REP was received, the QP is ready to use. */
 #include <linux/slab.h>
 
 #include "ibcm/id.h"
@@ -7,7 +7,6 @@
 #include "messages/messages.h"
 #include "trace.h"
 
-/* The RTU, with the private data that duplicates get as well. */
 static void ibcm_rtu_fill(struct ibcm_msg *msg, const void *private_data,
 			  u8 private_data_len)
 {
@@ -36,16 +35,16 @@ void ibcm_send_rtu_again(struct ibcm_id *id)
 
 /**
  * ib_send_cm_rtu - answer a connection reply: ready to use
- * @cm_id: An id that has been told IB_CM_REP_RECEIVED.
+ * @cm_id: An id that was notified of IB_CM_REP_RECEIVED.
  * @private_data: For the peer, or NULL.
  * @private_data_len: Its length, up to IB_CM_RTU_PRIVATE_DATA_SIZE bytes.
  *
- * The connection is established (IBA vol. 1, 12.6.9, 12.9.7.1).  REPs that come
- * again are answered with the same RTU.
+ * The connection is then established (IBA vol. 1, 12.6.9, 12.9.7.1).  Resent REPs are
+ * answered with the same RTU.
  *
  * Context: May sleep.
  *
- * Return: 0; -EINVAL for bad private data or an id without a reply; -ENODEV
+ * Return: 0; -EINVAL for bad private data or an id that has no REP to answer; -ENODEV
  * after the device's removal; -ENOMEM.
  */
 int ib_send_cm_rtu(struct ib_cm_id *cm_id,
@@ -88,18 +87,19 @@ int ib_send_cm_rtu(struct ib_cm_id *cm_id,
 EXPORT_SYMBOL(ib_send_cm_rtu);
 
 /*
- * How long the RTU took, smoothed.  That of a REP that was resent may answer any of
- * them, so it takes part only up to twice the first wait: without, an estimate that
- * is too short would stay so, as each REP is resent then; with all of it, one lost
- * RTU would make it much too long.  After an MRA it is the consumer that is slow.
+ * Adds the time from REP to RTU to the port's average.  If the REP was resent, the RTU
+ * may answer any of the REPs, so its time counts only up to twice the first wait: if it
+ * did not count at all, an average that is too short would stay so, as every REP is
+ * resent then; if it counted in full, one lost RTU would make the average much too long.
+ * Times after an MRA do not count, as they show how slow the peer's consumer is.
  *
- * What establishes a connection without its RTU does not take part.  Data come when
- * the peer's consumer sends them, and the PSN shows them when we look, which is the
- * end of the wait that is to be estimated: it would only confirm itself, four times
- * over.  Nor does an RTU that comes after that, as it may be any REP's answer.  So
- * slow RTUs are missed where data are fast.  The estimate is then short of the
- * truth, which costs a look at the PSN, not a REP: the looks find the data.  Where
- * none are found RTUs are measured as ever, and no wait is below IBCM_MIN_WAIT_MS.
+ * Connections established without an RTU do not count.  Data arrives when the peer's
+ * consumer sends it, and a probe of the PSN finds it at the end of the wait, which is
+ * four times the average: the average would only confirm itself, four times over.  An
+ * RTU after such a proof does not count either, as it may answer any REP.  So slow RTUs
+ * are not measured if data is faster, and the average is too short.  That costs probes,
+ * which find the data, but no REPs.  If probes find no data, RTUs are measured as usual.
+ * No wait is below IBCM_MIN_WAIT_MS.
  */
 static void ibcm_rtu_measure(const struct ibcm_id *id, const struct ibcm_msg *rep,
 			     enum ib_cm_state from)
@@ -115,7 +115,7 @@ static void ibcm_rtu_measure(const struct ibcm_id *id, const struct ibcm_msg *re
 		now = min_t(s64, now, 2LL * USEC_PER_MSEC *
 			    ibcm_rep_first_wait_ms(id, rep->port));
 	now = min_t(s64, now, U32_MAX / 8);
-	/* Others may measure at the same time; losing one is no loss. */
+	/* Other ids may update it at the same time; a lost update does not matter. */
 	WRITE_ONCE(*avg, old ? max_t(u32, old - old / 8 + now / 8, 1) : now);
 }
 
@@ -140,13 +140,16 @@ int ibcm_rx_rtu(struct ibcm_id *id, struct ibcm_rx *rx)
 	return ibcm_rx_finish(id, rx, &todo, &event);
 }
 
-/* In the work: the REP needs no answer any more, the consumer is told. */
+/*
+ * Runs in the id's work after data has established the connection: stops the REP and
+ * notifies the consumer.
+ */
 int ibcm_established(struct ibcm_id *id)
 {
 	struct ibcm_msg *rep = NULL;
 
 	spin_lock_irq(&id->lock);
-	/* A DREQ of ours may have taken its place already. */
+	/* A DREQ of the consumer may have replaced the REP already. */
 	if (id->msg && id->msg->kind == IBCM_REP)
 		rep = ibcm_msg_detach(id);
 	spin_unlock_irq(&id->lock);
@@ -155,13 +158,13 @@ int ibcm_established(struct ibcm_id *id)
 }
 
 /**
- * ib_cm_notify - tell the CM of an event of the connection's QP
+ * ib_cm_notify - notify the CM of an event of the connection's QP
  * @cm_id: The connection's id.
  * @event: IB_EVENT_COMM_EST: a message has arrived on the QP.
  *	IB_EVENT_PATH_MIG: the QP has migrated to the alternate path.
  *
  * IB_EVENT_COMM_EST counts as an RTU (ibcm/watch.c).  After
- * IB_EVENT_PATH_MIG the id's messages go by the alternate path.
+ * IB_EVENT_PATH_MIG the id's messages are sent along the alternate path.
  *
  * Context: Any, hard interrupt included.
  *

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Received messages: checked, counted, given to the id they are for.
+ * Received messages: checked, counted, and queued to the id that they are for.
  *
  * The receive handler runs for all connections of a port, so it does no more
- * than lookups under RCU and queueing.  It drops what it has no memory or room
- * for; the sender of any message that matters sends it again.
+ * than lookups under RCU and queueing.  It drops messages for which there is no memory
+ * or room; the sender of any message that matters resends it.
  */
 #include <linux/slab.h>
 
@@ -32,7 +32,7 @@ void ibcm_rx_free(struct ibcm_rx *rx)
 	kmem_cache_free(ibcm_rx_cache, rx);
 }
 
-/* The P_Key of the GMP's BTH, 0 if it has left the table meanwhile. */
+/* Returns the P_Key of the GMP's BTH, 0 if its table entry cannot be read any more. */
 u16 ibcm_rx_bth_pkey(const struct ibcm_rx *rx)
 {
 	u16 pkey;
@@ -43,7 +43,10 @@ u16 ibcm_rx_bth_pkey(const struct ibcm_rx *rx)
 	return pkey;
 }
 
-/* An MRA of a REQ names our id alone: we do not know the peer's before REP. */
+/*
+ * For an MRA of a REQ only the local communication id is compared, as the peer's is not
+ * known before the REP.
+ */
 static struct ibcm_id *ibcm_find_mraed(struct cm_mra_msg *mra)
 {
 	struct ibcm_id *id;
@@ -60,7 +63,7 @@ static struct ibcm_id *ibcm_find_mraed(struct cm_mra_msg *mra)
 	return NULL;
 }
 
-/* RTU, DREQ, DREP, LAP and APR begin alike: the sender's id, then ours. */
+/* RTU, DREQ, DREP, LAP and APR begin with the sender's communication id, then ours. */
 static struct ibcm_id *ibcm_find_connected(struct cm_rtu_msg *msg)
 {
 	return ibcm_id_find_pair(cpu_to_be32(IBA_GET(CM_RTU_REMOTE_COMM_ID, msg)),
@@ -87,7 +90,7 @@ static struct ibcm_id *ibcm_rx_find(const struct ibcm_rx *rx)
 	}
 }
 
-/* The message is for no id: some are answered all the same. */
+/* Handles a message that is for no id; some kinds are still answered. */
 static void ibcm_rx_unknown(struct ibcm_rx *rx)
 {
 	struct cm_rtu_msg *msg = ibcm_rx_mad(rx);
@@ -103,7 +106,7 @@ static void ibcm_rx_unknown(struct ibcm_rx *rx)
 	ibcm_stat(rx->port, IBCM_STAT_RX_UNKNOWN);
 	switch (rx->kind) {
 	case IBCM_DREQ:
-		/* Ours has been gone for long; the peer's DREP was lost. */
+		/* The id was destroyed, and the DREP to an earlier DREQ was lost. */
 		ibcm_count(rx->port, IBCM_RX_DUPLICATES, IBCM_DREQ);
 		ibcm_orphan_queue(rx, 0);
 		break;
@@ -170,11 +173,11 @@ void ibcm_mad_received(struct ib_mad_agent *agent,
 	ibcm_rx_route(rx);
 }
 
-/* ---- requests that have made an id ---- */
+/* ---- requests for which an id was created ---- */
 
 /*
- * The id is ours alone until it has resolved: its work takes nothing, and the
- * listener, whose reference it holds, does not go.
+ * Only this work uses the id until the request is resolved: the id's work is not queued,
+ * and the listener, on which the id holds a reference, is not freed.
  */
 static void ibcm_resolve_work(struct work_struct *work)
 {
@@ -201,7 +204,7 @@ static void ibcm_resolve_work(struct work_struct *work)
 	ibcm_listener_done(listener, port);
 }
 
-/* Any context.  If it is for nobody, the id is gone when this returns. */
+/* Any context.  If it returns false, the id was abandoned and must not be used. */
 bool ibcm_rx_resolve(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	rx->id = id;
@@ -238,7 +241,7 @@ static int (*const ibcm_rx_handlers[IBCM_KINDS])(struct ibcm_id *id,
 
 int ibcm_rx_process(struct ibcm_id *id, struct ibcm_rx *rx)
 {
-	/* An APR answers a LAP, and we send none. */
+	/* An APR answers a LAP, which this CM never sends. */
 	if (!ibcm_rx_handlers[rx->kind]) {
 		ibcm_stat(rx->port, IBCM_STAT_RX_UNEXPECTED);
 		return 0;
@@ -247,8 +250,8 @@ int ibcm_rx_process(struct ibcm_id *id, struct ibcm_rx *rx)
 }
 
 /*
- * What follows the step that @rx made: the request it answers is stopped, a
- * duplicate is counted and answered, the consumer is told.
+ * Called after the step for @rx: stops the request that @rx answers, counts and answers
+ * a duplicate, notifies the consumer.
  */
 int ibcm_rx_finish(struct ibcm_id *id, const struct ibcm_rx *rx,
 		   const struct ibcm_todo *todo, struct ib_cm_event *event)

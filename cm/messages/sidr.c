@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Service id resolution (IBA vol. 1, 12.11): which UD QP has a service.
+ * Service id resolution (IBA vol. 1, 12.11): finds the UD QP of a service.
  *
- * A request that waits for the consumer's reply is known by its request id and
- * its sender, so that one that comes again makes no second id.
+ * A request that waits for the consumer's reply is hashed by its request id and
+ * its sender, so that no second id is created when the sender resends it.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -44,7 +44,7 @@ void ibcm_sidr_unhash(struct ibcm_id *id)
 	kfree_rcu(sidr, rcu);
 }
 
-/* ---- the side that asks ---- */
+/* ---- the requesting side ---- */
 
 static void ibcm_sidr_req_fill(struct ibcm_msg *msg, __be64 tid,
 			       const struct ib_cm_sidr_req_param *param)
@@ -60,7 +60,7 @@ static void ibcm_sidr_req_fill(struct ibcm_msg *msg, __be64 tid,
 			    param->private_data_len);
 }
 
-/* Lock held.  @av and @path take what the id had. */
+/* Caller holds id->lock.  Swaps @av and @path with those that the id had. */
 static void ibcm_sidr_commit(struct ibcm_id *id, __be64 tid, __be64 service_id,
 			     struct ibcm_av *av, struct ibcm_path **path)
 {
@@ -73,19 +73,19 @@ static void ibcm_sidr_commit(struct ibcm_id *id, __be64 tid, __be64 service_id,
 }
 
 /**
- * ib_send_cm_sidr_req - ask which QP has a service
+ * ib_send_cm_sidr_req - query which QP has a service
  * @cm_id: An idle id.
- * @param: The request; path and service id in network byte order,
- *	@param->timeout_ms the time for an answer to one try, in milliseconds.
- *	@param->sgid_attr, if given, is held by the caller.
+ * @param: The request; path and service id in network byte order.
+ *	@param->timeout_ms is the time for a response to one try, in milliseconds.  The
+ *	caller holds a reference on @param->sgid_attr, if not NULL.
  *
- * The SIDR_REQ (IBA vol. 1, 12.11.1) is sent up to @param->max_cm_retries times
- * more.  IB_CM_SIDR_REP_RECEIVED or IB_CM_SIDR_REQ_ERROR tells of the outcome.
+ * The SIDR_REQ (IBA vol. 1, 12.11.1) is resent up to @param->max_cm_retries times.
+ * IB_CM_SIDR_REP_RECEIVED or IB_CM_SIDR_REQ_ERROR reports the outcome.
  *
  * Context: May sleep.
  *
  * Return: 0; -EINVAL for a bad parameter or an id that is not idle; -ENOENT
- * where SGID or P_Key are not the device's; -ENODEV after the device's removal;
+ * if the device does not have the SGID or P_Key; -ENODEV after the device's removal;
  * -ENOMEM.
  */
 int ib_send_cm_sidr_req(struct ib_cm_id *cm_id,
@@ -169,9 +169,9 @@ int ibcm_rx_sidr_rep(struct ibcm_id *id, struct ibcm_rx *rx)
 	return ibcm_rx_finish(id, rx, &todo, &event);
 }
 
-/* ---- the side that is asked ---- */
+/* ---- the responding side ---- */
 
-/* Who sent it: its GID where there is a network header, and its LID. */
+/* Identifies the sender by its GID, if there is a network header, and on IB its LID. */
 static void ibcm_sidr_key_fill(const struct ibcm_rx *rx,
 			       struct ibcm_sidr_key *key)
 {
@@ -201,8 +201,8 @@ static void ibcm_sidr_key_fill(const struct ibcm_rx *rx,
 }
 
 /*
- * -EEXIST: it waits for the consumer's reply already; -ECONNREFUSED: for nobody
- * any more.
+ * Creates an id for the request @rx.  -EEXIST: @rx is a duplicate of a request that
+ * waits for the consumer's reply; -ECONNREFUSED: the listener is being destroyed.
  */
 static int ibcm_sidr_begin(struct ibcm_rx *rx, struct ibcm_listener *listener)
 {
@@ -284,7 +284,7 @@ void ibcm_sidr_req_arrived(struct ibcm_rx *rx)
 	ibcm_rx_free(rx);
 }
 
-/* The way back, in use; the id keeps its SGID entry for the consumer. */
+/* Sets the path back to the sender, its handle in use.  id->av keeps the SGID entry. */
 int ibcm_sidr_resolve(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct rdma_ah_attr ah_attr;
@@ -311,7 +311,7 @@ static int ibcm_sidr_first(struct ibcm_id *id, struct ibcm_rx *rx)
 	spin_lock_irq(&id->lock);
 	ibcm_step(id, IBCM_RX_SIDR_REQ, &todo);
 	spin_unlock_irq(&id->lock);
-	/* From here on the id's destruction refuses the request. */
+	/* From here on destroying the id rejects the request. */
 	if (ibcm_listener_dying(id->req_of))
 		return -ECONNREFUSED;
 
@@ -326,7 +326,7 @@ static int ibcm_sidr_first(struct ibcm_id *id, struct ibcm_rx *rx)
 	return ibcm_rx_finish(id, rx, &todo, &event);
 }
 
-/* Such an id is given this message and no other before its consumer is told. */
+/* This is the only SIDR_REQ that the id gets: duplicates are dropped before. */
 int ibcm_rx_sidr_req(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct ibcm_listener *listener = id->req_of;
@@ -335,14 +335,14 @@ int ibcm_rx_sidr_req(struct ibcm_id *id, struct ibcm_rx *rx)
 
 	if (WARN_ON_ONCE(!listener))
 		return 0;
-	/* The consumer may give the id another. */
+	/* The consumer may change id->path. */
 	back = id->path;
 	refcount_inc(&back->ref);
 	ret = ibcm_sidr_first(id, rx);
 	ibcm_path_unuse(back);
 	ibcm_path_put(back);
 	if (ret) {
-		/* Lets the sender ask again if it was not answered. */
+		/* If the request was not answered, the sender may resend it. */
 		spin_lock_irq(&id->lock);
 		ibcm_sidr_unhash(id);
 		spin_unlock_irq(&id->lock);
@@ -377,7 +377,7 @@ static void ibcm_sidr_rep_fill(struct ibcm_msg *msg,
 			    param->private_data_len);
 }
 
-/* Of an id being destroyed.  May sleep. */
+/* Rejects the request of an id that is being destroyed.  May sleep. */
 void ibcm_sidr_reject(struct ibcm_id *id)
 {
 	const struct ib_cm_sidr_rep_param param = { .status = IB_SIDR_REJECT };
@@ -392,7 +392,7 @@ void ibcm_sidr_reject(struct ibcm_id *id)
 
 /**
  * ib_send_cm_sidr_rep - answer a service id resolution request
- * @cm_id: An id that has been told IB_CM_SIDR_REQ_RECEIVED.
+ * @cm_id: An id that was notified of IB_CM_SIDR_REQ_RECEIVED.
  * @param: The reply; QP number and Q_Key in the host's byte order.
  *
  * IBA vol. 1, 12.11.2.  The id is idle afterwards.
