@@ -5,6 +5,7 @@
  * Initialization and exit of the module, and the data of each network namespace.
  */
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -53,8 +54,10 @@ static int __net_init cma_net_init(struct net *net)
 	struct cma_net *cnet = net_generic(net, cma_net_id);
 	int i;
 
-	for (i = 0; i < CMA_NR_PS; i++)
+	for (i = 0; i < CMA_NR_PS; i++) {
 		xa_init_flags(&cnet->ps[i].buckets, XA_FLAGS_ALLOC);
+		atomic_set(&cnet->ps[i].next, get_random_u32());
+	}
 	return 0;
 }
 

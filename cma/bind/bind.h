@@ -62,6 +62,7 @@ struct cma_id *cma_port_find_listener(struct net *net,
 /* ---- port_space.c: ports and their users ---- */
 struct cma_port_space {
 	struct xarray buckets;		/* struct cma_bucket by port */
+	atomic_t next;			/* where the search for a free port starts */
 };
 
 int cma_port_get(struct cma_id *idp, const struct sockaddr *dst);

@@ -42,6 +42,8 @@ struct cma_claim {
 	struct cma_count count;
 };
 
+#define CMA_PORT_STEP	4	/* at most, from one ephemeral port to the next */
+
 struct cma_bucket {
 	struct cma_port_space *space;
 	u16 port;
@@ -357,14 +359,24 @@ static int cma_port_get_shared(struct cma_port_claim *c, u16 *port, int low,
 	return -EADDRNOTAVAIL;
 }
 
-/* Claims the first free port after a random start in the range. */
+/*
+ * Where to search from: by random increments (RFC 6056, 3.3.5), so that a port comes back
+ * as late as possible.  TCP, and so an iWARP provider, refuses one whose last connection to
+ * the same destination is in TIME-WAIT.
+ */
+static u32 cma_port_start(struct cma_port_space *space)
+{
+	return atomic_add_return(1 + get_random_u32_below(CMA_PORT_STEP), &space->next);
+}
+
+/* Claims a free port of the range. */
 static int cma_port_get_free(struct cma_port_claim *c, u16 *port)
 {
 	int low, high, start, err;
 	u32 index;
 
 	inet_get_local_port_range(cma_net(c->idp), &low, &high);
-	start = low + get_random_u32_below(high - low + 1);
+	start = low + cma_port_start(c->space) % (high - low + 1);
 
 	cma_fresh_fill(c);
 	err = xa_alloc(&c->space->buckets, &index, c->fresh,

@@ -327,6 +327,26 @@ static void share_and_change(struct kunit *test)
 	rdma_destroy_id(other);
 }
 
+/* A TCP port that was just used may be in TIME-WAIT: ports are not taken at random. */
+static void a_port_comes_back_late(struct kunit *test)
+{
+	unsigned long *seen = kunit_kzalloc(test, BITS_TO_LONGS(65536) * sizeof(long),
+					    GFP_KERNEL);
+	struct sockaddr_storage addr;
+	struct rdma_cm_id *id;
+	int i, again = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	for (i = 0; i < 1000; i++) {
+		id = cma_new_id(&pair.client, RDMA_PS_TCP, IB_QPT_RC);
+		KUNIT_ASSERT_EQ(test, rdma_bind_addr(id, cma_sin(&addr, pair.client.ip4, 0)),
+				0);
+		again += test_and_set_bit(port_of(id), seen);
+		rdma_destroy_id(id);
+	}
+	KUNIT_EXPECT_EQ(test, again, 0);
+}
+
 static void a_port_for_every_destination(struct kunit *test)
 {
 	u32 was = READ_ONCE(init_net.ipv4.ip_local_ports.range);
@@ -469,6 +489,7 @@ static struct kunit_case port_cases[] = {
 	KUNIT_CASE(port_spaces_are_apart),
 	KUNIT_CASE(the_service_id_says_the_port_space),
 	KUNIT_CASE(a_free_port_is_found),
+	KUNIT_CASE(a_port_comes_back_late),
 	KUNIT_CASE(a_port_for_every_destination),
 	KUNIT_CASE(privileged_ports),
 	KUNIT_CASE(addresses_that_cannot_be_bound),
