@@ -25,7 +25,7 @@ int instant_inject(const void *mad);
  * Waits until every completion has been polled and the CQs are armed again, that is,
  * until the completions' handlers have returned.
  */
-int instant_settle(void);
+int instant_quiesce(void);
 
 extern const struct ib_device_ops instant_queue_ops;
 

@@ -44,7 +44,7 @@ struct instant_qp {
 
 static LIST_HEAD(cqs);			/* protected by cqs_lock */
 static DEFINE_SPINLOCK(cqs_lock);
-static DECLARE_WAIT_QUEUE_HEAD(settled);
+static DECLARE_WAIT_QUEUE_HEAD(all_idle);
 static struct instant_qp *qp1;		/* NULL while it does not exist */
 static bool loop;
 
@@ -164,8 +164,8 @@ static int instant_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags how
 	cq->armed = true;
 	missed = cq->head != cq->tail;
 	spin_unlock_irqrestore(&cq->lock, flags);
-	if (!missed && wq_has_sleeper(&settled))
-		wake_up(&settled);
+	if (!missed && wq_has_sleeper(&all_idle))
+		wake_up(&all_idle);
 	return missed && (how & IB_CQ_REPORT_MISSED_EVENTS);
 }
 
@@ -185,7 +185,7 @@ static void cq_push(struct ib_cq *ibcq, const struct ib_wc *wc)
 		ibcq->comp_handler(ibcq, ibcq->cq_context);
 }
 
-static bool cqs_settled(void)
+static bool cqs_idle(void)
 {
 	struct instant_cq *cq;
 	bool yes = true;
@@ -200,11 +200,11 @@ static bool cqs_settled(void)
 	return yes;
 }
 
-int instant_settle(void)
+int instant_quiesce(void)
 {
-	return wait_event_timeout(settled, cqs_settled(), 30 * HZ) ? 0 : -ETIMEDOUT;
+	return wait_event_timeout(all_idle, cqs_idle(), 30 * HZ) ? 0 : -ETIMEDOUT;
 }
-EXPORT_SYMBOL_GPL(instant_settle);
+EXPORT_SYMBOL_GPL(instant_quiesce);
 
 /* ---- QP1 ---- */
 

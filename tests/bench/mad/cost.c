@@ -98,7 +98,7 @@ static int post_act(unsigned int k, u64 *ns)
 	int ret = standing_post(k);
 
 	if (!ret)
-		ret = instant_settle();
+		ret = instant_quiesce();
 	*ns = ktime_get_ns() - start;
 	return ret;
 }
@@ -126,7 +126,7 @@ static int timeout_prepare(unsigned int k)
 		armed_from = jiffies;
 		ret = standing_post(k);
 	}
-	return ret ?: instant_settle();
+	return ret ?: instant_quiesce();
 }
 
 /* Not cpu_relax(): an emulator pauses the CPU for it. */
@@ -186,7 +186,7 @@ static int cost_batch(const struct cost *cost, unsigned int k, u64 *ns)
 		if (!end)
 			end = standing_post(k);
 		if (!end)
-			end = instant_settle();
+			end = instant_quiesce();
 	}
 	return end ?: ret;
 }

@@ -75,7 +75,7 @@ int standing_wait(void)
 		       atomic_read(&expected.bad), atomic_read(&expected.received));
 		return left ? -EIO : -ETIMEDOUT;
 	}
-	return instant_settle();
+	return instant_quiesce();
 }
 
 unsigned int standing_count(void)
@@ -152,7 +152,7 @@ static int place_and_post(unsigned int i)
 		ret = post_one(standing[i]);
 	/* Never post more than the send queue holds. */
 	if (!ret && i % BENCH_BATCH == BENCH_BATCH - 1)
-		ret = instant_settle();
+		ret = instant_quiesce();
 	return ret;
 }
 
@@ -165,7 +165,7 @@ int standing_fill(unsigned int n)
 		if (!ret)
 			nr++;
 	}
-	return ret ?: instant_settle();
+	return ret ?: instant_quiesce();
 }
 
 /*

@@ -40,7 +40,7 @@ static long enable_pkey(struct umad_end *end)
 }
 
 /* "before a file descriptor is used for anything else" (user_mad.rst). */
-static void the_first_use_settles_the_header(struct kunit *test)
+static void the_first_use_fixes_the_header(struct kunit *test)
 {
 	size_t old = sizeof(struct ib_user_mad_hdr_old);
 
@@ -65,7 +65,7 @@ static void the_first_use_settles_the_header(struct kunit *test)
 }
 
 /* A registration that is refused does not count as a use. */
-static void a_refused_registration_settles_nothing(struct kunit *test)
+static void a_refused_registration_fixes_nothing(struct kunit *test)
 {
 	fixture_close(&ends.a);
 	KUNIT_ASSERT_EQ(test, fixture_open(&ends.a, 0), 0);
@@ -280,8 +280,8 @@ static void a_device_survives_failed_allocations(struct kunit *test)
 static struct kunit_case register_cases[] = {
 	KUNIT_CASE(both_abis_register),
 	KUNIT_CASE(the_oui_tells_vendors_apart),
-	KUNIT_CASE(the_first_use_settles_the_header),
-	KUNIT_CASE(a_refused_registration_settles_nothing),
+	KUNIT_CASE(the_first_use_fixes_the_header),
+	KUNIT_CASE(a_refused_registration_fixes_nothing),
 	KUNIT_CASE(bad_registrations_are_refused),
 	KUNIT_CASE(a_file_has_32_agents),
 	KUNIT_CASE(an_agent_is_unregistered_once),

@@ -12,24 +12,24 @@ static void malformed_test_exit(struct kunit *test)
 	outcome_down();
 }
 
-/* Expects that @mad is counted as @fate, and by no other counter. */
+/* Expects that @mad is counted as @outcome, and by no other counter. */
 static void expect(struct kunit *test, const union outcome_mad *mad, u32 qpn, u32 len,
-		   enum ibmad_counter fate)
+		   enum ibmad_counter outcome)
 {
 	u64 received = outcome_counter(IBMAD_RECEIVED), all = outcome_sum();
-	u64 before = outcome_counter(fate);
+	u64 before = outcome_counter(outcome);
 	int arrived = atomic_read(&outcome_single);
-	bool well = fate != IBMAD_RECV_MALFORMED;
+	bool well = outcome != IBMAD_RECV_MALFORMED;
 
 	outcome_inject(mad, qpn, qpn, len);
 	KUNIT_ASSERT_TRUE(test, outcome_quiesce());
-	KUNIT_EXPECT_EQ_MSG(test, outcome_counter(fate), before + 1,
+	KUNIT_EXPECT_EQ_MSG(test, outcome_counter(outcome), before + 1,
 			    "class %#x, %u bytes, method %#x", mad->hdr.mgmt_class,
 			    len, mad->hdr.method);
 	KUNIT_EXPECT_EQ(test, outcome_sum(), all + well);
 	KUNIT_EXPECT_EQ(test, outcome_counter(IBMAD_RECEIVED), received + well);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&outcome_single, arrived +
-					 (fate == IBMAD_RECV_DELIVERED)));
+					 (outcome == IBMAD_RECV_DELIVERED)));
 }
 
 static void truncated(struct kunit *test)

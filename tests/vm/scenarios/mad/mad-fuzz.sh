@@ -9,7 +9,7 @@ PEERS=$(seq 16 31)	# madfuzz.h
 SLAB_BOUND=32768	# kB more than before, at any time
 SLAB_SLACK=4096		# in the end
 # what becomes of a MAD: one of these
-FATES="mad/recv_delivered mad/recv_unmatched mad/recv_no_agent mad/recv_overflow
+OUTCOMES="mad/recv_delivered mad/recv_unmatched mad/recv_no_agent mad/recv_overflow
 mad/recv_smi_dropped mad/recv_forwarded mad/recv_provider mad/rmpp_segments
 mad/rmpp_controls mad/rmpp_dropped"
 PORT_DIR=/sys/class/infiniband/rxe_a/ports/1
@@ -77,7 +77,7 @@ say "the ULP saw: $(ulp_show)"
 if [ -e $PORT_DIR/mad/received ]; then
 	arrived=$(counted mad/received mad/recv_malformed)
 	# shellcheck disable=SC2086 # words
-	sum=$(counted $FATES)
+	sum=$(counted $OUTCOMES)
 	[ "$sum" = "$(counted mad/received)" ] || fail "what became of them adds up to $sum"
 else
 	arrived=$(counted hw_counters/rcvd_pkts)
