@@ -100,7 +100,7 @@ enum iwcm_pending {
 
 struct iwcm_id {
 	struct iw_cm_id id;
-	spinlock_t lock;
+	spinlock_t lock;		/* hard interrupt context; see above */
 	refcount_t ref;			/* owner, provider, queued work, verb calls */
 	u8 state;			/* enum iwcm_state; protected by lock */
 	u8 pending;			/* BIT(enum iwcm_pending); protected by lock */
