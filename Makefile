@@ -4,7 +4,7 @@
 KDIR ?= $(addprefix /usr/src/linux-headers-,$(shell scripts/kernel/kver))
 KVER = $(notdir $(KDIR:/usr/src/linux-headers-%=%))
 
-# A word of Debian's headers package; with others it does nothing.
+# Debian's headers package reads this variable; other headers ignore it.
 export DEBIAN_KERNEL_USE_CCACHE := $(if $(shell command -v ccache),1)
 export CCACHE_DIR ?= $(shell scripts/cache)/ccache
 
@@ -12,10 +12,11 @@ MODULES := core/ mad/ cm/ cma/ user/
 SHADOW   = $(CURDIR)/build/$(KVER)
 BUILT    = $(shell sed 's/o$$/ko/' $(SHADOW)/modules.order)
 
-# $(call kbuild,SHADOW): CRCs are the distribution's, see scripts/abi/genksyms.
+# $(call kbuild,SHADOW): genksyms gives each export the distribution's CRC, see
+# scripts/abi/genksyms.
 kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M=$(1) IBEX_SRC=$(CURDIR) W=1 \
 	genksyms="$(CURDIR)/scripts/abi/genksyms $(KDIR)/Module.symvers $(CURDIR)/scripts/abi/own-exports"
-# Prints which options of Kconfig are built; CONFIG_IBEX_X=n turns one off.
+# Prints the options of Kconfig that are built; CONFIG_IBEX_X=n turns one off.
 CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
