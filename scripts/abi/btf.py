@@ -67,8 +67,8 @@ class Btf:
 
     def reached(self, names, public):
         """
-        The structs and unions that the prototypes of functions lead to, by way of the
-        kernel's and the public ones alone: what else a module has is its own affair.
+        The structs and unions that the prototypes of the named functions refer to,
+        directly or through other types.  A module's private structs are not followed.
         """
         todo = [self.functions[n]['type_id'] for n in names if n in self.functions]
         seen, found = set(), set()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """coverage.py OBJECTS GCDA [FOLDER=LEAST...]: line coverage from a run's gcov data.
 
-Prints it a file and a folder.  Exits 1 when a FOLDER has less than LEAST %, or an
-object in it has no data, which would leave its lines out of the reckoning.
+Prints the coverage of each file and folder.  Exits 1 if a FOLDER has less than LEAST %,
+or if an object in it has no data, since then its lines would not be counted.
 """
 import collections
 import glob
@@ -18,7 +18,7 @@ OBJECTS, GCDA = (os.path.abspath(p) for p in sys.argv[1:3])
 
 
 def read_data(data):
-    """({source: {line: count}}, the object it is of) of one .gcda file"""
+    """({source: {line: count}}, name of the object) of a .gcda file"""
     rel = data.split('/build/uml/modules/', 1)[1][:-5]
     note = os.path.join(OBJECTS, rel + '.gcno')
     if not os.path.exists(note):
@@ -41,7 +41,7 @@ def read_data(data):
 
 
 def has_functions(note):
-    """Whether a .gcno file is of an object with code, not of tables alone"""
+    """whether the object of a .gcno file has code, not only tables"""
     out = subprocess.run(['gcov', '--json-format', '--stdout', note],
                          capture_output=True, text=True).stdout
     return any(f['functions'] for doc in filter(None, out.splitlines())
@@ -77,7 +77,7 @@ def main():
         for note in glob.glob('%s/%s/**/*.gcno' % (OBJECTS, folder), recursive=True):
             rel = os.path.relpath(note, OBJECTS)[:-5]
             if not os.path.exists(note[:-5] + '.c'):
-                continue  # of a source that is elsewhere now
+                continue  # left over from a source that was moved
             if (rel not in objects and not rel.endswith('.mod') and
                     has_functions(note)):
                 print('coverage: no data of %s' % rel)

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """ktap.py [--modules] TESTS | ktap.py [--some] [--provider NAME] TESTS CONSOLE...
 
-Counts the KUnit cases of console logs and looks for kernel trouble.  TESTS is the
-folder with the suites' sources, Kbuild, and the list of cases that may be skipped; a
-CONSOLE is RUN/MODULE/console, of the machine that ran MODULE's suites, or
-RUN/MODULE:GLOB/console, if those that GLOB matches alone.  A run fails
+Counts the KUnit cases in console logs and looks for reports of the kernel.  TESTS is the
+folder with the suites' sources, Kbuild, and the list of cases that may be skipped.  A
+CONSOLE is RUN/MODULE/console, from the machine that ran MODULE's suites, or
+RUN/MODULE:GLOB/console, if it ran only the suites that GLOB matches.  A run fails
 
-- for a case that fails, and one that is skipped but not listed in TESTS/skips,
-- for a suite with less results than its plan (1..N) announces,
-- unless --some is given, for a case of the sources that has no result: what is not
-  compiled, or in no suite that the module registers, does not pass unnoticed, nor does
-  a GLOB that matches nothing,
-- for any report of the kernel's own checkers.
+- if a case fails, or is skipped but not listed in TESTS/skips,
+- if a suite has fewer results than its plan (1..N) announces,
+- without --some, if a case of the sources has no result: this finds sources that are not
+  compiled, suites that no module registers, and a GLOB that matches nothing,
+- if one of the kernel's own checkers reports anything.
 
 --modules prints the modules of suites that TESTS/Kbuild builds.
 """
@@ -52,7 +51,7 @@ def kbuild_modules(tests):
 
 
 def source_cases(path):
-    """(suite, case) of each suite that a source file defines"""
+    """(suite, case) for each case that a source file defines; (None, place) if unclear"""
     text = read(path)
     arrays = {name: re.findall(r'\bKUNIT_CASE\w*\((\w+)', body) for name, body in
               re.findall(r'struct kunit_case (\w+)\[\] = \{(.*?)\n\};', text, re.S)}
@@ -69,14 +68,14 @@ def source_cases(path):
 
 
 def expected(tests, trouble):
-    """{module: {(suite, case)}} of the sources"""
+    """{module: {(suite, case)}} according to the sources"""
     modules, cases = kbuild_modules(tests), {}
     built = {file for files in modules.values() for file in files}
     for path in glob.glob(os.path.join(tests, '*', '**', '*.c'), recursive=True):
         if os.path.relpath(path, tests) not in built:
             trouble.append('%s is in no module of Kbuild' % path)
     for module, files in modules.items():
-        # What Kbuild makes by itself has no cases; what it cannot make fails the build.
+        # A source that the build generates has no cases; if that fails, the build fails.
         paths = [os.path.join(tests, file) for file in files]
         found = {c for path in paths if os.path.exists(path) for c in source_cases(path)}
         trouble += ['cannot tell the cases of %s' % what for suite, what in found
@@ -86,14 +85,14 @@ def expected(tests, trouble):
 
 
 def matches(pattern, suite, case):
-    """as kunit.filter_glob"""
+    """whether the pattern matches, as in kunit.filter_glob"""
     of_suite, dot, of_case = pattern.partition('.')
     return (fnmatch.fnmatchcase(suite, of_suite) and
             (not dot or fnmatch.fnmatchcase(case, of_case)))
 
 
 def allowed_skips(tests, provider):
-    """a line is SUITE.CASE PROVIDERS REASON...; PROVIDERS: a,b or * for any"""
+    """{SUITE.CASE}; a line is SUITE.CASE PROVIDERS REASON..., PROVIDERS is a,b or * for any"""
     allowed = set()
     for line in read(os.path.join(tests, 'skips')).splitlines():
         words = line.split(None, 2)
@@ -107,14 +106,14 @@ def allowed_skips(tests, provider):
 
 
 class Console:
-    """What a machine said."""
+    """The output of a machine."""
 
     def __init__(self, path):
         self.results, self.trouble = [], []
         self.failures, self.said = [], []  # (case, first lines) of those that fail
         self.suite, self.planned, self.seen, self.ended = None, None, 0, False
-        # A parameterised case prints one line for each parameter, deeper, and one
-        # for itself; the deepest lines are not told apart: every line counts once.
+        # A parameterised case prints one line for each parameter, indented further, and
+        # one for itself.  Both kinds are counted, each line once.
         for line in read(path).splitlines():
             self.take(re.sub(r'^\[ *[\d.]+\] ', '', line.rstrip()))
         if not self.ended:

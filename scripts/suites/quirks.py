@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""quirks.py FILE [NAME,...]: the rows of the fake adapter's quirks.c, a line for each set
-of quirks: the name of a provider that has it, then those of others that have the same.
-With NAMEs, unless these are *, the sets of those alone."""
+"""quirks.py FILE [NAME,...]: prints the rows of the fake adapter's quirks.c, with a line for
+each set of quirks: the name of a provider that has it, then those of other providers that
+have the same.  With NAMEs other than *, prints only the sets of these providers."""
 import re
 import sys
 

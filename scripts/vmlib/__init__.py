@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """The parts of scripts/vm.
 
-common     paths, and what all parts use
-scenarios  where scenarios are and what their headers say
+common     paths and functions that all parts use
+scenarios  finds scenarios and reads their headers
 image      what a machine boots from: kernel, root file system, our modules
-archive    cpio
-guest      what else it finds in /ibex: tests/vm, test modules and programs
-machine    QEMU
-judge      what makes a run pass or fail
-options    of the command line, and what follows from them
-run        a scenario from its start to its result
-shell      a machine for whoever types, or pipes commands in
+archive    writes cpio archives
+guest      the files in /ibex: tests/vm, test modules and programs
+machine    runs QEMU
+judge      decides whether a run passes or fails
+options    the options of the command line, and the setup that depends on them
+run        runs a scenario from its start to its result
+shell      a machine with a shell, at a terminal or for piped commands
 selftest   the seeded failures
 """

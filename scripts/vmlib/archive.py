@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""cpio archives, of which the kernel unpacks several, one after the other."""
+"""Writes cpio archives; the kernel unpacks several of them, one after the other."""
 
 
 def entry(out, name, mode, data=b""):
@@ -11,7 +11,7 @@ def entry(out, name, mode, data=b""):
 
 
 def write(out, files):
-    """files: path in the guest -> (mode, bytes); folders come by themselves"""
+    """files: path in the guest -> (mode, bytes); folders are added automatically"""
     made = set()
     for path in sorted(files):
         parts = path.split("/")[:-1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Paths, and what all parts of scripts/vm use."""
+"""Paths and functions that all parts of scripts/vm use."""
 import hashlib
 import os
 import subprocess
@@ -21,7 +21,7 @@ def die(*words):
 
 
 def script(name, *words):
-    """what one of scripts/ prints, or None if it fails"""
+    """what a script of scripts/ prints, or None if it fails"""
     r = subprocess.run([os.path.join(TOP, "scripts", name), *words],
                        stdout=subprocess.PIPE, text=True)
     return None if r.returncode else r.stdout.strip()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What a machine finds in /ibex: the files of tests/vm, and the test modules and programs,
+"""The files in /ibex of a machine: those of tests/vm, and the test modules and programs,
 which are built here."""
 import glob
 import os
@@ -9,7 +9,7 @@ from .common import BENCH, TESTS, die, digest, read, script
 
 
 def cached(name, key, command):
-    """the directory that command, given its path, has made; see scripts/cache"""
+    """the directory in the cache that command makes, given its path; see scripts/cache"""
     made = script("cache", name, key, *command)
     if not made:
         die(name, "does not build")
@@ -30,8 +30,8 @@ def modules_of(path, kver):
 
 def program_of(path):
     """
-    A folder that makes one program, linked statically with the libraries that its file
-    libs names.
+    Build the program of a folder, linked statically with the libraries that the folder's
+    file libs lists.
     """
     name = os.path.basename(path)
     sources = sorted(glob.glob(os.path.join(path, "*.c")))
@@ -46,7 +46,7 @@ def program_of(path):
 
 
 def siw(kver):
-    """the iWARP provider that the distribution's kernel lacks, and its library"""
+    """siw, the iWARP provider, which the distribution's kernel lacks, and its library"""
     made = script("vmlib/siw-build", kver)
     if not made:
         die("siw does not build")
@@ -54,7 +54,7 @@ def siw(kver):
 
 
 def built(kver):
-    """path in the guest -> path here, of all modules and programs"""
+    """path in the guest -> path here, for all modules and programs"""
     made = modules_of(BENCH, kver)
     for path in sorted(glob.glob(os.path.join(TESTS, "modules", "*"))):
         made.update(modules_of(path, kver))
@@ -64,7 +64,7 @@ def built(kver):
 
 
 def init():
-    """the first process"""
+    """the program of the first process"""
     return {"init": (0o755, read(os.path.join(TESTS, "init")))}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What a machine boots from: the distribution's kernel and modules, a root file system
-(scripts/vmlib/vm-image), and our modules laid over."""
+(scripts/vmlib/vm-image), and an overlay with our modules."""
 import glob
 import os
 import shutil
@@ -10,7 +10,7 @@ import tempfile
 from . import archive
 from .common import VM, build_id, die, digest, read, script
 
-# The modules whose origin must be proven, under either core.
+# The modules whose origin is checked, with either core.
 CORE = ("ib_core", "ib_mad", "ib_cm", "iw_cm", "rdma_cm", "ib_uverbs",
         "ib_umad", "rdma_ucm")
 
@@ -56,7 +56,7 @@ class Image:
         """the files of an overlay: path in the guest -> (mode, bytes)"""
         rel = os.path.join("lib", "modules", self.kver)
         files = {}
-        # links: of the file system that the image is on
+        # on the file system of the image, for hard links
         with tempfile.TemporaryDirectory(dir=os.path.dirname(self.dir)) as tmp:
             subprocess.run(["cp", "-al", self.path("modules/lib"), tmp], check=True)
             updates = os.path.join(tmp, rel, "updates")

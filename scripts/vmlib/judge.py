@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What makes a run pass or fail, besides the scenario's own exit status."""
+"""Decides whether a run passes or fails, by the scenario's exit status and its results."""
 import os
 import re
 import subprocess
@@ -17,7 +17,7 @@ BAD_DMESG = re.compile(
     r"|Slab cache still has objects|disagrees about version|Unknown symbol"
     r"|stack segment|divide error|double fault|invalid opcode"
     r"|KFENCE: .* in|Redzone|Poison overwritten|Object already free")
-# What our modules say when something is left behind, lost or stuck.
+# Messages of our modules when something is left behind, lost or stuck.
 DISTRESS = re.compile(
     r"send queue stalled|left its MAD agent behind|cannot be reset|lost, no MADs"
     r"|send completions lost|did not drain|drain called from a completion"
@@ -40,7 +40,7 @@ def bad_lines(text, allowed):
 
 
 def kernel(result, allowed):
-    """what is wrong with what the kernel said, and with its taint"""
+    """what is wrong in the kernel's log, and with its taint"""
     text = result["dmesg"]
     bad = bad_lines(text, allowed)
     if bad:
@@ -55,7 +55,7 @@ def kernel(result, allowed):
 
 
 def core(loaded, ours, stock, mode):
-    """compare what was loaded, by build id, with what should have been"""
+    """compare the loaded modules with the expected ones, by build id"""
     if not any(line.startswith("ib_core ") for line in loaded.splitlines()):
         yield "no proof of the core"
         return
@@ -67,7 +67,7 @@ def core(loaded, ours, stock, mode):
 
 
 def machine(m, late, allowed, ours, stock, mode):
-    """what is wrong with what machine m has left; late: it was killed"""
+    """what is wrong in the results of machine m; late: it was killed"""
     result = m.unpack()
     if "dmesg" not in result:
         yield "vm hung" if late else "vm died"
@@ -82,7 +82,7 @@ def machine(m, late, allowed, ours, stock, mode):
 
 
 def host_checks(scenario, rundir):
-    """what the scenario's "# host-check: FILE" lines find wrong with its results"""
+    """failures of the programs in the scenario's "# host-check: FILE" lines"""
     for name in scenario.lines("host-check"):
         r = subprocess.run([os.path.join(TESTS, "tools", name), rundir], text=True,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -93,9 +93,9 @@ def host_checks(scenario, rundir):
 
 def emulator_race(m):
     """
-    QEMU's TCG can run a breakpoint that the kernel's text_poke had placed and
-    already taken away again. The kernel calls that an Oops; it tells nothing
-    about any module, so long as it happened in the kernel's own text.
+    QEMU's TCG can execute a breakpoint that the kernel's text_poke placed and has
+    already removed again. The kernel reports this as an Oops. If it happened in the
+    kernel's own text, no module is to blame.
     """
     oops = re.search(r"Oops: int3:.*?RIP: (\S+)( \[\w+\])?", m.console(), re.S)
     return bool(oops and not oops.group(2))
@@ -103,8 +103,8 @@ def emulator_race(m):
 
 def known_failure(scenario, mode, machines):
     """
-    The in-tree core is known to fail this scenario: why, if it did in the way that is
-    known, which the log tells.
+    The reasons why the in-tree core is known to fail this scenario, if the log shows that
+    it failed in the known way; else [].
     """
     with_lines = scenario.lines("stock-fails-with")
     if mode != "stock" or not with_lines:

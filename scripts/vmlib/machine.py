@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""QEMU: its command line, its accelerator, its clock, and one that runs."""
+"""QEMU: its command line, its accelerator, its clock, and a running machine."""
 import ctypes
 import mmap
 import os
@@ -14,9 +14,9 @@ from .common import VM, read, say
 
 def clock(opts, accel):
     """
-    The emulator passes the host's time stamp counter on. On a busy host the
-    guest measures its frequency wrong, and then its seconds are not seconds:
-    measure it here, where it can be done well, and tell.
+    The kernel parameters of the clock. The emulator passes the host's time stamp counter
+    on. On a busy host the guest measures the counter's frequency wrong, so its seconds
+    would have the wrong length: measure it here, more exactly, and pass it to the guest.
     """
     if opts.icount:
         return "tsc_early_khz=1000000 tsc=reliable "
@@ -40,7 +40,7 @@ def clock(opts, accel):
 
 
 def kernel_parameters(opts, accel):
-    # What is left out has nothing to do with RDMA and takes seconds here.
+    # The parts of the kernel that are turned off do not affect RDMA, but take seconds.
     return ("console=ttyS0 loglevel=5 panic=-1 mitigations=off nokaslr "
             "no_timer_check apparmor=0 selinux=0 audit=0 log_buf_len=16M " +
             ("slab_debug=FZPU kfence.sample_interval=1 " if opts.debug else "") +
@@ -59,13 +59,13 @@ def processor(opts, accel):
 
 
 def port(name, backend, where):
-    """a virtio port, which init finds by its name"""
+    """options for a virtio port, which init finds by its name"""
     return ["-chardev", "%s,id=%s,%s" % (backend, name, where),
             "-device", "virtserialport,chardev=%s,name=ibex.%s" % (name, name)]
 
 
 def command(image, opts, accel, rundir, suffix="", more=()):
-    """what boots rundir/initrd; more: options, which may define the console con"""
+    """the command that boots rundir/initrd; more: options, may define the console con"""
     cmd = ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
            "-display", "none", "-no-reboot", "-M", "q35",
            "-smp", str(1 if opts.icount else opts.smp), "-m", str(opts.mem),
@@ -81,7 +81,7 @@ def command(image, opts, accel, rundir, suffix="", more=()):
 
 
 def network(role, socket):
-    """of two machines: the server listens"""
+    """options for the network of two machines: the server listens"""
     server = role == "server"
     return ["-netdev", "stream,id=n0,server=%s,addr.type=unix,addr.path=%s" % (
                 "on" if server else "off", socket),
@@ -90,7 +90,7 @@ def network(role, socket):
 
 
 def probe_kvm(image, opts):
-    """KVM can exist and yet not run this kernel (nested, restricted): try."""
+    """KVM may exist but fail to run this kernel (nested, restricted): try it."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     key = "%s %s %s" % (image.kver, os.uname().release, os.uname().nodename)
@@ -137,7 +137,7 @@ class Machine:
         return os.path.join(self.rundir, name + self.suffix)
 
     def new_output(self, ended):
-        """what of the log is not yet returned, of a machine that runs whole lines"""
+        """new lines of the log; unless the machine has ended, only complete lines"""
         try:
             with open(self.file("log"), "rb") as f:
                 f.seek(self.seen)
@@ -164,7 +164,7 @@ class Machine:
             return ""
 
     def unpack(self):
-        """what it has sent at its end: name -> text"""
+        """the files that the machine sent at its end: name -> text"""
         result = {}
         tar = os.path.join(self.rundir, "out%s.tar" % self.suffix)
         try:
@@ -184,7 +184,10 @@ class Machine:
 
 
 def watch(machines, start, bound, show):
-    """show(line) each line of the logs until every machine has ended; returns boot time"""
+    """
+    Call show(line) for each line of the logs until every machine has ended or bound
+    seconds have passed; returns the boot time.
+    """
     boot = 0
     while True:
         alive = [m for m in machines if m.running()]

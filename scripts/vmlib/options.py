@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The options of the command line, and what the machines of a command have in common."""
+"""The options of the command line, and the setup that the machines of a command share."""
 import argparse
 import os
 
@@ -32,7 +32,7 @@ def parse(argv, command):
 
 
 def for_scenario(opts, scenario):
-    """of debugging that costs time, less where a scenario measures"""
+    """the options for a scenario: without debugging if it measures"""
     if opts.icount or not scenario.debug():
         return argparse.Namespace(**{**vars(opts), "debug": False})
     return opts
@@ -53,7 +53,7 @@ def our_modules(opts, kver):
 
 
 class Setup:
-    """what all machines of one command boot from"""
+    """the image, modules and accelerator of all machines of one command"""
 
     def __init__(self, opts):
         os.makedirs(VM, exist_ok=True)
@@ -65,7 +65,7 @@ class Setup:
             opts.accel or machine.probe_kvm(self.image, opts)
 
     def overlay(self):
-        """with our modules; made at the first call"""
+        """the overlay with our modules; made at the first call"""
         return self.image.overlay(self.modules)
 
     def our_ids(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""A scenario from its start to its result."""
+"""Runs a scenario from its start to its result."""
 import fcntl
 import glob
 import os
@@ -15,7 +15,7 @@ from .scenarios import Scenario
 
 
 def folder(label):
-    """the emptied folder of a run, and its lock, which is held while it is open"""
+    """the empty folder of a run, and its lock file, which is locked while it is open"""
     rundir = os.path.join(VM, "runs", label)
     os.makedirs(os.path.dirname(rundir), exist_ok=True)
     lock = open(rundir + ".lock", "w")
@@ -26,7 +26,7 @@ def folder(label):
 
 
 def time_bound(opts, scenario):
-    """The bound is for hangs, not for a busy machine."""
+    """the time bound, extended on a busy machine: it is there to end hangs"""
     bound = opts.timeout or scenario.timeout()
     busy = os.getloadavg()[0] / (os.cpu_count() or 1) * (2 if opts.two else 1)
     return int(bound * min(max(1, busy), 5))
@@ -34,8 +34,8 @@ def time_bound(opts, scenario):
 
 def files_of(setup, opts, scenario):
     """
-    What the machine is to find, path in the guest -> (mode, bytes), and the names of the
-    image's archives that it needs besides; for a shell there may be no scenario.
+    The files for the machine, path in the guest -> (mode, bytes), and the names of the
+    archives of the image that it needs, too; a shell may have no scenario.
     """
     files = guest.tests()
     more = ["hw"] if opts.hw else []
@@ -52,7 +52,7 @@ def files_of(setup, opts, scenario):
 
 
 def start_machines(setup, opts, scenario, rundir, bound, socket):
-    """yields the machines as they start; two on the network that socket is for"""
+    """yields the machines as they start; two are connected by a network over socket"""
     files, more = files_of(setup, opts, scenario)
     start = time.monotonic()
     for role in ("server", "client") if opts.two else ("both",):
@@ -72,7 +72,7 @@ def start_machines(setup, opts, scenario, rundir, bound, socket):
 
 
 def run_machines(setup, opts, scenario, rundir, bound):
-    """the machines, those of them that had to be killed, and how long they booted"""
+    """the machines, those that had to be killed, and the boot time"""
     machines = []
     start = time.monotonic()
     socket = os.path.join(tempfile.mkdtemp(prefix="ibex-vm-"), "net")
@@ -93,13 +93,13 @@ def run_machines(setup, opts, scenario, rundir, bound):
 
 
 def cpu_time():
-    """of children that have ended, seconds"""
+    """CPU time of children that have ended, seconds"""
     now = resource.getrusage(resource.RUSAGE_CHILDREN)
     return now.ru_utime + now.ru_stime
 
 
 def run_scenario(setup, opts, scenario, again):
-    """pass, known, fail; or emulator, when again allows another try"""
+    """pass, known or fail; or emulator, if the emulator failed and again is set"""
     name = scenario.name + ("-two" if opts.two else "")
     rundir, lock = folder(name + "-" + opts.mode)
     with lock:
@@ -137,7 +137,7 @@ def run_all(opts, scenarios=None):
     setup = Setup(opts)
     good = 0
     for scenario in scenarios:
-        # On a busy host the emulator has tripped twice running.
+        # On a busy host the emulator has failed twice in a row.
         for again in (True, True, False):
             status = run_scenario(setup, opts, scenario, again)
             if status != "emulator":

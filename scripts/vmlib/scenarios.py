@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Where scenarios are, and what the comments at their heads say."""
+"""Finds scenarios, and reads the comments at their head."""
 import glob
 import os
 import re
@@ -15,7 +15,7 @@ class Scenario:
             die("no scenario", self.path)
 
     def lines(self, word):
-        """what its "# WORD: TEXT" lines say"""
+        """the texts of its "# WORD: TEXT" lines"""
         text = read(self.path).decode()
         return re.findall(r"^# %s: *(.+)$" % word, text, re.M)
 
@@ -26,7 +26,7 @@ class Scenario:
         return "off" not in self.lines("debug")
 
     def allowed(self, mode):
-        """expressions of the bad lines that it provokes"""
+        """expressions for bad lines in dmesg that the scenario provokes"""
         return self.lines("allow-dmesg") + \
             (self.lines("stock-fails-with") if mode == "stock" else [])
 
@@ -45,7 +45,7 @@ def seeded():
 
 
 def show():
-    """a line for each scenario, by folder"""
+    """print a line for each scenario, by folder"""
     for folder in sorted(glob.glob(os.path.join(TESTS, "scenarios", "*"))):
         print(os.path.basename(folder) + ":")
         for path in sorted(glob.glob(folder + "/*.sh")):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The runner must notice each kind of failure: tests/vm/seeded has one of each."""
+"""Checks that the runner detects each kind of failure: tests/vm/seeded has one of each."""
 import os
 
 from .common import VM, read, say
@@ -8,7 +8,7 @@ from .scenarios import seeded
 
 
 def unnoticed(opts, scenario):
-    """whether it passed, and what it was expected to fail by and did not"""
+    """whether the scenario passed, and the expected failures that were not detected"""
     run_all(opts, [scenario])
     run = os.path.join(VM, "runs", scenario.name + "-" + opts.mode)
     result, log = (read(os.path.join(run, n)).decode() for n in ("result", "log"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""A machine for whoever types at this terminal, or pipes commands in."""
+"""A machine with a shell, at this terminal or for piped commands."""
 import os
 import sys
 import termios
@@ -11,14 +11,14 @@ from .options import Setup, for_scenario
 from .run import files_of, folder
 from .scenarios import Scenario
 
-# Seconds in which commands that are piped in must end: nobody is there to see a hang.
+# Seconds in which piped commands must end, as no user is there to notice a hang.
 PIPE_BOUND = 600
-# of a terminal, without --timeout
+# the bound for a terminal without --timeout
 NO_BOUND = 10**8
 
 
 def settings(terminal):
-    """what the machine is to know of this terminal"""
+    """what the machine must know about this terminal"""
     if not terminal:
         return {"IBEX_SHELL": "pipe"}
     size = os.get_terminal_size(sys.stdin.fileno())
@@ -28,8 +28,9 @@ def settings(terminal):
 
 def devices(terminal, rundir):
     """
-    The serial line is this terminal. A pipe goes into a virtio port, which waits for its
-    reader, where the serial line loses what comes too soon, and has an end of file.
+    A terminal is connected to the serial line. A pipe is connected to a virtio port, which
+    waits for its reader and passes on the end of file; the serial line would lose input that
+    arrives too early.
     """
     if terminal:
         return ["-chardev", "stdio,id=con,mux=on,signal=off,logfile=%s/console" % rundir,
@@ -38,7 +39,7 @@ def devices(terminal, rundir):
 
 
 def run_machine(cmd, rundir, terminal, bound):
-    """the machine, which has ended"""
+    """run the machine to its end and return it"""
     files = {"stdin": None}
     if terminal:
         files["stdout"] = None
@@ -52,7 +53,7 @@ def run_machine(cmd, rundir, terminal, bound):
     finally:
         m.kill()
         os.unlink(os.path.join(rundir, "initrd"))
-        # QEMU puts both back when it ends, but not when it is killed.
+        # QEMU restores both when it ends, but not when it is killed.
         os.set_blocking(sys.stdin.fileno(), True)
         if terminal:
             termios.tcsetattr(sys.stdin, termios.TCSANOW, attributes)

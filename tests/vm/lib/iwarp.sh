@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What the scenarios of iWARP share: siw_a and siw_b in the place of rxe_a and
-# rxe_b. They say "# image: siw".
+# Functions for iWARP scenarios, which have siw_a and siw_b instead of rxe_a and rxe_b.
+# These scenarios need an "# image: siw" line.
 . /ibex/lib/user.sh
 
 siw_add() {
@@ -11,7 +11,7 @@ siw_add() {
 	core_resources "$1"
 }
 
-# siw_up: both devices, IPv4 and IPv6, and what userspace speaks to
+# siw_up: both devices, IPv4 and IPv6, and the modules that userspace needs
 siw_up() {
 	is_both || fail "this scenario runs in one VM"
 	net_up
@@ -27,7 +27,7 @@ siw_up() {
 	record_core
 }
 
-# siw_down: nothing is in use, everything unloads and leaves nothing
+# siw_down: checks that nothing is in use, unloads everything, checks that nothing is left
 siw_down() {
 	local m
 	no_resources
@@ -39,19 +39,20 @@ siw_down() {
 	user_down
 }
 
-# iwarp_quiet COUNT: the passive side, too, has seen so many begin and end
+# iwarp_quiet COUNT: waits until no connection is live, then checks that the passive side,
+# too, has seen COUNT connections begin and end
 iwarp_quiet() {
 	wait_for 20 ulp_is live=0 || fail "$(ulp_get live) connections still live"
 	ulp_check_passive "$1"
 }
 
-# Instead of that of user.sh: of a wildcard listener's devices siw_a need not be the
-# first; and an id is shown as listening before the TCP socket does.
+# Replaces listens_cm of user.sh: for a wildcard listener, siw_a need not be the first device
+# listed; and an id is listed as listening before its TCP socket listens.
 listens_cm() {
 	rdma res show cm_id | grep -q "siw_a.*LISTEN.*:$PORT " && listens_tcp
 }
 
-# iwarp_up: the devices, and the test ULP that listens
+# iwarp_up: the devices, and the test ULP, which listens
 iwarp_up() {
 	siw_up
 	ulp_up
@@ -59,11 +60,12 @@ iwarp_up() {
 	ulp listen "$A 7471"
 }
 
-# iwarp_connects COUNT PARALLEL [FROM TO]: all of them succeed. Two races are siw's
-# own. A message that comes after its MPA reply but before it has taken the socket
-# over is left there until a second comes, here in vain; not so in-tree with both ends
-# in one machine, where a CONNECT_REPLY waits for the handler that accepts. And a send
-# fails if it makes the peer close before TCP has returned from it.
+# iwarp_connects COUNT PARALLEL [FROM TO]: checks that all of them succeed, apart from two
+# races of siw's own. A message that arrives after siw's MPA reply, but before siw has taken
+# over the socket, stays there until a second message arrives, and here none follows. (This
+# does not happen in-tree with both ends in one machine, where a CONNECT_REPLY waits for the
+# handler that accepts.) And a send fails if it makes the peer close before TCP has returned
+# from it.
 iwarp_connects() {
 	local lost
 	ulp stats 0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What scenarios share. One VM plays both hosts (IBEX_ROLE=both), or two VMs
-# play one each (server, client):
+# Functions for all scenarios. One VM plays both hosts (IBEX_ROLE=both), or two VMs
+# play one host each (server, client):
 #
 #          server                      client
 #   rxe_a on va, 10.0.0.1  <---->  rxe_b on vb, 10.0.0.2
@@ -24,8 +24,8 @@ is_server() { [ "$IBEX_ROLE" != client ]; }
 is_client() { [ "$IBEX_ROLE" != server ]; }
 is_both() { [ "$IBEX_ROLE" = both ]; }
 
-# Which modules make up the core, told by the build id of what is in memory;
-# scripts/vm compares them with the files' own.
+# Records the modules of the core and the build ids of those in memory; scripts/vm compares
+# them with the build ids of the files.
 record_core() {
 	local m notes=() names=()
 	for m in $CORE_MODULES; do
@@ -33,7 +33,7 @@ record_core() {
 		names+=("$m")
 		notes+=("/sys/module/$m/notes/.note.gnu.build-id")
 	done
-	# a scenario that unloads everything records before it does
+	# a scenario that unloads everything calls this before it unloads
 	[ ${#names[@]} -gt 0 ] || return 0
 	# a note: 16 bytes of header, 20 of id
 	busybox hexdump -v -e '36/1 "%02x" "\n"' "${notes[@]}" | cut -c33- >/run/out/ids
@@ -44,7 +44,7 @@ record_core() {
 
 loaded() { [ -e "/sys/module/$1/initstate" ]; }
 
-# core_leftovers: nothing of the core is there any more
+# core_leftovers: checks that nothing of the core is left
 core_leftovers() {
 	local what
 	for what in /sys/class/infiniband /sys/class/infiniband_verbs \
@@ -58,9 +58,10 @@ core_leftovers() {
 	! grep -E '^(ib_|rdma_|rxe)' /proc/slabinfo || fail "slab caches left"
 }
 
-# no_lost_objects: SLUB knows who has allocated each object (slab_debug=U). Of code that
-# is there it has the name; an address is that of a module which was removed, whichever. Not
-# for scenarios with other modules that come and go, whose own leaks it would tell of.
+# no_lost_objects: checks that no unloaded module has left memory behind. SLUB records the
+# allocator of each object (slab_debug=U) and shows loaded code by name; if it shows an
+# address, the allocator was a module that has been unloaded, no matter which. Not for
+# scenarios that unload modules other than ours, whose leaks would be reported, too.
 no_lost_objects() {
 	wait_for 1 only_named_objects && return 0
 	grep -E -A 3 "$LOST_OBJECT" /run/objects | sed -n 1,40p
@@ -87,7 +88,7 @@ show_core() {
 	done </run/out/core
 }
 
-# wait_for SECONDS COMMAND...
+# wait_for SECONDS COMMAND...: repeats COMMAND until it succeeds; fails after SECONDS
 wait_for() {
 	local n=$(($1 * 10))
 	shift
@@ -99,9 +100,9 @@ wait_for() {
 }
 
 # --- network -----------------------------------------------------------------
-# One VM: both ends of a veth pair live in one namespace, so the local table
-# must not short-cut the traffic. Look it up only for what came in on the wire,
-# and route what is sent out of the opposite end.
+# One VM: both ends of a veth pair are in one namespace, so the local table must not
+# deliver the traffic directly. Use it only for packets that arrived on the wire, and send
+# packets for an address out of the opposite end of the pair.
 net_rules() {
 	ip -batch - <<-END
 		link set lo up
@@ -116,7 +117,7 @@ net_rules() {
 	END
 }
 
-# the pair with its addresses and routes, which go when it goes
+# makes the pair with its addresses and routes, which are deleted together with the pair
 net_pair() {
 	local i
 	ip link add va mtu 4200 address 02:00:00:00:00:01 type veth \
@@ -170,7 +171,7 @@ net_up() {
 	fi
 }
 
-# barrier NAME: both VMs have come this far
+# barrier NAME: waits until both VMs have reached this barrier
 barrier() {
 	local got
 	if [ "$IBEX_ROLE" = server ]; then
@@ -203,8 +204,8 @@ rxe_add() {
 	core_resources "$1"
 }
 
-# core_resources DEVICE: what the core itself holds, as rdma lists it before anybody
-# has used the first device; the others are like it
+# core_resources DEVICE: records what the core itself holds, as rdma lists it before the
+# first use of the first device; other devices must be the same
 core_resources() {
 	[ -s /run/core-resources ] ||
 		rdma res show "$1" >/run/core-resources || fail "rdma res show $1"
@@ -219,13 +220,13 @@ rdma_up() {
 	record_core
 }
 
-# bytes received by each end of the wire
+# the sum of the bytes that both ends of the wire have received
 wire_bytes() {
 	cat /sys/class/net/v[ab]/statistics/rx_bytes | busybox awk '{ s += $1 } END { print s }'
 }
 
-# no_resources: nothing but what the core itself holds (of MADs, a port: a PD, a CQ,
-# QP1; CQs of its pool) is left on any device
+# no_resources: checks that only what the core itself holds is left on each device (for
+# MADs, for each port: a PD, a CQ, QP1; and the CQs of its pool)
 no_resources() {
 	wait_for 20 only_core_resources && return 0
 	rdma res show || :
@@ -252,8 +253,8 @@ only_core_resources() {
 }
 
 # --- the test ULP ------------------------------------------------------------
-# ulp, ulp_get, ulp_is, ulp_check, ulp_check_clean and ulp_show serve any module
-# that is driven alike: see mad.sh.
+# ulp, ulp_get, ulp_is, ulp_check, ulp_check_clean and ulp_show also work for other modules
+# with the same kind of debugfs files: see mad.sh.
 ULP=/sys/kernel/debug/ibex_ulp
 ULP_ERRORS='rejected|unreachable|addr_error|route_error|connect_error|removals|setup_error|timeouts|io_error|bad_data|duplicates|unexpected'
 
@@ -283,7 +284,7 @@ ulp_check() {
 	done
 }
 
-# ulp_check_clean [NAME...]: no error is counted but those named
+# ulp_check_clean [NAME...]: checks that no errors were counted, except those named
 # shellcheck disable=SC2120 # there need be none
 ulp_check_clean() {
 	local bad skip=" $* "
@@ -295,8 +296,8 @@ ulp_check_clean() {
 	done
 }
 
-# The in-tree core can lose an ESTABLISHED to a DISCONNECTED close behind it;
-# ours must not.
+# With the in-tree core an ESTABLISHED can be lost if a DISCONNECTED follows closely; with
+# ours it must not.
 ulp_check_passive() {
 	ulp_check requests="$1" accepted="$1" passive_disconnected="$1"
 	[ "$IBEX_MODE" = stock ] || ulp_check passive_established="$1"
@@ -345,9 +346,9 @@ nfs_mount() {
 	esac
 }
 
-# nfs_compare VERSION: leaves it mounted. Checksums (SHA-256) are of what the client
-# wrote, of what it reads back when its caches are gone, and of what the server's
-# file system holds.
+# nfs_compare VERSION: leaves the file system mounted. Compares checksums (SHA-256) of what
+# the client wrote, of what it reads back after its caches were dropped, and of what the
+# server's file system holds.
 nfs_compare() {
 	local vers=$1 dir=/mnt/v$1 start before
 	before=$(wire_bytes)
@@ -374,10 +375,9 @@ nfs_compare() {
 }
 
 # --- device removal ----------------------------------------------------------
-# The client keeps writing and reading; besides, the test ULP holds connections
-# standing over the same devices. A removal must be over within REMOVE_BOUND
-# seconds, whatever users do. NFS is a hard mount: its I/O waits, and goes on
-# when the device is back.
+# The client keeps writing and reading over NFS, and the test ULP holds open connections
+# over the same devices. A removal must end within REMOVE_BOUND seconds, whatever users do.
+# NFS is a hard mount: its I/O waits, and continues when the device is back.
 REMOVE_BOUND=60
 
 remove_begin() {
@@ -402,7 +402,8 @@ hold_some() {
 
 link_gone() { [ ! -e "/sys/class/infiniband/$1" ]; }
 
-# removal COMMAND DEVICES: it returns in time, and they are gone; $TOOK seconds
+# removal COMMAND DEVICES: checks that COMMAND returns in time and that DEVICES are removed;
+# sets TOOK to the seconds
 removal() {
 	local start now d job
 	start=$(cut -d. -f1 /proc/uptime)
@@ -436,7 +437,7 @@ remove_while_busy() {
 	ulp_check unexpected=0 duplicates=0 timeouts=0
 }
 
-# remove_recover DEVICE NETDEV...: bring it back, the mount goes on
+# remove_recover DEVICE NETDEV...: adds the devices again, and checks that I/O continues
 remove_recover() {
 	local status=0
 	while [ $# -gt 0 ]; do

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What the scenarios of MADs share: agents of the test module tests/vm/modules/mad that
-# ask, on rxe_b or rxe_a, and agents that answer, on the other.
+# Functions for MAD scenarios: agents of the test module tests/vm/modules/mad send requests
+# on rxe_b or rxe_a, and agents on the other device respond.
 #
 # shellcheck disable=SC2034 # read by lib.sh
 ULP=/sys/kernel/debug/ibex_mad
 ULP_ERRORS='refused|timed_out|flushed|aborted|failed|mismatched|duplicates|disorder|late|lost|stray|hung|setup_error|bad_requests|answers_failed|removals'
 
-# a transfer over a lossy wire takes its time
+# a transfer over a lossy wire takes long
 PAIR_BOUND=60
 
-# what tests/vm/modules/mad/main.c starts with
+# the default settings of tests/vm/modules/mad/main.c
 MAD_DEFAULTS='size=216 reply=0 rmpp=0 method=1 timeout_ms=2000 retries=3 ahs=1
 	linger_us=0 wait_s=60 drop_every=0 silent=0 delay_ms=0'
 
@@ -25,10 +25,10 @@ mad_insert() {
 	insmod /ibex/mad/ibex_mad.ko || fail "insmod ibex_mad"
 }
 
-# mad_gid DEVICE: the link-local one
+# mad_gid DEVICE: prints its link-local GID
 mad_gid() { cat "/sys/class/infiniband/$1/ports/1/gids/0"; }
 
-# mad_set NAME=VALUE...: these knobs so, the others as they were at first
+# mad_set NAME=VALUE...: sets these knobs, and all others to their defaults
 mad_set() {
 	local knob
 	for knob in $MAD_DEFAULTS "$@"; do
@@ -36,11 +36,11 @@ mad_set() {
 	done
 }
 
-# mad_order WORD COUNT WINDOW: from rxe_b to rxe_a
+# mad_order WORD COUNT WINDOW: starts WORD with requests from rxe_b to rxe_a
 mad_order() { ulp "$1" "rxe_b $(mad_gid rxe_a) $2 $3"; }
 
-# Each request has come back, once, and each answer; and no agent took longer than
-# this to go.
+# mad_check_whole: checks that each request and each response has completed exactly once, and
+# that deregistering an agent never took longer than MAD_STOP_BOUND seconds
 MAD_STOP_BOUND=10
 
 mad_check_whole() {
@@ -49,7 +49,7 @@ mad_check_whole() {
 		fail "an agent took $(ulp_get stop_us) us to go"
 	ulp_check duplicates=0 disorder=0 late=0 lost=0 stray=0 hung=0 mismatched=0 \
 		bad_requests=0 setup_error=0 live=0
-	# the in-tree core flushes what was answered while it was sent once more
+	# the in-tree core flushes requests that were answered while they were being resent
 	[ "$IBEX_MODE" = stock ] || ulp_check spurned=0
 	posted=$(ulp_get posted)
 	ulp_check completed="$posted"
@@ -63,13 +63,13 @@ mad_answers_done() { wait_for 30 mad_answers_equal; }
 
 mad_answers_equal() { [ "$(ulp_get answers_done)" = "$(ulp_get answered)" ]; }
 
-# mad_counters DEVICE FILE: what the MAD layer of ours counts
+# mad_counters DEVICE FILE: writes the counters of the MAD layer to FILE; ours only
 mad_counters() {
 	(cd "/sys/class/infiniband/$1/ports/1/mad" && grep . ./*) | sed 's,^\./,,' >"$2"
 }
 
-# mad_counted DEVICE FILE: what it has counted since, as NAME=VALUE words; zeros
-# are left out
+# mad_counted DEVICE FILE: prints how much the counters grew since FILE was written, as
+# NAME=VALUE words without zeros
 mad_counted() {
 	mad_counters "$1" /tmp/counters
 	paste -d: "$2" /tmp/counters |
@@ -81,7 +81,7 @@ mad_down() {
 	user_down
 }
 
-# umad_pair WORD NUMBER...: two programs, from rxe_b to rxe_a; see umadecho/main.c
+# umad_pair WORD NUMBER...: runs two programs, from rxe_b to rxe_a; see umadecho/main.c
 umad_pair() {
 	local word=$1
 	shift

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Rows of figures, which scripts/vm-established lays side by side for both cores, and
-# what is asserted of ours beside them. $condition is what they were taken under, $count
-# how many connections a median is of, $BOUND how long each was waited for, seconds.
+# Rows of figures, which scripts/vm-established prints side by side for both cores, and
+# assertions about our core. $condition describes the condition of a measurement, $count is
+# the number of connections in a median, $BOUND the longest wait for each, in seconds.
 #
-# shellcheck disable=SC2154 # set by who sources it
+# shellcheck disable=SC2154 # set by the script that sources this one
 
-# row WHAT MEDIAN MIN MAX NOTE, of the condition at hand
+# row WHAT MEDIAN MIN MAX NOTE: prints a row for the current condition
 row() { printf 'row | %-24s | %-34s | %10s | %10s | %10s | %s\n' "$condition" "$@"; }
 
-# within SECONDS COMMAND...: a wait_for that looks at the clock
+# within SECONDS COMMAND...: like wait_for, but exact, by the clock
 within() {
 	local end=$(($(now_us) + $1 * 1000000))
 	shift
@@ -24,7 +24,7 @@ now_us() { echo "${EPOCHREALTIME/./}"; }
 
 ms() { printf '%d.%d' $(($1 / 1000)) $(($1 % 1000 / 100)); }
 
-# row_of WHAT: microseconds, one a line, on stdin
+# row_of WHAT: prints a row for the times on stdin, in microseconds, one per line
 row_of() {
 	local median min max n note=""
 	read -r n median min max < <(sort -n | awk '
@@ -39,7 +39,7 @@ row_of() {
 	row "$1" "$median" "$min" "$max" "$note"
 }
 
-# ours_must TEXT COMMAND...
+# ours_must TEXT COMMAND...: if COMMAND fails, says TEXT, and fails on our core
 ours_must() {
 	local what=$1
 	shift
@@ -48,8 +48,9 @@ ours_must() {
 	[ "$IBEX_MODE" = stock ] || fail "$condition: $what"
 }
 
-# each_once FILE: of $count accepted ids a line each, the times of what was received, of
-# ESTABLISHED and of DISCONNECTED, how many of either: once, and in this order
+# each_once FILE: checks that each of $count accepted ids got one ESTABLISHED, then one
+# DISCONNECTED. FILE has a line for each id: the times of the first receive, of ESTABLISHED
+# and of DISCONNECTED, and the numbers of ESTABLISHED and DISCONNECTED
 each_once() {
 	awk -v want="$count" '
 		$4 != 1 || $5 != 1 || $2 + 0 > $3 + 0 { bad++ }
@@ -65,8 +66,8 @@ each_once() {
 		}' "$1"
 }
 
-# since_received FILE [MAX]: of the same lines, microseconds until ESTABLISHED, where it
-# came in less than MAX microseconds
+# since_received FILE [MAX]: from such lines, prints the microseconds from the first receive
+# to ESTABLISHED, for ids that got it before MAX microseconds
 since_received() {
 	awk -v max="${2-}" '$1 != "-" && $2 != "-" && (max == "" || $2 + 0 < max + 0) {
 		print $2 - $1 }' "$1"

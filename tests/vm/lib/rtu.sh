@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Loses, delays or duplicates the RTUs that rxe_b sends (or both ends), on the wire: a
+# Loses, delays or duplicates the RTUs that rxe_b (or both devices) sends, on the wire: a
 # filter on vb steers them into a netem of their own, or a policer drops the first few.
 #
-# What is matched, by offsets from the IP header: UDP (9) to port 4791 (22),
+# The filter matches, by offsets from the IP header: UDP (9) to port 4791 (22),
 # to QP 1 (BTH at 28, QPN at 33), management class CM (MAD at 48, class at 49),
 # attribute id RTU (64).
 RTU_MATCH='match ip protocol 17 0xff match u16 4791 0xffff at 22
@@ -13,7 +13,7 @@ RTU_BYTES=322	# Ethernet 14, IP 20, UDP 8, BTH 12, DETH 8, MAD 256, ICRC 4
 
 rtu_seen=0 rtu_seen_again=0 rep_seen=0
 
-# rtu_filter DEV ACTION...: what becomes of the RTUs that leave by it
+# rtu_filter DEV ACTION...: applies ACTION to the RTUs that are sent on DEV
 rtu_filter() {
 	local dev=$1
 	shift
@@ -38,8 +38,8 @@ rtu_netem() {
 rtu_wire() {
 	rtu_clean
 	case $1 in
-	first)	# rtu_wire first N: policed to next to nothing, what is lost is the burst
-		# (a slow rate has a bound on its burst)
+	first)	# rtu_wire first N: a policer with a very low rate drops the first N, which
+		# fit into its burst (the maximum burst depends on the rate)
 		rtu_root vb
 		rtu_filter vb action police rate $(($2 > 10 ? 320 : 160))bit \
 			burst $((RTU_BYTES * $2 + 20)) conform-exceed pipe/drop
@@ -56,7 +56,7 @@ rtu_wire() {
 	rtu_mark
 }
 
-# the counts below begin
+# starts the counts of the functions below
 rtu_mark() {
 	rtu_seen=$(rtu_received)
 	rtu_seen_again=$(rtu_received_again)
@@ -64,7 +64,7 @@ rtu_mark() {
 	[ "$IBEX_MODE" = stock ] || cm_stats >/tmp/cm-stats
 }
 
-# the wire is clean again for what comes from now on; what is queued still goes
+# makes the wire clean for packets that are sent from now on; queued packets are kept
 rtu_lift() {
 	tc filter del dev va parent 1: 2>/dev/null || :
 	tc filter del dev vb parent 1: 2>/dev/null || :
@@ -75,7 +75,7 @@ rtu_clean() {
 	tc qdisc del dev vb root 2>/dev/null || :
 }
 
-# what the filter's netem on vb has let through; what was dropped at either end
+# RTUs that the netem on vb has let through; RTUs that were dropped at both ends
 rtu_sent() { tc -s qdisc show dev vb | sed -n '/netem 40:/,/qdisc/ s/.* bytes \([0-9]*\) pkt.*/\1/p'; }
 rtu_dropped() {
 	{
@@ -86,7 +86,7 @@ rtu_dropped() {
 
 total() { awk '{ s += $1 } END { print s + 0 }'; }
 
-# what the CMs of both ends have counted, in all; since the wire was set up
+# counters of the CMs of both ends: in total, then since the wire was set up
 rtu_received() { cat /sys/class/infiniband/rxe_[ab]/ports/1/cm_rx_msgs/rtu | total; }
 rtu_received_again() { cat /sys/class/infiniband/rxe_[ab]/ports/1/cm_rx_duplicates/rtu | total; }
 rep_retries() { cat /sys/class/infiniband/rxe_[ab]/ports/1/cm_tx_retries/rep | total; }
@@ -96,7 +96,7 @@ rep_resent() { echo $(($(rep_retries) - rep_seen)); }
 
 cm_stats() { cat /sys/kernel/debug/ib_cm/rxe_[ab]-1; }
 
-# cm_stat NAME: of both ends' CMs, since the wire was set up; ours only
+# cm_stat NAME: this statistic of both ends' CMs, since the wire was set up; ours only
 cm_stat() {
 	cm_stats >/tmp/cm-stats-now
 	awk -v name="$1" '
@@ -104,13 +104,13 @@ cm_stat() {
 		END { print v + 0 }' /tmp/cm-stats /tmp/cm-stats-now
 }
 
-# what became of the RTUs since the wire was set up
+# reports what happened to the RTUs since the wire was set up
 rtu_told() {
 	say "  RTUs: $(rtu_dropped) dropped, $(rtu_new) came, of them $(rtu_new_again) again;" \
 		"$(rep_resent) REPs resent"
 }
 
-# what established connections since the wire was set up; ours only
+# reports what established connections since the wire was set up; ours only
 established_told() {
 	[ "$IBEX_MODE" = stock ] || {
 		cm_stats >/tmp/cm-stats-now

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Block devices over RDMA, both sides the kernel's own, each over a file in a tmpfs:
-# NVMe (nvmet, set up by configfs, and what nvme-cli writes to /dev/nvme-fabrics) and
-# iSER (LIO, by configfs, and open-iscsi). $condition is told with what fails.
+# Block devices over RDMA, with the kernel's own target and initiator, each over a file in a
+# tmpfs: NVMe (nvmet, set up by configfs, and a write to /dev/nvme-fabrics as nvme-cli does)
+# and iSER (LIO, set up by configfs, and open-iscsi). A failure is reported with $condition.
 #
-# shellcheck disable=SC2034,SC2154 # of who is sourced after it, before it
+# shellcheck disable=SC2034,SC2154 # used or set by scripts sourced after or before this one
 STORE=/srv/store
 STORE_MB=16
 CONFIG=/sys/kernel/config
@@ -32,8 +32,8 @@ store_file() {
 	truncate -s ${STORE_MB}M "$STORE/$1"
 }
 
-# store_compare DEVICE NAME: what is written to the block device is what the other side's
-# file then holds, and what is read back when no cache knows it
+# store_compare DEVICE NAME: writes to the block device, and checks that the target's file has
+# the same data, and that the same data is read back without a cache
 store_compare() {
 	dd if=$STORE/pattern of="$1" bs=64k oflag=direct conv=fsync,notrunc status=none ||
 		fail "$condition: write to $1"
@@ -68,7 +68,7 @@ nvme_connect() {
 	wait_for 60 nvme_disk || fail "$condition: no disk of the controller"
 }
 
-# its disk: /dev/$NVME_DISK
+# sets NVME_DISK: the disk is /dev/$NVME_DISK
 nvme_disk() {
 	local name
 	for name in /sys/block/nvme*n*; do
@@ -101,7 +101,7 @@ nvmet_down() {
 lio_up() {
 	store_up
 	store_file iser
-	# where LIO keeps its data base
+	# LIO keeps its database there
 	mkdir -p /etc/target
 	load target_core_mod target_core_file iscsi_target_mod ib_isert
 	mkdir -p $LIO/core/fileio_0/store
@@ -123,11 +123,11 @@ iscsi_up() {
 	load sd_mod ib_iser
 	mkdir -p /etc/iscsi /run/lock/iscsi
 	echo "InitiatorName=$IQN.initiator" >/etc/iscsi/initiatorname.iscsi
-	# of a process group of its own, which it signals when it ends
+	# in a process group of its own, as it signals its group when it ends
 	busybox setsid iscsid -f >/tmp/iscsid 2>&1 &
 	ISCSID=$!
 	iscsiadm "${ISER[@]}" -o new >/tmp/iscsiadm 2>&1 || fail "iscsiadm: $(cat /tmp/iscsiadm)"
-	# no pings: they end a session that is slow; nor a login that is
+	# no pings, as they would end a slow session; and more time for a slow login
 	local name
 	for name in 'conn[0].timeo.noop_out_interval' 'conn[0].timeo.noop_out_timeout'; do
 		iscsiadm "${ISER[@]}" -o update -n "node.$name" -v 0
@@ -141,7 +141,7 @@ iser_login() {
 	wait_for 60 iser_disk || fail "$condition: no disk of the session"
 }
 
-# its disk: /dev/$ISER_DISK
+# sets ISER_DISK: the disk is /dev/$ISER_DISK
 iser_disk() {
 	local name
 	for name in /sys/class/iscsi_session/session*/device/target*/*/block/*; do

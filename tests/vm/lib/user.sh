@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What the scenarios of userspace share: pairs of programs, a server on rxe_a
-# and a client on rxe_b, each bounded in time and judged by its exit status.
+# Functions for userspace scenarios: pairs of programs, a server on rxe_a and a client on
+# rxe_b, each with a time bound and judged by its exit status.
 
 A6=fd00::1
 B6=fd00::2
 PAIR_BOUND=30
 pair_port=9000
 
-# user_up: both devices and every module that userspace speaks to
+# user_up: both devices and all modules that userspace needs
 user_up() {
 	is_both || fail "this scenario runs in one VM"
 	rdma_up
@@ -20,7 +20,7 @@ user_up() {
 	record_core
 }
 
-# The rules of net_rules for IPv6 and for multicast.
+# The rules of net_rules for IPv6, and below for multicast.
 user_net6() {
 	ip -6 -batch - <<-END
 		rule add pref 10 iif va lookup local
@@ -49,7 +49,7 @@ user_multicast() {
 	END
 }
 
-# gid_index DEVICE ADDRESS: where the table has this IPv4 address for RoCE v2
+# gid_index DEVICE ADDRESS: prints the index of the RoCE v2 GID of this IPv4 address
 gid_index() {
 	local dir=/sys/class/infiniband/$1/ports/1 gid i
 	gid=$(echo "$2" | awk -F. '{ printf "ffff:%02x%02x:%02x%02x", $1, $2, $3, $4 }')
@@ -62,7 +62,7 @@ gid_index() {
 	return 1
 }
 
-# next_port: in $PORT, so that none waits for one that lingers
+# next_port: sets PORT to an unused port, so that no program waits for a lingering one
 next_port() {
 	pair_port=$((pair_port + 1))
 	PORT=$pair_port
@@ -79,9 +79,9 @@ listens_udp() {
 
 listens_cm() { rdma res show cm_id | grep -q "LISTEN.*:$PORT "; }
 
-# pair READY SERVER CLIENT: commands as strings, $PORT is theirs; the client
-# starts once READY is true. Output goes to /tmp/server and /tmp/client. With
-# PAIR_ENDLESS set the server is one that has to be killed.
+# pair READY SERVER CLIENT: runs two commands, given as strings, which use $PORT; the client
+# starts once the command READY succeeds. Output goes to /tmp/server and /tmp/client. If
+# PAIR_ENDLESS is set, the server does not end by itself and is killed.
 pair() {
 	local job status=0 server_status=0
 	# shellcheck disable=SC2086 # words
@@ -104,19 +104,19 @@ pair_failed() {
 	fail "$1"
 }
 
-# cm NAME SERVER CLIENT: a pair, both with $PORT in the place of @
+# cm NAME SERVER CLIENT: a pair that listens by rdma_cm; $PORT replaces @ in both commands
 cm() {
 	next_port
 	pair listens_cm "${2//@/$PORT}" "${3//@/$PORT}"
 	say "$1"
 }
 
-# pair_says FILE TEXT: what the pair's program must have printed
+# pair_says FILE TEXT: checks that the server or client has printed TEXT (an expression)
 pair_says() {
 	grep -Eq -- "$2" "/tmp/$1" || pair_failed "the $1 did not print '$2'"
 }
 
-# perftest_shows NAME: what its client measured, from the line of size, iterations, ...
+# perftest_shows NAME: prints what its client measured, from the line of size, iterations, ...
 perftest_shows() {
 	local what
 	what=$(grep -E "^ *[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+" /tmp/client) ||
@@ -129,7 +129,7 @@ perftest_shows() {
 	esac
 }
 
-# no_warning: the log may have lost one, the kernel's taint has not
+# no_warning: checks the kernel's taint, since a warning in the log may have been lost
 no_warning() {
 	local taint
 	taint=$(cat /proc/sys/kernel/tainted)
@@ -137,7 +137,7 @@ no_warning() {
 	[ $((taint & (128 | 512 | 16384))) = 0 ] || fail "the kernel has warned: taint $taint"
 }
 
-# user_down: nothing is in use, everything unloads and leaves nothing
+# user_down: checks that nothing is in use, unloads everything, checks that nothing is left
 user_down() {
 	local m
 	no_warning
@@ -157,8 +157,8 @@ user_down() {
 
 unused() { [ "$(cat "/sys/module/$1/refcnt")" = 0 ]; }
 
-# memory_mark ... memory_check: what is gone for good in between, but for what
-# a machine takes that has been used
+# memory_mark ... memory_check: checks that no memory was leaked in between. The slack, in kB,
+# is for memory that a machine keeps once it has been used
 MEMORY_SLACK=32768
 
 memory_free() {
@@ -171,7 +171,7 @@ memory_mark() { memory_before=$(memory_free); }
 
 memory_check() {
 	local lost=0
-	# RCU and the per-CPU lists give some of it back late
+	# RCU and the per-CPU lists free some memory late
 	for _ in $(seq 20); do
 		lost=$((memory_before - $(memory_free)))
 		[ $lost -gt $MEMORY_SLACK ] || break

@@ -6,7 +6,7 @@
 # timeout: 90
 rdma_up
 no_resources
-# one look will do
+# check only once
 wait_for() { "${@:2}" >/dev/null 2>&1; }
 no_lost_objects
 insmod /ibex/leak/ibex_leak.ko

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Write what crosses a netdev to a pcap file, until SIGTERM: capture.py NETDEV FILE
+"""Write all packets of a netdev to a pcap file, until SIGTERM: capture.py NETDEV FILE
 
-The file is there once nothing is missed any more.
+When the file has its header, no further packet is missed.
 """
 import select
 import signal
@@ -30,7 +30,7 @@ def main(netdev, path):
     with open(path, "wb", buffering=0) as out:
         out.write(struct.pack("=IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, SNAPLEN,
                               LINKTYPE_ETHERNET))
-        # What has come by the time of the signal belongs to it.
+        # Packets that arrived before the signal are still written.
         while select.select([wire], [], [], 0 if ended else 0.1)[0] or not ended:
             try:
                 out.write(record(wire.recv(SNAPLEN)))

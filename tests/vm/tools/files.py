@@ -3,9 +3,9 @@
 """Files for the NFS scenarios: write DIR | sums DIR | churn DIR SECONDS
 
 write makes some 200 files of 1 B to 8 MiB from random data and prints the
-SHA-256 of what it wrote; sums prints the same of what it reads. churn keeps
-writing and reading back until the time is over and prints the bytes moved; an
-I/O error ends it, which it says, with status 3.
+SHA-256 of each; sums reads the files of DIR and prints the same. churn keeps
+writing and reading back until the time is over and prints the number of bytes;
+on an I/O error it reports the error and exits with status 3.
 """
 import hashlib
 import mmap
@@ -13,7 +13,7 @@ import os
 import sys
 import time
 
-# Around what matters on the way: inline threshold, page, rsize, credits.
+# Sizes around the limits on the path: inline threshold, page, rsize, credits.
 EDGES = (1, 2, 3, 4, 7, 8, 63, 64, 65, 511, 512, 513, 1000, 1023, 1024, 1025,
          2048, 3000, 4095, 4096, 4097, 8191, 8192, 8193, 16383, 16384, 16385,
          20000, 32767, 32768, 32769, 65535, 65536, 65537, 100000)

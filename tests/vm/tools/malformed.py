@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Send QP1 of 10.0.0.1 what no honest peer sends, and what one does.
+"""Send MADs to QP1 of 10.0.0.1, both those of an honest peer and those that no honest
+peer sends.
 
-The test ULP listens there on port 7471. Each case says what the ULP must have
-seen of it and what must come back; at the end nothing may be left.
+The test ULP listens there on port 7471. Each case checks what the ULP has seen and
+what was sent back; at the end nothing may be left.
 """
 import os
 import random
@@ -29,7 +30,7 @@ next_qpn = 0x100
 
 
 def fresh():
-    """a communication id and a QPN not used before"""
+    """a communication id and a QPN that were not used before"""
     global next_id, next_qpn
     next_id += 1
     next_qpn += 1
@@ -86,7 +87,7 @@ def disconnect(comm_id, rep):
     check("DREQ is answered with a DREP", wire.until(DREP, remote=comm_id) is not None)
 
 
-# --- what an honest peer sends, with what the wire does to it ------------------
+# --- messages of an honest peer, some repeated by the wire ---------------------
 
 def case_honest():
     before = ulp("requests"), ulp("passive_established"), ulp("passive_disconnected")
@@ -151,7 +152,7 @@ def case_stale():
     check("a REQ from a connected QP is rejected as stale",
           answer is not None and answer.reason == STALE_CONN)
     wire.drain()
-    # the old connection is over, or ends now
+    # the old connection has ended, or ends now
     wire.cm(DREQ, dreq(comm_id, rep.local, rep.qpn))
     wire.drain()
 
@@ -172,10 +173,10 @@ def case_early_end():
         eventually("%s ends the connection" % message, lambda: ulp("live") == 0)
 
 
-# --- what no honest peer sends -------------------------------------------------
+# --- messages that no honest peer sends ----------------------------------------
 
 def case_wrong_partner():
-    """messages for a live connection that name it wrongly"""
+    """messages for a live connection with a wrong id or QPN, or in the wrong state"""
     comm_id, _, _, rep = connect()
     if rep is None:
         return
@@ -214,7 +215,7 @@ def case_mad_header():
         wire.cm(REQ, body, method=value if value != 3 else 4)
         wire.cm(value if value not in NAMES else 0x40, body)
         wire.cm(0xff00 | value, body)
-    # RMPP and directed route headers where there is no such thing
+    # RMPP and directed route headers in classes that do not use them
     for mgmt_class in (0x01, 0x03, 0x04, 0x06, 0x81, 0x0a, 0x32):
         for kind in range(6):
             rmpp = struct.pack(">BBBBII", 1, kind, 0x07, 0, 0xffffffff, 0xffffffff)
@@ -272,14 +273,14 @@ def case_req_fields():
     for qpn in (0, 1, 0xffffff):
         comm_id, _ = fresh()
         wire.cm(REQ, req(comm_id, SRC, DST, qpn))
-    # one and the same id, all else different
+    # the same id each time, but another QPN
     for _ in range(5):
         wire.cm(REQ, req(0, SRC, DST, random.randrange(1 << 24)))
     refuse(wire.drain(1.0))
 
 
 def case_posing():
-    """the wire says that it is the host itself, or calls what is for that alone"""
+    """requests from the wire whose source is the host itself, or to loopback addresses"""
     def ip6(src, dst):
         return struct.pack(">BBH", 0, 6 << 4, 40000) + \
             socket.inet_pton(socket.AF_INET6, src) + socket.inet_pton(socket.AF_INET6, dst)
@@ -292,7 +293,7 @@ def case_posing():
         ("::ffff:" + DST, "::ffff:" + DST), ("::1", "::1"))]
     before = ulp("requests")
     for private in privates:
-        # its path may be that of the host itself, too
+        # also with the host's own GID as the source of the path
         for gids in ({}, dict(sgid=gid(DST))):
             comm_id, _, body = good_req(private=private, **gids)
             wire.cm(REQ, body)
@@ -302,7 +303,7 @@ def case_posing():
 
 
 def case_sidr():
-    """SIDR requests nobody serves, and broken ones"""
+    """SIDR requests for services without a listener, and malformed ones"""
     for service in (0, 0x01060000 | 7471, 0x01110000 | 7471, 0x0111ffff, 1 << 63):
         body = struct.pack(">IHHQ", fresh()[0], 0xffff, 0, service) + \
             ip_cm(SRC, DST, 5)
@@ -329,7 +330,7 @@ def case_random():
 
 
 def refuse(answers):
-    """end what was accepted after all: reject its REP"""
+    """end connections that were accepted: reject their REPs"""
     for m in answers:
         if m.attr == REP:
             wire.cm(REJ, rej(m.remote, m.local, 28, message=1))
@@ -338,7 +339,7 @@ def refuse(answers):
 
 def quench():
     """
-    Nothing of one case may reach into the next: what is still live repeats its
+    No connection of one case may affect the next one: a live connection resends its
     REP, which is rejected here, or gives up.
     """
     end = time.monotonic() + 30

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Speak MPA (RFC 5044, 6581) over plain TCP to the test ULP on an iWARP device.
 
-  mpa.py malformed SOURCE ADDRESS PORT  requests no honest peer sends, and good ones
-  mpa.py silent SOURCE ADDRESS PORT N   N peers that connect and never say (all)
-                                        they should, until each has been dropped
+  mpa.py malformed SOURCE ADDRESS PORT  send requests that no honest peer sends, and good ones
+  mpa.py silent SOURCE ADDRESS PORT N   N peers that connect and send no request, or only a
+                                        part, until each has been dropped
 
-An end of the stream that comes before siw has accepted the connection it takes for
-the listener's own, under any core; so it is sent when siw has read what precedes it.
+If the stream ends before siw has accepted the connection, siw takes this for the end of
+the listener, with either core. So a stream is ended only when siw has read all of it.
 """
 import itertools
 import os
@@ -59,7 +59,7 @@ def hex_address(address):
     return "%08X:%04X" % (struct.unpack("=I", socket.inet_aton(address[0]))[0], address[1])
 
 
-# Below the range that rdma_cm and TCP choose from, each unaware of the other.
+# Below the port range of rdma_cm and TCP, which choose ports independently of each other.
 ports = itertools.count(10000 + os.getpid() * 200 % 20000)
 
 
@@ -68,11 +68,11 @@ class Peer:
         self.s = socket.create_connection(listener, 15, (source, next(ports)))
         self.s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         mine, theirs = hex_address(self.s.getsockname()), hex_address(listener)
-        # which queue of the two that /proc/net/tcp shows of an end holds our bytes
+        # for each end in /proc/net/tcp: which of its two queues holds the bytes we sent
         self.queue = {(mine, theirs): 0, (theirs, mine): 1}
 
     def queued(self):
-        """bytes that were sent and that siw has not read; None: it has dropped us"""
+        """bytes that were sent and not read by siw; None: siw has dropped the connection"""
         queued, seen = 0, 0
         with open("/proc/net/tcp") as f:
             for words in map(str.split, f):
@@ -86,10 +86,10 @@ class Peer:
         try:
             self.s.sendall(data)
         except ConnectionError:
-            pass    # dropped; receiving will tell
+            pass    # dropped, which receiving will show
 
     def send_read(self, data):
-        """send it, return when siw has it"""
+        """send data, and return when siw has read it"""
         self.send(data)
         check("siw reads %r" % data, wait_until(lambda: not self.queued()))
 
@@ -98,7 +98,7 @@ class Peer:
         self.s.close()
 
     def receive(self, size):
-        """that much, or less if the stream ends"""
+        """size bytes, or fewer if the stream ends"""
         data = b""
         while len(data) < size:
             try:
@@ -111,7 +111,7 @@ class Peer:
         return data
 
     def outcome(self):
-        """how a request is answered: dropped, refused, silence or the private data"""
+        """the response to a request: "dropped", "refused", "silence" or the private data"""
         try:
             head = self.receive(HEADER.size)
             if len(head) < HEADER.size:
@@ -125,7 +125,7 @@ class Peer:
         return "refused" if flags & REJECT else private
 
     def dropped(self):
-        """whatever else siw has to say, it is to end the stream"""
+        """whether siw ends the stream, whatever else it sends before"""
         try:
             while self.receive(4096):
                 pass
@@ -142,7 +142,7 @@ class Tester:
         return Peer(self.source, self.listener)
 
     def refused(self, what, data, outcome, end=False):
-        """a request that the ULP is not told of"""
+        """send a request that must not be reported to the ULP"""
         told = requests_told()
         peer = self.peer()
         if end:
@@ -166,7 +166,10 @@ class Tester:
 
 
 def spoiled(peer):
-    """siw ends the stream for garbage; what comes too soon it looks at with what follows"""
+    """
+    Whether siw ends the stream after garbage.  Garbage that arrives too early is processed
+    only when more data follows.
+    """
     peer.s.settimeout(1)
     for _ in range(15):
         peer.send(random.randbytes(200))
@@ -176,7 +179,7 @@ def spoiled(peer):
 
 
 def good(tester):
-    """what must get through, the odd but allowed included"""
+    """requests that must be accepted, including unusual ones"""
     enhanced = IRD_ORD + ANSWER
     tester.accepted("a good request", request(), answer=enhanced).s.close()
     data = request()
@@ -212,7 +215,7 @@ def bad(tester):
 
 
 def resets(tester):
-    """the peer goes while the ULP is told of it, or accepts"""
+    """the peer resets the stream while the request is reported to the ULP, or accepted"""
     for _ in range(20):
         peer = tester.peer()
         peer.send_read(request())

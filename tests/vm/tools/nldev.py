@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What iproute2's rdma does not ask of RDMA netlink, asked by hand.
+"""Sends RDMA netlink requests that iproute2's rdma does not make.
 
   nldev.py sys                     the system's settings, NAME=VALUE
-  nldev.py set ATTRIBUTE VALUE     one of them
+  nldev.py set ATTRIBUTE VALUE     set one of them
   nldev.py chardev TYPE [INDEX]    a character device, globally or of a device
-  nldev.py newdev INDEX NAME       a sub device
-  nldev.py deldev INDEX
-  nldev.py monitor SECONDS         "listening", then events as they come
+  nldev.py newdev INDEX NAME       add a sub device
+  nldev.py deldev INDEX            delete a sub device
+  nldev.py monitor SECONDS         print "listening", then events as they occur
   nldev.py attrs COMMAND [INDEX [PORT]]   numbers of the attributes of a reply
-  nldev.py malformed INDEX         requests that make no sense: all refused
+  nldev.py malformed INDEX         send malformed requests, which must all be refused
 
 An error ends with the status of its number, and is named.
 """
@@ -61,7 +61,7 @@ def string(kind, value):
 
 
 def attrs(data):
-    """kind -> bytes; of several of a kind the last"""
+    """kind -> bytes; if a kind occurs more than once, the last one"""
     found, at = {}, 0
     while at + 4 <= len(data):
         size, kind = struct.unpack_from("HH", data, at)
@@ -92,7 +92,7 @@ class Nldev:
         self.seq = 1
 
     def call(self, cmd, body=b"", flags=0, kind=None, size=None):
-        """the attributes of each message of the answer; OSError if refused"""
+        """the attributes of each message of the reply; OSError if refused"""
         self.seq += 1
         kind = NLDEV << 10 | CMD[cmd] if kind is None else kind
         head = struct.pack("IHHII", 16 + len(body) if size is None else size, kind,
@@ -123,7 +123,7 @@ def show_chardev(kind, index=None):
     (got,) = Nldev().call("GET_CHARDEV", body)
     number = struct.unpack("Q", got[CHARDEV])[0]
     abi = struct.unpack("Q", got[CHARDEV_ABI])[0]
-    # a device number as user space packs it
+    # the device number is encoded as for user space
     major = number >> 8 & 0xfff
     minor = number & 0xff | number >> 12 & 0xfff00
     driver = got.get(UVERBS_DRIVER_ID)
@@ -163,7 +163,7 @@ def show_attrs(cmd, index=None, port=None):
 
 
 def malformed(index):
-    """each must be refused, and none may hang or break the socket"""
+    """each request must be refused, and none may hang or break the socket"""
     nl, bad = Nldev(), 0
     dev = u32(DEV_INDEX, int(index))
     cases = [("GET", b""), ("GET", u8(DEV_INDEX, 0)), ("GET", attr(DEV_INDEX, b"\0" * 3)),
@@ -200,7 +200,7 @@ def malformed(index):
         except OSError:
             pass
     print(f"{len(cases) + 4} requests, {bad} not refused")
-    # and good ones are still answered
+    # and a good request is still answered
     nl.call("GET", dev)
     return bad
 

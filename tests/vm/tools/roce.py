@@ -106,7 +106,7 @@ class Message:
 
 
 class Wire:
-    """sends as src out of netdev, and sees what comes back to it"""
+    """sends packets from src on netdev, and receives the replies"""
 
     def __init__(self, netdev, src, dst):
         self.src, self.dst = src, dst
@@ -161,14 +161,14 @@ class Wire:
             return Message(body[20:])
 
     def drain(self, quiet=0.3):
-        """all that is still coming"""
+        """all CM messages until none arrives for a while"""
         seen = []
         while (m := self.receive(quiet)) is not None:
             seen.append(m)
         return seen
 
     def until(self, attr, timeout=5.0, remote=None):
-        """the next such message, to that communication id"""
+        """the next message attr, for communication id remote if given; or None"""
         end = time.monotonic() + timeout
         while (left := end - time.monotonic()) > 0:
             m = self.receive(left)

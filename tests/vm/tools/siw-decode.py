@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What tshark makes of the rping that scenario siw captured: siw-decode.py RUN-DIRECTORY
+"""Check, with tshark, the rping that scenario siw captured: siw-decode.py RUN-DIRECTORY
 
-An MPA request, its reply, then whole RDMAP messages: for each ping four Sends (two
-advertise buffers, two answer), a Read Request with its Response and a Write.
+There must be an MPA request and its reply, then complete RDMAP messages: for each ping four
+Sends (two advertise buffers, two reply), a Read Request with its Response and a Write.
 """
 import collections
 import os
@@ -16,7 +16,7 @@ FIELDS = ("tcp.stream", "iwarp_mpa.key.req", "iwarp_mpa.key.rep", "iwarp_rdma.op
 
 
 def frames(path):
-    """packets with MPA in them: a list of values for each field"""
+    """for each packet with MPA in it, a list of the values of each field"""
     command = ["tshark", "-r", path, "-Y", "iwarp_mpa", "-T", "fields"]
     for field in FIELDS:
         command += ["-e", field]
@@ -27,7 +27,7 @@ def frames(path):
 
 
 def decode(path):
-    """what there is, in order, a list a stream"""
+    """for each stream, a list of its messages in order"""
     streams = collections.defaultdict(list)
     for (stream, *_), request, reply, opcodes, malformed in frames(path):
         seen = streams[stream]
@@ -38,7 +38,7 @@ def decode(path):
 
 
 def wrong(seen):
-    """what is not as it should be in one stream, or None"""
+    """what is wrong in a stream, or None"""
     count = collections.Counter(seen)
     pings = count["Write"]
     if seen[:2] != ["MPA request", "MPA reply"]:

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Run rdma-core's own Python suite: suite.py DEVICE [--times N] [PATTERN...]
 
-Prints one line a test, "test NAME ok|FAIL|skip", on a failure the end of its
-traceback, and at the end the count of each. Every test runs in a process of
-its own with a time bound, so that one which hangs or dies does not take the
-rest along. PATTERN: only tests with such a name (shell wildcards). --times: each
-test so often, as long as it has not taken a minute.
+Prints one line for each test, "test NAME ok|FAIL|skip", after a failure the end of
+its traceback, and at the end the number of each. Every test runs in a process of its
+own with a time bound, so a test that hangs or dies does not affect the others.
+PATTERN: only tests with a matching name (shell wildcards). --times: run each test N
+times, but start no further run after a minute.
 """
 import argparse
 import fnmatch
@@ -19,10 +19,10 @@ import traceback
 import unittest
 
 SUITE = "/ibex/rdma-core/tests"
-BOUND = 45          # seconds a test; librdmacm's own waits are 15
-REPEAT = 60         # seconds after which a test is not begun again
+BOUND = 45          # seconds for a test; librdmacm's own waits are 15
+REPEAT = 60         # seconds after which a test is not repeated
 
-# Tests of hardware there is none of: importing them costs more than they tell.
+# Tests of hardware that no VM has: importing them takes long and is of no use.
 HARDWARE = ("test_mlx5", "test_efa", "test_cuda")
 
 
@@ -45,8 +45,8 @@ def load(device):
     import tests
     from tests.base import RDMATestCase
 
-    # The suite looks for a device's address under its parent device, which a
-    # software device has not. A GID names its netdev too.
+    # The suite looks for a device's address under its parent device, but a software
+    # device has none. The attributes of a GID also name the netdev.
     def get_ip_mac(self, dev, port, idx):
         ip, mac = self.get_ip_mac_address(netdev(dev, port, idx))
         self.args.append([dev, port, idx, ip, mac])
@@ -70,7 +70,7 @@ def short(test):
 
 
 def child(test, out):
-    """run one test, tell the verdict by the first word"""
+    """run a test and write its verdict, as the first word, and an explanation"""
     result = unittest.TestResult()
     os.dup2(out, 1)
     os.dup2(out, 2)
@@ -91,7 +91,7 @@ def child(test, out):
 
 
 def run(test):
-    """verdict, its explanation"""
+    """the verdict of a test and its explanation"""
     r, w = os.pipe()
     sys.stdout.flush()
     pid = os.fork()
@@ -111,7 +111,7 @@ def run(test):
             break
         data += got
     said, _, text = data.rpartition(b"\0")
-    # what a test starts belongs to its process group and ends with it
+    # processes that a test starts are in its process group, and are killed with it
     try:
         os.killpg(pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -129,7 +129,7 @@ def run(test):
 
 
 def report(name, count, test):
-    """run one test, print its line; the seconds it took"""
+    """run a test and print its line; returns the seconds it took"""
     start = time.monotonic()
     word, why = run(test)
     took = time.monotonic() - start

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""MADs from user space (user_mad.rst): rxe_a and rxe_b talk over their QP1.
+"""MADs from user space (the kernel's user_mad.rst), between the QP1s of rxe_a and rxe_b.
 
-Raw system calls on /dev/infiniband/umad*, as libibumad makes them. Each line of
-output is a fact; a check that fails says FAILED. Facts that start with "~" may
-differ between cores.
+Makes the same system calls on /dev/infiniband/umad* as libibumad. Each line of output is
+a fact; a check that fails prints FAILED. Facts that start with "~" may differ between
+the cores.
 """
 import ctypes
 import errno
@@ -49,7 +49,7 @@ def check(what, got, want):
 
 
 def error(fn, *args):
-    """the name of the error, or what came back"""
+    """the name of the error, or the return value"""
     try:
         return fn(*args)
     except OSError as e:
@@ -70,7 +70,7 @@ def gid_at(dev, index):
 
 
 def gid_of(dev):
-    """its link-local GID, or the one of its IPv4 address"""
+    """the device's link-local GID, or that of its IPv4 address if ipv4 is set"""
     if not ipv4:
         return gid_at(dev, 0)
     return bytes(10) + b"\xff\xff" + bytes(int(x) for x in ADDRESS[dev].split("."))
@@ -381,7 +381,7 @@ def bad_writes():
 
 
 def duplicates():
-    """MADs alike that are outstanding at the same time"""
+    """similar MADs that are outstanding at the same time"""
     a = Umad("rxe_a")
     ida, idb = a.register(), a.register(mgmt_class=CLASS_RMPP, rmpp=1)
 
@@ -396,7 +396,7 @@ def duplicates():
     one("EINVAL", "another method", 9, SET)
     one(HDR + MAD, "another class", 9, mgmt_class=0x0d)
     one("EINVAL", "another peer", 9, to="rxe_a")
-    # the in-tree core looks at all agents of the file, and not at their TIDs
+    # the in-tree core compares with all agents of the file, without regard to their TIDs
     one("~", "another agent", 9, agent=idb)
     one(HDR + MAD, "response", 0x700000009, GET | RESP)
     one("EINVAL", "same response", 0x700000009, GET | RESP)
@@ -417,7 +417,7 @@ def duplicates():
 
 
 def rmpp():
-    # none is answered: a timeout that ends meanwhile has one go again, as a new request
+    # No request is answered.  The timeouts are long, since a resent one is a new request.
     a, b = Umad("rxe_a"), Umad("rxe_b")
     ida = a.register(CLASS_RMPP, rmpp=1)
     idb = b.register(CLASS_RMPP, (GET, 3), rmpp=1)
@@ -524,7 +524,7 @@ def library():
 
 
 def netns():
-    """what may be opened from where the device is not (rdma-system(8))"""
+    """opening from a network namespace that the device is not in (rdma-system(8))"""
     path = dev_node(node("rxe_a"))
     for mode, want in (("exclusive", "EPERM"), ("shared", True)):
         os.system("rdma system set netns " + mode)
@@ -540,7 +540,7 @@ def netns():
 
 
 def removal():
-    """rxe_b goes while it is open, with sends outstanding and a reader asleep"""
+    """rxe_b is removed while it is open, with sends outstanding and a sleeping reader"""
     b = Umad("rxe_b")
     idb = b.register()
     b.send(idb, "rxe_a", mad(tid=1, mgmt_class=0x0c), timeout=60000)
@@ -559,7 +559,7 @@ def removal():
     p = select.poll()
     p.register(r, select.POLLIN)
     woken = os.read(r, 100) if p.poll(3000) else None
-    # the in-tree core leaves it asleep
+    # the in-tree core does not wake it up
     check("sleeping reader", woken, "~" if stock else b"EIO")
     p = select.poll()
     p.register(b.fd, select.POLLIN | select.POLLOUT)
@@ -585,7 +585,7 @@ if __name__ == "__main__":
                 for new_b in (True, False):
                     exchange(new_a, new_b)
         elif case.endswith("-ipv4"):
-            # the in-tree core finds no request for a response by IPv4
+            # with IPv4 GIDs the in-tree core does not match a response with its request
             ipv4 = True
             if case[:-5] == "exchange":
                 exchange(True, True)

@@ -34,7 +34,7 @@ show_state() {
 	echo
 }
 
-# Programs of userspace on the same devices, while files move.
+# Runs userspace programs on the same devices while files are transferred.
 beside_nfs() {
 	local churn gid_a gid_b
 	load ib_uverbs rdma_ucm

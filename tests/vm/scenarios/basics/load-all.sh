@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: each stock module that depends on the core loads on it, all together; all unload
+# about: every stock module that depends on the core is loaded, all together, and unloaded
 # image: hw
 # timeout: 300
 #
-# There is no hardware: what is proven is that imports resolve, that what loading and
-# unloading registers is registered and taken back, and that nothing is left.
+# There is no hardware: this only shows that imports resolve, that modules can register and
+# unregister what they do while they are loaded and unloaded, and that nothing is left.
 
-# those that depend on the core, directly or not, the core's own among them
+# the modules that depend on the core, directly or not, including the core's own
 dependants() {
 	sed -n 's,:.*/ib_core\.ko\( .*\)*$,,p' "/lib/modules/$(uname -r)/modules.dep" |
 		sed 's,.*/,,; s,\.ko.*,,; s,-,_,g'
@@ -21,7 +21,7 @@ load_all() {
 	done
 }
 
-# Whoever has no users left goes, until there is nobody.
+# Unloads all modules without users, repeatedly, until none is left.
 unload_all() {
 	local m left=("$@") still
 	while [ ${#left[@]} -gt 0 ]; do

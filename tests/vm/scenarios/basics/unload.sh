@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: after use every module unloads, and loads and works again; nothing is left
+# about: every module is unloaded after use, loaded and used again; nothing is left behind
 # timeout: 120
 rounds=${IBEX_ARGS:-3}
 
-# leave first: consumers, then providers, then the core from the top
+# the order of unloading: consumers, then providers, then the core from the top
 all='ibex_ulp svcrdma xprtrdma rpcrdma rdma_rxe rdma_ucm rdma_cm iw_cm ib_umad
 	ib_uverbs ib_cm ib_mad ib_core'
 
@@ -20,7 +20,7 @@ use() {
 	record_core
 }
 
-# What must refuse to go while it is in use.
+# Modules that are in use must refuse to be unloaded.
 busy() {
 	local m
 	for m in rdma_cm ib_core; do

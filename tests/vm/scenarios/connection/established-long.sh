@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: no RTU for longer than a REP is resent: connections that carry data stand
+# about: no RTU for longer than a REP is resent: connections with data stay established
 # timeout: 240
 #
-# In-tree the passive side gives up when its REP has been sent 16 times, some
-# 65 s later, although data has come.
+# In-tree the passive side gives up when it has sent its REP 16 times, after some 65 s,
+# although data has arrived.
 . /ibex/lib/user.sh
 . /ibex/lib/rtu.sh
 count=4

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: RTUs lost, late, twice: ESTABLISHED comes, once, before DISCONNECTED; how soon
+# about: RTUs lost, late or duplicated: one ESTABLISHED, before DISCONNECTED, and how soon
 # timeout: 240
 #
-# Times are told, in "row" lines that scripts/vm-established lays side by side;
-# what is asserted (of ours) is that each accepted id gets one ESTABLISHED and
-# then one DISCONNECTED, and that the programs end well.
+# Times are reported in "row" lines, which scripts/vm-established prints side by side. The
+# scenario asserts (for our core) that each accepted id gets one ESTABLISHED and then one
+# DISCONNECTED, and that the programs succeed.
 . /ibex/lib/user.sh
 . /ibex/lib/rtu.sh
 . /ibex/lib/rows.sh
-# scripts/vm run --args all: also those that scripts/vm-established wants to see
+# scripts/vm run --args all: also measures what scripts/vm-established prints
 count=20
 parallel=4
-BOUND=10	# longest to wait for ESTABLISHED while every RTU is lost, seconds
+BOUND=10	# longest wait for ESTABLISHED while every RTU is lost, seconds
 
 all() { [ "$IBEX_ARGS" = all ]; }
 
 # --- the test ULP ------------------------------------------------------------
 all_established() { ulp_is "passive_established=$count"; }
 
-# cm_counted NAME AT-LEAST: by the CM's own counters, which only ours has
+# cm_counted NAME AT-LEAST: checks a counter of the CM, which only our core has
 cm_counted() {
 	[ "$IBEX_MODE" = stock ] || [ "$(cm_stat "$1")" -ge "$2" ] ||
 		fail "$condition: the CM counts $(cm_stat "$1") $1, not $2"
 }
 
-# hold_round: COUNT connections that stand until each is established
+# hold_round: makes $count connections, which stay open until end_round
 hold_round() {
 	ulp stats 0
 	ulp hold 1
@@ -34,7 +34,7 @@ hold_round() {
 	ulp_check established="$count" accepted="$count"
 }
 
-# end_round: nothing more to come; the active side ends them all
+# end_round: the active side ends all connections; checks their events
 end_round() {
 	ulp drop active
 	within 10 ulp_is live=0 || fail "$(ulp_get live) connections still live"
@@ -54,7 +54,7 @@ report() {
 	fi
 }
 
-# Every RTU is lost until each is established or the time is over.
+# Every RTU is lost until each connection is established or the time is over.
 ulp_lost() {
 	rtu_wire loss 100%
 	hold_round
@@ -70,8 +70,8 @@ ulp_lost() {
 	end_round
 }
 
-# The first RTUs are lost, as many as there are connections: one of each in-tree;
-# where REPs are resent soon, two of some and none of others.
+# The first $count RTUs are lost: in-tree that is one for each connection; if REPs are
+# resent soon, it may be two of some connections and none of others.
 ulp_lost_first() {
 	rtu_wire first "$count"
 	hold_round
@@ -85,7 +85,7 @@ ulp_lost_first() {
 
 rtus_came() { [ "$(rtu_new)" -ge $((count * $1)) ]; }
 
-# ulp_late COPIES NETEM-OPTIONS...: all come, in the end
+# ulp_late COPIES NETEM-OPTIONS...: all RTUs arrive in the end, COPIES times each
 ulp_late() {
 	local copies=$1
 	shift
@@ -99,8 +99,8 @@ ulp_late() {
 	end_round
 }
 
-# The active side disconnects as soon as its message is echoed, or, with no data,
-# as soon as it can. The CM counts what it was that established the ids.
+# ulp_brief COUNTER: the active side disconnects as soon as its message is echoed or, without
+# data, as soon as it can. COUNTER is the CM's counter of what established the ids.
 ulp_brief() {
 	rtu_wire loss 100%
 	ulp stats 0
@@ -148,7 +148,7 @@ ulp_all() {
 	ulp listen off
 }
 
-# What the polling of completions costs: messages to and fro, 16 under way.
+# Measures the cost of polling completions, with messages in both directions, 16 in flight.
 ulp_rate() {
 	condition="completions a second"
 	ulp stats 0
@@ -175,7 +175,7 @@ ulp_rate() {
 # nfs_round WIRE...
 nfs_round() {
 	local start mounted got dog note="" bound=$BOUND
-	# in-tree it is known not to come
+	# in-tree the mount is known not to succeed
 	[ "$IBEX_MODE" = stock ] || bound=40
 	[ $# = 0 ] || rtu_wire "$@"
 	start=$(now_us)
@@ -231,7 +231,7 @@ user_failed() {
 	pair_failed "$1"
 }
 
-# user_round SERVER CLIENT WIRE...: @ stands for the port
+# user_round SERVER CLIENT WIRE...: runs both commands, in which @ stands for the port
 user_round() {
 	local server=$1 client=$2 start job
 	shift 2

@@ -10,7 +10,7 @@ ulp_up
 # bound to the wildcard, so that every address of the device is reachable
 ulp listen "0.0.0.0 7471"
 
-# A program plays the peer: there is no RDMA device at the other end yet.
+# A program acts as the peer: there is no RDMA device at the other end yet.
 before=$(rdma res show)
 say "sending"
 # shellcheck disable=SC2086 # words

@@ -4,8 +4,7 @@
 # timeout: 240
 count=${IBEX_ARGS:-100}
 
-# A lost message costs seconds until it is repeated, so the connects run many
-# at a time.
+# A lost message is resent only after seconds, so many connects run at a time.
 round() {
 	local what=$1
 	shift
@@ -19,7 +18,7 @@ round() {
 	wait_for 60 ulp_is live=0 || fail "$(ulp_get live) connections still live"
 	say "  $(ulp_show)"
 
-	# each has ended, in one of the ways there are, and none twice
+	# each has ended with one of these outcomes, and none ended twice
 	local ended=$(($(ulp_get completed) + $(ulp_get unreachable) +
 		$(ulp_get rejected) + $(ulp_get connect_error)))
 	[ "$ended" -ge "$count" ] || fail "only $ended of $count connections ended"
@@ -27,7 +26,7 @@ round() {
 		setup_error=0 addr_error=0 route_error=0
 	[ "$(ulp_get passive_established)" -le "$(ulp_get requests)" ] ||
 		fail "more ESTABLISHED than requests"
-	# the CM is there to survive this
+	# the CM must cope with these conditions
 	[ "$(ulp_get completed)" -ge $((count * 9 / 10)) ] ||
 		fail "only $(ulp_get completed) of $count succeeded"
 }

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: every RTU lost, both ways: processes and NFS get through; data to ESTABLISHED
+# about: every RTU lost, both ways: processes and NFS get through; time to ESTABLISHED
 # timeout: 150
 #
-# The words of a run are parts: lost (the default), and what rtu-lost-long adds: clean,
-# more (of lost) and queries (on a clean wire the core asks no provider how far a QP has
-# come); rtu-loss is of loss (20 % of everything instead of RTUs).
+# The words of a run name parts: lost (the default), and for rtu-lost-long clean, more (more
+# of lost) and queries (which counts how often a provider is queried on a clean wire);
+# rtu-loss runs loss (20 % of all packets are lost, not only RTUs).
 #
-# Of ours is asserted that programs end well and transfers arrive, and that each accepted
-# id of firstdata has one ESTABLISHED, then one DISCONNECTED. Bounds are for hangs; times
-# are told, in rows. The in-tree core is let off with "never".
+# The scenario asserts for our core that programs succeed and transfers complete, and that
+# each accepted id of firstdata gets one ESTABLISHED, then one DISCONNECTED. Time bounds are
+# there to end hangs; times are reported in rows. If the in-tree core fails, the row says
+# "never".
 . /ibex/lib/user.sh
 . /ibex/lib/rtu.sh
 . /ibex/lib/rows.sh
@@ -18,9 +19,9 @@ parts=${IBEX_ARGS:-lost}
 
 part() { [[ " $parts " = *" $1 "* ]]; }
 
-# bounds COUNT MESSAGES ESTABLISHED PROGRAM KERNEL: connections of firstdata; messages of
-# other programs; the longest waits for ESTABLISHED, for a program, for the kernel's
-# consumers, seconds
+# bounds COUNT MESSAGES ESTABLISHED PROGRAM KERNEL: sets the number of connections of
+# firstdata, of messages of other programs, and the longest waits, in seconds, for
+# ESTABLISHED, for a program and for the kernel's consumers
 bounds() {
 	count=$1
 	messages=$2
@@ -43,7 +44,7 @@ wire_loss() {
 	rtu_mark
 }
 
-# rtus_lost AT-LEAST: the wire was what it was to be
+# rtus_lost AT-LEAST: checks, with wire_lost, that all RTUs were dropped
 rtus_lost() {
 	[ "$wire" = wire_lost ] || return 0
 	[ "$(rtu_new)" = 0 ] || fail "$condition: $(rtu_new) RTUs came"
@@ -56,7 +57,7 @@ told() {
 }
 
 # --- processes ---------------------------------------------------------------
-# first_data KIND WHAT: see firstdata/main.c
+# first_data KIND WHAT: runs firstdata, see firstdata/main.c
 first_data() {
 	local status=0
 	$wire
@@ -73,10 +74,10 @@ first_data() {
 	since_received /tmp/times $((BOUND * 1000000)) | row_of "$2 to ESTABLISHED"
 	rtus_lost "$count"
 	told
-	# the end of a connection is a proof as well, but comes too late
+	# a DREQ establishes a connection, too, but comes too late
 	ours_must "$1: not each ESTABLISHED in $BOUND s" in_bound
 	ours_must "$1: not each one ESTABLISHED, then one DISCONNECTED" each_once /tmp/times
-	# what stands for data must be there, whatever comes of it
+	# the data must have arrived in any case
 	! grep -q '^-' /tmp/times || fail "$condition: firstdata $1 saw no data"
 }
 
@@ -88,8 +89,8 @@ in_bound() {
 
 write_only() { first_data write "data written into memory"; }
 
-# program NAME SERVER CLIENT: both end well; @ stands for the port. With PAIR_ENDLESS
-# the server is one that has to be killed.
+# program NAME SERVER CLIENT: checks that both commands succeed; @ stands for the port. If
+# PAIR_ENDLESS is set, the server does not end by itself and is killed.
 program() {
 	local name=$1 job start took status=0 server=0
 	$wire
@@ -128,7 +129,7 @@ rping_back() {
 	rtus_lost 1
 }
 
-# its passive side speaks first: it cannot be told of the active side but by an RTU
+# its passive side sends first: only an RTU can tell it that the active side is ready
 ucmatose() {
 	program "ucmatose, $1" "ucmatose -b $A -p @ -c $1 -C 2" "ucmatose -s $A -b $B -p @ -c $1 -C 2"
 }
@@ -138,10 +139,10 @@ rdma_server() {
 	rtus_lost 1
 }
 
-# no RTU in it; nor does it stand loss: datagrams are lost, and its server goes while
-# clients ask again for what it has answered
+# uses no RTU. It cannot run on a lossy wire: datagrams are lost, and its server exits while
+# clients still repeat requests that it has answered
 udaddy() {
-	# the only port it knows
+	# udaddy cannot use another port
 	PAIR_PORT=7174 program "udaddy" "udaddy -b $A -c 4 -C 5" "udaddy -s $A -b $B -c 4 -C 5"
 }
 
@@ -156,7 +157,7 @@ cmtime() {
 		"cmtime -s $A -b $B -p @ -c 100"
 }
 
-# perftest PROGRAM OPTIONS...: connects by rdma_cm
+# perftest PROGRAM OPTIONS...: runs it with connections by rdma_cm
 perftest() {
 	local name=$1
 	shift
@@ -166,8 +167,8 @@ perftest() {
 }
 
 # --- consumers in the kernel -------------------------------------------------
-# in_time WHAT COMMAND...: what the kernel waits for, no signal ends: when the bound has
-# passed, RTUs come again
+# in_time WHAT COMMAND...: checks that COMMAND ends in time. No signal ends a wait in the
+# kernel, so when the bound has passed, RTUs are let through again
 in_time() {
 	local what=$1 start took dog note=""
 	shift
@@ -228,8 +229,8 @@ iser_transfer() {
 iser() { in_time "iSER: logged in, written, read" iser_transfer; }
 
 # --- parts -------------------------------------------------------------------
-# A program whose peer goes as soon as it has the last message never ends if that one's ACK
-# is lost: rdma_rxe then sends it again for ever (a retry count of 7).
+# If a program's peer exits as soon as it has the last message, and the ACK of that message is
+# lost, the program never ends: rdma_rxe resends the message forever (a retry count of 7).
 acks_are_lost() { [ "$wire" = wire_loss ]; }
 
 few() {
@@ -255,12 +256,13 @@ more() {
 	iser
 }
 
-# How often the provider was asked for a QP's attributes; by rdma(8) it is once each.
+# Counts how often the provider is queried for a QP's attributes; rdma(8) does it once for
+# each QP.
 TRACING=/sys/kernel/debug/tracing
 
 asked() { awk '$1 == "query_qp" { print $2 }' $TRACING/kprobe_profile; }
 
-# asked_by PROGRAM WORDS...
+# asked_by PROGRAM WORDS...: runs it and reports how often the provider was queried
 asked_by() {
 	local before
 	before=$(asked)
@@ -304,7 +306,7 @@ if part lost; then
 	condition="RTU lost, both ways"
 	wire=wire_lost
 	bounds 20 10 20 60 60
-	# what is known not to come need not be waited for
+	# the in-tree core is known to fail: do not wait long
 	[ "$IBEX_MODE" = ours ] || bounds 3 10 3 8 8
 	few
 	! part more || more
@@ -317,7 +319,7 @@ fi
 if part loss; then
 	condition="20 % of all lost"
 	wire=wire_loss
-	# what is lost is sent again after seconds, by the CM as by the adapter
+	# both the CM and the adapter resend lost packets only after seconds
 	bounds 8 3 60 150 240
 	few
 	ucmatose 4

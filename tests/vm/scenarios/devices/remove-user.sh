@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: rdma link delete while processes hold the device: they are told, none hangs
+# about: rdma link delete while processes use the device: they are notified, none hangs
 # timeout: 120
 # stock-fails: the in-tree core waits until every process has closed a device of rxe's
 # stock-fails-with: FAIL: (the removal waited until|no process was told)
@@ -61,7 +61,7 @@ for holder in "${holders[@]}"; do
 	fi
 done
 [ ! -e /sys/class/infiniband/rxe_b ] || [ -n "${held-}" ] || fail "rxe_b is still there"
-# none may outlive a signal, whatever it was waiting for
+# kill -9 must end every process, whatever it is waiting for
 for holder in "${holders[@]}"; do
 	kill -9 "${holder#*:}" 2>/dev/null || :
 done

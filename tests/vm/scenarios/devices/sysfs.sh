@@ -3,11 +3,11 @@
 # about: sysfs, configfs, sysctl, parameters and trace events: names, modes, formats
 # timeout: 90
 #
-# Documentation/ABI/stable/sysfs-class-infiniband says what there is.
+# The kernel's Documentation/ABI/stable/sysfs-class-infiniband describes these files.
 GUID='[0-9a-f]{4}(:[0-9a-f]{4}){3}'
 GID='[0-9a-f]{4}(:[0-9a-f]{4}){7}'
 
-# file MODE PATTERN PATH...
+# file MODE PATTERN PATH...: checks the mode and the content of files
 file() {
 	local mode=$1 want=$2 path got
 	shift 2
@@ -20,7 +20,7 @@ file() {
 	done
 }
 
-# unused PATH...: an entry of a table that is not in use cannot be read
+# unused PATH...: checks that unused entries of a table cannot be read
 unused() {
 	local path
 	for path in "$@"; do
@@ -28,7 +28,7 @@ unused() {
 	done
 }
 
-# write STATUS VALUE PATH
+# write STATUS VALUE PATH: checks the exit status of writing VALUE
 write() {
 	local status=0
 	# shellcheck disable=SC2320 # echo ends with the write's status
@@ -70,7 +70,7 @@ port() {
 	file 444 "$2" $port/gid_attrs/ndevs/0 $port/gid_attrs/ndevs/1
 	file 444 'RoCE v2' $port/gid_attrs/types/0 $port/gid_attrs/types/1
 	unused $port/gid_attrs/ndevs/$((n - 1)) $port/gid_attrs/types/$((n - 1))
-	# it goes with the address
+	# a GID is removed together with its address
 	ip addr add 10.9.9.9/32 dev "$2"
 	wait_for 10 grep -rqx 0000:0000:0000:0000:0000:ffff:0a09:0909 $port/gids ||
 		fail "no GID of a new address"
@@ -117,7 +117,7 @@ roce_defaults() {
 	file 644 'RoCE v2' $dir/ports/1/default_roce_mode
 	file 644 0 $dir/ports/1/default_roce_tos
 	write 0 'RoCE v2' $dir/ports/1/default_roce_mode
-	# rxe knows no other
+	# rxe supports no other mode
 	for value in 'RoCE v1' 'IB/RoCE v1' bogus ''; do
 		write 1 "$value" $dir/ports/1/default_roce_mode
 	done

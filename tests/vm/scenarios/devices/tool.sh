@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: every command of rdma(8), and by hand what it does not ask, on rxe
+# about: every command of rdma(8), and netlink requests that it does not make, on rxe
 # timeout: 150
 # stock-fails: it takes a device name with a slash, and one that is too long
 # stock-fails-with: FAIL: nldev.py malformed .*2 not refused
 #
-# Prints what each command says, without what differs from run to run, so that
-# two runs can be compared; what matters it asserts.
+# With --args show, prints the output of each command without the parts that differ from run
+# to run, so that two runs can be compared; the important parts are asserted.
 show=${IBEX_ARGS:-}
 
 normal() {
@@ -14,14 +14,14 @@ normal() {
 		s/"?((rx|tx|sent|rcvd)_[a-z_]+|ack_deferred|rdma_sends|rdma_recvs)"?:? [0-9]+/\1 N/g'
 }
 
-# run COMMAND...: sets $out and $status
+# run COMMAND...: runs it, sets $out and $status
 run() {
 	status=0
 	out=$("$@" 2>&1) || status=$?
 	[ "$show" != show ] || printf '$ %s\n%s\n=> %s\n' "$*" "$out" "$status" | normal
 }
 
-# expect PATTERN ARGUMENT...: rdma succeeds and says that
+# expect PATTERN ARGUMENT...: checks that rdma succeeds and prints PATTERN
 expect() {
 	local want=$1
 	shift
@@ -30,7 +30,7 @@ expect() {
 	grep -Eq -- "$want" <<<"$out" || fail "rdma $*: no '$want' in '$out'"
 }
 
-# refuse PATTERN ARGUMENT...: rdma fails and says that
+# refuse PATTERN ARGUMENT...: checks that rdma fails and prints PATTERN
 refuse() {
 	local want=$1
 	shift
@@ -39,7 +39,7 @@ refuse() {
 	grep -Eq -- "$want" <<<"$out" || fail "rdma $*: no '$want' in '$out'"
 }
 
-# lines N ARGUMENT...: rdma says so many
+# lines N ARGUMENT...: checks that rdma prints N lines
 lines() {
 	local n
 	n=$1
@@ -49,7 +49,7 @@ lines() {
 	[ "$(grep -c . <<<"$out")" = "$n" ] || fail "rdma $*: not $n lines but '$out'"
 }
 
-# json EXPRESSION ARGUMENT...: of what rdma says, d
+# json EXPRESSION ARGUMENT...: checks EXPRESSION for rdma's JSON output, which is d
 json() {
 	local expr=$1
 	shift
@@ -59,7 +59,7 @@ json() {
 		<<<"$out" || fail "rdma -j $*: not $expr: $out"
 }
 
-# nldev STATUS PATTERN ARGUMENT...
+# nldev STATUS PATTERN ARGUMENT...: checks the exit status and output of nldev.py
 nldev() {
 	local code=$1 want=$2
 	shift 2
@@ -151,7 +151,7 @@ resources() {
 	lines 0 res show cq dev rxe_a cqn 99
 	lines 0 res show mr dev rxe_a mrn 0
 	refuse . res show qp link rxe_a bogus 1
-	# rxe has no raw form of any
+	# rxe has no raw form of any resource
 	refuse . -r res show qp
 }
 
@@ -243,7 +243,7 @@ by_hand() {
 	ip link del va.5
 }
 
-# a user without rights reads, and no more
+# an unprivileged user may read, but not change anything
 unprivileged() {
 	say "unprivileged"
 	local cmd

@@ -15,7 +15,7 @@ daemon_up() {
 	wait_for 10 udp_bound || fail "iwpmd is not bound"
 }
 
-# its port of the protocol: hex of 3935, on all addresses
+# the protocol's port, 3935 in hex, on all addresses
 udp_bound() { grep -q ' 00000000:0F5F ' /proc/net/udp; }
 
 daemon_kill() {
@@ -25,9 +25,9 @@ daemon_kill() {
 
 gone() { ! pidof iwpmd; }
 
-# What the daemon says it has mapped: "ADDRESS:PORT ADDRESS:PORT" a line, ours
-# and the mapped one. It says so in its log, whenever it gets to it: what it says
-# first is complete once it begins anew.
+# Prints the mappings of the daemon, one "ADDRESS:PORT ADDRESS:PORT" per line, ours and the
+# mapped one. The daemon writes them to its log, with a delay: its first list is complete
+# when the second one begins.
 mappings() {
 	local from n
 	from=$(($(wc -l <$LOG) + 1))
@@ -57,7 +57,7 @@ expect_mapped() {
 	say "$2: $1 ports mapped"
 }
 
-# connect_some NUMBER: that many more, standing
+# connect_some NUMBER: makes that many more connections and keeps them open
 connect_some() {
 	ulp connect "$B $A $listening $1 4"
 	established=$((established + $1))
@@ -134,7 +134,7 @@ ulp listen off
 expect_mapped 0 "the listener gone"
 ulp_check_clean
 ulp_down
-# its socket holds ib_core
+# the daemon's socket holds a reference on ib_core
 daemon_kill
 siw_down
 kill $syslogd

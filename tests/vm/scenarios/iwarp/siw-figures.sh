@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: figures of iWARP over siw: connects a second, slab of a connection, of a listener
+# about: iWARP over siw: connects per second, slab memory of a connection and of a listener
 # timeout: 240
 # debug: off
 # image: siw
 #
-# The slab holds siw's share, the sockets' and the test ULP's besides the core's; they
-# are the same under either core, so the difference of the two is the core's.
+# The slab figures include the memory of siw, the sockets and the test ULP. It is the same
+# with both cores, so a difference between the cores is their own.
 . /ibex/lib/iwarp.sh
 
 slab() { awk '/^Slab:/ { print $2 }' /proc/meminfo; }
 
-# slab_settled: in kB, when it no longer changes
+# slab_settled: prints the size of the slab in kB when it no longer changes
 slab_settled() {
 	local last=0 now
 	for _ in $(seq 30); do
@@ -24,7 +24,7 @@ slab_settled() {
 	echo "$now"
 }
 
-# cost NAME COUNT COMMAND...: slab that COUNT of them take, which COMMAND makes
+# cost NAME COUNT COMMAND...: reports the slab memory of the COUNT objects that COMMAND makes
 cost() {
 	local name=$1 count=$2 before after
 	shift 2
@@ -59,7 +59,7 @@ listeners() {
 	done
 }
 
-# Nothing is sent, so that no message comes before siw is there for it.
+# No messages are sent, so none can arrive before siw has taken over the socket.
 rates() {
 	local rate
 	ulp silent 1

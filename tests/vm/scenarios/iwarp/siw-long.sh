@@ -37,7 +37,7 @@ nfs() {
 	rmmod rpcrdma
 }
 
-# TCP repeats what is lost: no connect may fail.
+# TCP resends lost packets: no connect may fail.
 lossy() {
 	say "tc netem $*"
 	tc qdisc replace dev va root netem "$@"
@@ -59,7 +59,7 @@ backlog() {
 	ulp listen "$A 7471"
 }
 
-# refused ERROR FILE WORDS: the ULP gets that error for it
+# refused ERROR FILE WORDS: checks that writing WORDS to the ULP's FILE fails with ERROR
 refused() {
 	local said
 	! said=$({ echo "$3" >"$ULP/$2"; } 2>&1) || fail "ibex_ulp: $2 $3 succeeded"
@@ -75,7 +75,7 @@ tcp_socket() {
 		signal.pause()' "$1" "$2"
 }
 
-# tcp_listens ADDRESS PORT: $HOLDER is what does
+# tcp_listens ADDRESS PORT: starts a TCP listener; its process is $HOLDER
 tcp_listens() {
 	tcp_socket "$1" "$2" >/tmp/holder 2>&1 &
 	HOLDER=$!
@@ -87,7 +87,7 @@ holder_ends() {
 	wait $HOLDER || :
 }
 
-# tcp_refused ADDRESS PORT
+# tcp_refused ADDRESS PORT: checks that a TCP socket cannot listen there
 tcp_refused() {
 	local said
 	! said=$(tcp_socket "$1" "$2" 2>&1) || fail "a TCP socket listens on $1 beside the device"
@@ -139,7 +139,7 @@ wildcard() {
 	ulp listen "$A 7471"
 }
 
-# What is sent right behind the MPA reply makes siw refuse the reply, under any core.
+# Data that is sent right behind the MPA reply makes siw refuse the reply, with either core.
 passive_first() {
 	local failed=0
 	for _ in $(seq 20); do
@@ -149,7 +149,7 @@ passive_first() {
 			failed=$((failed + 1))
 	done
 	say "ucmatose, whose passive side sends first: $failed of 20 failed"
-	# one in twenty, as a rule
+	# usually one in twenty fails
 	[ $failed -le 10 ] || { cat /tmp/pair; fail "that is too many"; }
 }
 

@@ -25,13 +25,13 @@ captured() {
 	return $status
 }
 
-# twice COMMAND...: once more if the client's first message was left lying in the
-# server's socket, which is siw's doing: see iwarp_connects
+# twice COMMAND...: repeats COMMAND once if the client's first message was not taken from the
+# server's socket, which is a race of siw's: see iwarp_connects
 twice() {
 	local status=0
 	rm -f /tmp/server /tmp/client
 	("$@") || status=$?
-	next_port # the one that was used
+	next_port # the last port was used
 	[ $status != 0 ] || return 0
 	if ! grep -q 'wait for RDMA_WRITE_ADV' /tmp/client || [ -s /tmp/server ]; then
 		fail "that is not siw's race"
@@ -43,7 +43,7 @@ twice() {
 programs() {
 	twice captured ping_each IPv4 $A $B
 	twice ping_each IPv6 $A6 $B6
-	# Without messages: its passive side would send first, see siw-long.
+	# Without messages, since its passive side would send first, see siw-long.
 	cm "ucmatose, 20 connections" "ucmatose -b $A -p @ -c 20 -C 0" \
 		"ucmatose -s $A -b $B -p @ -c 20 -C 0"
 	pair_says client "return status 0"
@@ -90,7 +90,7 @@ malformed() {
 	iwarp_connects 20 4
 }
 
-# The silent ones are there while all else is done.
+# The silent peers stay connected while the other tests run.
 silent_begin() {
 	python3 /ibex/tools/mpa.py silent $B $A 7471 60 >/tmp/silent &
 	silent=$!
@@ -102,8 +102,8 @@ silent_end() {
 	cat /tmp/silent
 }
 
-# link_delete DEVICE NETDEV: connections of the ULP carry messages without an end,
-# for wait_s at most: longer than a slow machine takes to see them and to delete
+# link_delete DEVICE NETDEV: deletes the link while connections of the ULP exchange messages
+# without end, for up to wait_s seconds, which is long enough even on a slow machine
 link_delete() {
 	local job
 	say "rdma link delete $1 under traffic"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: what the MAD layer costs, the in-tree core and ours by turns in one boot
+# about: the cost of the MAD layer, in the in-tree core and ours by turns in one boot
 # timeout: 300
 # debug: off
 #
-# One line for each measurement (the columns are in head, below). Args: "full" for
-# all sizes and rxe; "cost" and "rate" for that part alone. Nothing timed is
-# asserted, but every MAD must end as it should.
+# Prints one line for each measurement (the "head" line below names the columns). Args:
+# "full" for all sizes and rxe; "cost" or "rate" for that part alone. No time is asserted,
+# but every MAD must complete as it should.
 BENCH=/sys/kernel/debug/ibex_bench_mad
 INTREE=/lib/modules/$(uname -r)/kernel/drivers/infiniband
 
@@ -24,7 +24,7 @@ for arg in $IBEX_ARGS; do
 done
 
 # --- cores -------------------------------------------------------------------
-# ours has a bound on the requests to one peer; N outstanding is to mean N
+# turns off our limit of requests to one peer, so that N requests can be outstanding
 core_up() {
 	if [ "$1" = stock ]; then
 		insmod "$INTREE/core/ib_core.ko"
@@ -37,7 +37,7 @@ core_up() {
 	say "core: $1"
 }
 
-# told by the taint of what was not built with the kernel
+# the taint shows modules that were not built with the kernel
 core_is() {
 	local taint
 	read -r taint </sys/module/ib_core/taint || :
@@ -59,7 +59,7 @@ run() { echo "$*" >$BENCH/run || fail "$core, $*"; }
 
 row() { echo "row | $round | $core | $* | $(tr ' ' '|' <$BENCH/result)"; }
 
-# Who measures and all workers run on the CPUs of mask $1.
+# run_on MASK: this script and all workers run on the CPUs of MASK
 all_cpus=$(cat /sys/devices/virtual/workqueue/cpumask)
 run_on() {
 	echo "$1" >/sys/devices/virtual/workqueue/cpumask
@@ -72,7 +72,7 @@ cost() {
 	run open instant0 instant0
 	for n in $sizes; do
 		run fill "$n"
-		# what that has left to be done, as a hash table that grows
+		# finishes work that fill has left, such as growing a hash table
 		run cost match 1 1000
 		for what in match cancel timeout modify post; do
 			count=$reps
@@ -129,7 +129,7 @@ measure() {
 }
 
 measure_rxe() {
-	# not by name, which would bring in the core that is not loaded
+	# not by name: that would load modules of the other core
 	modprobe -a udp_tunnel ip6_udp_tunnel
 	insmod "$(modinfo -F filename rdma_rxe)"
 	rxe_add rxe_a va

@@ -5,8 +5,9 @@
 . /ibex/lib/user.sh
 . /ibex/lib/mad.sh
 
-# equal DEVICE WORDS: what the layer has counted on it, where it counts. How many
-# sends waited for a work request is the device's pace, and of no matter here.
+# equal DEVICE WORDS: checks the counters of the MAD layer for DEVICE, with our core. The
+# number of sends that waited for a work request depends on the device's speed, and is
+# ignored.
 equal() {
 	[ "$IBEX_MODE" = ours ] || return 0
 	local got
@@ -32,7 +33,7 @@ kernel_echo() {
 }
 
 mad_up
-# no repetition, however slow the machine
+# no request is resent, however slow the machine is
 mad_set timeout_ms=30000
 for count in 1 1000 10000; do
 	kernel_echo "$count"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: a million malformed MADs at QP1, while agents and a listener are at work; words: [COUNT [SEED]]
+# about: a million malformed MADs at QP1 with active agents and a listener; words: [COUNT [SEED]]
 # timeout: 600
 . /ibex/lib/user.sh
 read -r total seed <<<"${IBEX_ARGS:-1000000}"
@@ -8,13 +8,13 @@ seed=${seed:-$RANDOM}
 PEERS=$(seq 16 31)	# madfuzz.h
 SLAB_BOUND=32768	# kB more than before, at any time
 SLAB_SLACK=4096		# in the end
-# what becomes of a MAD: one of these
+# each received MAD is counted in exactly one of these
 OUTCOMES="mad/recv_delivered mad/recv_unmatched mad/recv_no_agent mad/recv_overflow
 mad/recv_smi_dropped mad/recv_forwarded mad/recv_provider mad/rmpp_segments
 mad/rmpp_controls mad/rmpp_dropped"
 PORT_DIR=/sys/class/infiniband/rxe_a/ports/1
 
-# counters: "NAME VALUE" lines of all that counts
+# counters: prints "NAME VALUE" lines of all counters of the port
 counters() {
 	(
 		cd $PORT_DIR || exit
@@ -22,12 +22,12 @@ counters() {
 	) | tr : ' ' | sort
 }
 
-# counted NAME...: by how much they grew, together
+# counted NAME...: prints the sum by which these counters grew
 counted() {
 	awk -v names=" $* " 'index(names, " " $1 " ") { n += $2 } END { print n + 0 }' /tmp/grown
 }
 
-# said NAME: by the flood
+# said NAME: prints a value from the output of madfuzz flood
 said() { sed -n "s/^$1=//p" /tmp/flood; }
 
 slab() { awk '/^Slab:/ { print $2 }' /proc/meminfo; }
@@ -87,7 +87,7 @@ say "$arrived of $expected arrived; slab at most $slab_more kB more than before"
 [ $slab_more -le $SLAB_BOUND ] || fail "too much memory was held"
 
 ulp_check duplicates=0 unexpected=0 removals=0
-# some peers gave themselves hours to answer, others completed a connection
+# some peers announced that they may take hours to respond, others completed a connection
 ulp drop 1
 wait_for 60 ulp_is live=0 || fail "$(ulp_get live) connections still live"
 say "good peers still get through"

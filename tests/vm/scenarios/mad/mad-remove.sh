@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: devices and modules that go with 10,000 sends waiting and MADs in flight
+# about: devices and modules removed with 10,000 sends waiting and MADs in flight
 # timeout: 120
 . /ibex/lib/user.sh
 . /ibex/lib/mad.sh
 waiting=10000
 get=1
 set_method=2
-# seconds that a removal may last
+# the longest time that a removal may take, seconds
 bound=10
 
 sent_packets() { cat /sys/class/infiniband/rxe_b/ports/1/hw_counters/sent_pkts; }
@@ -16,14 +16,15 @@ all_sent() { [ "$(sent_packets)" -ge $((sent_before + waiting)) ]; }
 
 answers_come() { [ "$(ulp_get responses)" -gt 1000 ]; }
 
-# How many requests an agent may have out to one destination; in-tree has no bound.
+# Sets how many requests an agent may have outstanding to one destination; the in-tree core
+# has no limit.
 request_window() {
 	local param=/sys/module/ib_mad/parameters/request_window
 	[ ! -w $param ] || echo "$1" > $param
 }
 
-# 10,000 requests of rxe_b's that nobody answers and that have left; the same again,
-# of which most wait for their turn; and echoes both ways beside them
+# Starts 10,000 requests of rxe_b that are sent and never answered; 10,000 more, most of
+# which are held by the request window; and echoes in both directions beside them
 load_up() {
 	ulp stats 0
 	sent_before=$(sent_packets)

@@ -17,7 +17,7 @@ transfer() {
 	mad_order run "$1" "$2"
 	mad_check_whole
 	ulp_check posted="$1" succeeded="$1" responses="$1"
-	# the last ACK can be lost, and the agent that would repeat it is gone
+	# the last ACK can be lost, and the agent that would resend it is deregistered
 	ulp_check_clean "$may_fail"
 	say "agents, $1 of $3 bytes for $4: $(ulp_get run_us) us, $(ulp_get retries) retries"
 }
@@ -38,7 +38,7 @@ clean_wire() {
 
 mad_up
 load ib_umad sch_netem
-# to the in-tree core this is the time for the whole of a response
+# for the in-tree core this is the time of a whole response
 mad_set rmpp=1 timeout_ms=60000
 transfer 100 16 16 0
 transfer 100 16 216 220

@@ -7,7 +7,7 @@ rdma_up
 load ib_umad
 record_core
 cases='sysfs chardev netns registration library exchange timeouts bad_writes duplicates rmpp'
-# the in-tree core takes no response from an IPv4 address for one to its request
+# the in-tree core does not match a response from an IPv4 address with its request
 [ "$IBEX_MODE" = stock ] || cases="$cases exchange-ipv4 rmpp-ipv4"
 cases=${IBEX_ARGS:-$cases removal}
 # shellcheck disable=SC2086 # words

@@ -6,8 +6,9 @@
 read -r total seed <<<"${IBEX_ARGS:-1000000}"
 seed=${seed:-$RANDOM}
 
-# fuzzed COUNT USER: of each file some are accepted, a twentieth to a fifth as a rule, or
-# nothing behind the first check is reached; of umad, which is root's, no user's is.
+# fuzzed COUNT USER: runs the fuzzer. Some operations on each file must be accepted, or no code
+# behind the first check is reached; usually a twentieth to a fifth are. On umad, which only
+# root may open, none of another user may be accepted.
 fuzzed() {
 	/ibex/bin/fuzz "$1" 300 "$seed" "$2" >/tmp/fuzzed || {
 		cat /tmp/fuzzed
@@ -28,7 +29,7 @@ fuzzed() {
 user_up
 user_net6
 user_multicast
-# the driver tells of each refusal, and the serial line is slow
+# the driver logs each refusal, and the serial line is slow
 dmesg -n 1
 memory_mark
 say "$total operations, seed $seed"

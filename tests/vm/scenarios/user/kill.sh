@@ -11,7 +11,7 @@ gid_b=$(gid_index rxe_b $B) || fail "no GID of $B"
 RANDOM=$seed
 say "seed $seed"
 
-# start SERVER CLIENT: both running, the client not necessarily connected yet
+# start SERVER CLIENT: starts both; the client may not be connected yet
 start() {
 	next_port
 	local server=${1//@/$PORT} client=${2//@/$PORT}
@@ -45,13 +45,13 @@ gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"; }
 victims=0
 rounds=0
 end=$((SECONDS + bound))
-while [ $SECONDS -lt "$end" ]; do	# bash tells of each that is killed
+while [ $SECONDS -lt "$end" ]; do	# bash reports each killed process
 	pids=()
 	one_pair
 	one_pair
-	# the point in their lives is what is random here
+	# kill them after a random time
 	busybox usleep $((RANDOM * 40))
-	# from any of them on, round about
+	# in cyclic order, starting with a random one
 	from=$((RANDOM % 4))
 	for i in 0 1 2 3; do
 		if kill -9 "${pids[(from + i) % 4]}" 2>/dev/null; then

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: what an unprivileged user is refused: modes, CAP_NET_RAW, memory, other's files
+# about: what an unprivileged user may not do: modes, CAP_NET_RAW, memory, others' files
 # timeout: 90
 . /ibex/lib/user.sh
 user_up
@@ -27,7 +27,7 @@ expect() {
 	done
 }
 
-# rxe has no raw QPs: the check of rights must come first
+# rxe has no raw QPs, but the permission check must come first
 /ibex/bin/perm 0 >/tmp/root || { cat /tmp/root; fail "perm as root"; }
 /ibex/bin/perm 65534 >/tmp/nobody || { cat /tmp/nobody; fail "perm as nobody"; }
 say "name root nobody"

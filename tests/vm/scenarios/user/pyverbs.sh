@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: rdma-core's own Python suite, a line a test (scripts/vm-parity compares)
+# about: rdma-core's own Python suite, one line per test (scripts/vm-parity compares cores)
 # image: pyverbs
 # timeout: 400
 . /ibex/lib/user.sh
 is_both || fail "this scenario runs in one VM"
 load veth rdma_rxe ib_uverbs rdma_ucm ib_umad
-# The suite plays both ends on one device.
+# The suite uses one device for both ends.
 ip -batch - <<-END
 	link set lo up
 	link add va mtu 4200 address 02:00:00:00:00:01 type veth peer name vb mtu 4200

@@ -32,7 +32,7 @@ pair_says server "return status 0"
 cm "ucmatose, migrating its ids" "ucmatose -b $A -p @ -c 4 -C 5 -m" \
 	"ucmatose -s $A -b $B -p @ -c 4 -C 5 -m"
 pair_says client "return status 0"
-PORT=7174	# the only one it knows
+PORT=7174	# udaddy cannot use another port
 pair listens_cm "udaddy -b $A -c 4 -C 5" "udaddy -s $A -b $B -c 4 -C 5"
 say "udaddy"
 pair_says client "data transfers complete"
@@ -60,7 +60,7 @@ wait_for 15 listens_udp || pair_failed "udpong does not listen"
 if timeout -k 2 $PAIR_BOUND udpong -s $A -p $PORT -C 10 -S 1000 >/tmp/client 2>&1; then
 	tail -n 1 /tmp/client | sed 's/^/  /'
 else
-	# rsockets' datagrams do not get so far on RoCE, under any core
+	# datagrams of rsockets fail here on RoCE, with either core
 	pair_says client "rconnect: No such file or directory"
 	say "  its connect: No such file or directory, as ever"
 fi
@@ -73,7 +73,7 @@ say "mckey"
 timeout -k 2 $PAIR_BOUND stdbuf -oL mckey -m $GROUP -b $A -C 5 >/tmp/server 2>&1 &
 server=$!
 wait_for 15 grep -q "joined dgid" /tmp/server || pair_failed "mckey did not join"
-# The sender does not wait for its sends: how many leave before it does is luck.
+# The sender does not wait for its sends: how many are sent before it exits is random.
 for n in $(seq 20); do
 	timeout -k 2 $PAIR_BOUND mckey -s -m $GROUP -b $B -C 50 >/tmp/client 2>&1 ||
 		pair_failed "mckey's sender"
