@@ -15,7 +15,10 @@ unsigned int ibmad_recv_depth = 512;
 module_param_named(recv_queue_size, ibmad_recv_depth, uint, 0444);
 MODULE_PARM_DESC(recv_queue_size, "Receive buffers posted to a special QP");
 
-/* Half of what a peer posts by default: two agents fill its queue, not one. */
+/*
+ * Half of the receive buffers that a peer posts by default: it takes two agents to fill
+ * its queue.
+ */
 unsigned int ibmad_request_window = 256;
 EXPORT_SYMBOL_IF_KUNIT(ibmad_request_window);
 module_param_named(request_window, ibmad_request_window, uint, 0644);
@@ -40,20 +43,20 @@ static int __init ibmad_init(void)
 	ibmad_stats_init();
 
 	/*
-	 * Clients deregister from reclaim paths of their own, and that waits
-	 * for this queue.  It is bound to no CPU, as the CQs' is not: on one that
-	 * is busy with interrupts the answers to a subnet manager would be late.
-	 * Both take workers from one pool, so the one that polled a CQ may go on
-	 * to deliver if none is faster.
+	 * WQ_MEM_RECLAIM: clients deregister agents in reclaim paths, and
+	 * deregistration waits for work on this queue.  WQ_UNBOUND, like the queue of
+	 * the CQs: on a CPU that is busy with interrupts, responses to a subnet manager
+	 * would be late.  Both queues share a pool of workers, so the worker that
+	 * polled a CQ may go on to deliver if no other is faster.
 	 */
 	ibmad_wq = alloc_workqueue("ib_mad", WQ_UNBOUND | WQ_HIGHPRI |
 				   WQ_MEM_RECLAIM, 0);
 	if (!ibmad_wq)
 		return -ENOMEM;
 	/*
-	 * However many neighbours are looked for, no delivery waits behind them.  A
-	 * driver's recovery may add its device from a reclaim path, and waits for the
-	 * subnet manager to be found.
+	 * A queue of its own, so that no delivery waits for address resolution.
+	 * WQ_MEM_RECLAIM: a driver's recovery may add its device in a reclaim path, and
+	 * adding it waits for the address handle of the subnet manager (sa/port.c).
 	 */
 	ibmad_lookup_wq = alloc_workqueue("ib_mad_lookup",
 					  WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
@@ -65,7 +68,7 @@ static int __init ibmad_init(void)
 	ret = ib_register_client(&ibmad_client);
 	if (ret)
 		goto err_lookup_wq;
-	/* After ports: subnet administration is an agent on them. */
+	/* After the ports exist: the SA client registers an agent on each of them. */
 	ret = ibmad_sa_init();
 	if (ret)
 		goto err_client;
@@ -84,12 +87,12 @@ err_wq:
  * No reference remains after this:
  * (1) Every client module uses our exports, so none is loaded.
  * (2) ib_unregister_client() has run ibmad_client.remove for every device:
- *     QPs, CQs, and their work are gone (port.c).
+ *     QPs, CQs and their work have been destroyed (port.c).
  * (3) No timer is pending: each was disarmed when its send completed, at the
- *     latest by its agent's deregistration.  One that fired just before still
- *     runs in softirq, which synchronize_rcu() waits for.
- * (4) Work items that gave up their last reference are at their end, which
- *     destroying the queues waits for.
+ *     latest by its agent's deregistration.  A handler that had fired just before may
+ *     still run in softirq; synchronize_rcu() waits for it.
+ * (4) Work items that dropped the last reference may still be returning;
+ *     destroy_workqueue() waits for them.
  */
 static void __exit ibmad_exit(void)
 {

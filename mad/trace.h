@@ -69,13 +69,13 @@ DECLARE_EVENT_CLASS(ibmad_send_class,
 		  __entry->attr_id, __entry->attr_mod, __entry->rqpn)
 );
 
-/* Handed to the port. */
+/* A client posts a send. */
 DEFINE_EVENT(ibmad_send_class, ib_mad_ib_send_mad,
 	TP_PROTO(struct ibmad_send *send), TP_ARGS(send));
-/* Sent again: no response came. */
+/* A request is sent again: no response arrived. */
 DEFINE_EVENT(ibmad_send_class, ib_mad_send_done_resend,
 	TP_PROTO(struct ibmad_send *send), TP_ARGS(send));
-/* Its work request failed. */
+/* The work request of a send failed. */
 DEFINE_EVENT(ibmad_send_class, ib_mad_error_handler,
 	TP_PROTO(struct ibmad_send *send), TP_ARGS(send));
 

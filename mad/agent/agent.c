@@ -119,7 +119,10 @@ err_agent:
 	return ERR_PTR(ret);
 }
 
-/* The port's list, the id and the dispatch tables: all or nothing. */
+/*
+ * Adds the agent to the port's list, agent_ids and the dispatch tables: to all of them
+ * or, on error, to none.
+ */
 static int agent_publish(struct ibmad_agent *agent,
 			 const struct ib_mad_reg_req *req)
 {
@@ -132,7 +135,7 @@ static int agent_publish(struct ibmad_agent *agent,
 		ret = -ENODEV;
 		goto unlock;
 	}
-	/* Reserved first: the hi_tid must be in place before a reader looks. */
+	/* Only reserve the id: hi_tid must be set before a reader finds the agent. */
 	ret = xa_alloc_cyclic(&agent_ids, &id, NULL,
 			      XA_LIMIT(1, IBMAD_MAX_TID_HI),
 			      &ibmad_agent_next_id, GFP_KERNEL);
@@ -152,7 +155,10 @@ unlock:
 	return ret;
 }
 
-/* Out of the id and the dispatch tables; false if another was faster. */
+/*
+ * Removes the agent from agent_ids and the dispatch tables; false if another caller
+ * did.
+ */
 static bool agent_unpublish(struct ibmad_agent *agent)
 {
 	bool first;
@@ -222,16 +228,16 @@ err_tables:
  * @port_num: its port
  * @qp_type: IB_QPT_SMI for QP0, IB_QPT_GSI for QP1
  * @mad_reg_req: the class, version and methods (and OUI, for the second vendor
- *	range) of the requests to receive, or NULL for responses alone
+ *	range) of the requests to receive, or NULL to receive only responses
  * @rmpp_version: 0, or IB_MGMT_RMPP_VERSION if MADs carry an RMPP header
- * @send_handler: told of each send's completion; may be NULL if nothing is sent
- * @recv_handler: given each MAD received; needed with @mad_reg_req, and for
+ * @send_handler: called for each completed send; may be NULL if nothing is sent
+ * @recv_handler: called for each received MAD; required with @mad_reg_req and for
  *	sends that expect a response
- * @context: the client's, in ib_mad_agent.context
+ * @context: kept for the client in ib_mad_agent.context
  * @registration_flags: 0 or IB_MAD_USER_RMPP (the client does RMPP itself)
  *
  * Handlers of one agent run one at a time, in process context, in the order of
- * the events; they may sleep and may call any function of this interface but
+ * the events; they may sleep and may call any function of this interface except
  * ib_unregister_mad_agent() for their own agent.  IBA vol. 1, 13.4.3 and 13.5.2.
  *
  * Context: may sleep.  The caller keeps @device registered.
@@ -285,20 +291,20 @@ EXPORT_SYMBOL(ib_register_mad_agent);
 
 /*
  * Ends all activity of an unpublished agent.  Why no callback runs afterwards:
- * (1) It is in no table (agent_unpublish), so dispatch does not find it; who
- *     found it before either holds a reference (agent->refs) or gets none.
+ * (1) It is in no table (agent_unpublish), so dispatch does not find it; a reader that
+ *     found it before either holds a reference (agent->refs) or fails to take one.
  * (2) closing is set under agent->lock, so nothing more is posted.
- * (3) ibmad_send_cancel_all() completes the sends that wait for a response, in a
- *     lane or for credit (none is started instead: flow.c), an RMPP transfer with
- *     its segments; those on the QP complete with their work requests.
- * (4) RMPP reassemblies are gone, and with them their timer, and so are control MADs
- *     in a lane; a search for the way back that one of them waited for finds it gone
- *     or the agent closing, and ends.
- * (5) refs reaches 0 once all of those are in the inbox.  A provider that lost a
- *     completion keeps (5) from coming: after IBMAD_DRAIN_MS the QP is reset,
- *     which completes every work request whether the provider does or not.
- * (6) Filling the inbox takes a reference, so it is filled no more, and the
- *     flush of the work item is the last delivery.
+ * (3) ibmad_send_cancel_all() completes the sends that wait for a response, in a lane
+ *     or for credit (flow.c starts no others in their place), and RMPP transfers with
+ *     their segments; sends on the QP complete with their work requests.
+ * (4) ibmad_rmpp_agent_exit() has destroyed the RMPP reassemblies, cancelled their
+ *     reaper, and taken back control MADs in a lane; an address lookup for one of them
+ *     finds the reassembly destroyed or the agent closing, and ends.
+ * (5) refs reaches 0 once all of those are in the inbox.  If a provider has lost a
+ *     completion it does not: after IBMAD_DRAIN_MS the QP is reset, which completes
+ *     every work request whether the provider does or not.
+ * (6) Items are added to the inbox only while a reference is held, so none is added any
+ *     more, and the flush of the work item is the last delivery.
  * (7) Timers that run late hold a reference on their send and see its state.
  */
 static void agent_quiesce(struct ibmad_agent *agent)
@@ -331,9 +337,9 @@ static void agent_quiesce(struct ibmad_agent *agent)
 }
 
 /*
- * Ends an agent, once, whoever asks: its client or the end of its port.  Both
- * return when it is over; answers whether this call did it.  The port's list is
- * what it leaves last, so that the port waits for it.
+ * Ends an agent, exactly once, for its client or for the removal of its port.  Both
+ * callers return only when that is done; returns whether this call did it.  The agent
+ * leaves the port's list last, so that port removal waits for it.
  */
 static bool agent_end(struct ibmad_agent *agent)
 {
@@ -357,10 +363,10 @@ static bool agent_end(struct ibmad_agent *agent)
  * @mad_agent: what ib_register_mad_agent() returned
  *
  * Sends still outstanding are completed with IB_WC_WR_FLUSH_ERR (those whose
- * work requests are on the QP, with what becomes of them).  On return every send
- * has been completed to the client, and no handler runs or will run.  It takes
- * as long as the handlers do; a provider that loses completions delays it by a
- * bounded time.
+ * response has been received or aborted already, with that result).  On return
+ * every send has been completed to the client, and no handler runs or will run.
+ * The function waits for the handlers; a provider that loses completions delays
+ * it by a bounded time.
  *
  * Context: may sleep; not from one of the agent's own handlers, nor with a lock
  * held that they take.
@@ -374,7 +380,10 @@ void ib_unregister_mad_agent(struct ib_mad_agent *mad_agent)
 }
 EXPORT_SYMBOL(ib_unregister_mad_agent);
 
-/* The next agent of a dead port that is not the port's own, referenced. */
+/*
+ * Marks the port dead.  Returns its next agent that is not a responder, with a
+ * reference, or NULL.
+ */
 static struct ibmad_agent *agent_detach_next(struct ibmad_port *port)
 {
 	struct ibmad_agent *agent, *found = NULL;
@@ -393,9 +402,9 @@ static struct ibmad_agent *agent_detach_next(struct ibmad_port *port)
 }
 
 /*
- * The port goes away under agents that their clients should have deregistered
- * when the device was taken from them.  The agents lose everything but their
- * memory, which those clients still refer to.
+ * The port is being destroyed, but some clients have not deregistered their agents when
+ * the device was removed from them.  Ends those agents; only their memory remains,
+ * which the clients still refer to.
  */
 void ibmad_agents_detach(struct ibmad_port *port)
 {

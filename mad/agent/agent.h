@@ -5,7 +5,7 @@
 /* Agents: registration, sends, matching, flow control and delivery. */
 #include "port/port.h"
 
-/* ---- delivery.c: what an agent's client is still to be told, in order ---- */
+/* ---- delivery.c: events that an agent's client has yet to receive, in order ---- */
 void ibmad_deliver_work(struct work_struct *work);
 /* The caller holds a reference on the agent (agent->refs) across the call. */
 void ibmad_deliver_send(struct ibmad_agent *agent, struct ibmad_send *send);
@@ -14,31 +14,31 @@ bool ibmad_deliver_recv(struct ibmad_agent *agent, struct ibmad_recv *recv,
 
 /* ---- send.c: the client's sends and their state machine ---- */
 enum ibmad_send_state {
-	IBMAD_IDLE,		/* the client's */
+	IBMAD_IDLE,		/* owned by the client */
 	IBMAD_HELD,		/* waits for credit: flow.c */
 	IBMAD_SENDING,		/* its work request is not complete */
 	IBMAD_WAITING,		/* sent, timer armed, response expected */
-	IBMAD_ANSWERED,		/* response came before its work request completed */
+	IBMAD_ANSWERED,		/* response arrived before its work request completed */
 	IBMAD_CANCELLED,	/* cancelled before its work request completed */
-	IBMAD_REFUSED,		/* the response was aborted before that completed */
+	IBMAD_REFUSED,		/* response aborted before its work request completed */
 	IBMAD_DONE,		/* in the inbox */
 	IBMAD_NR_STATES
 };
 
 enum ibmad_send_event {
-	IBMAD_EV_CREDIT,	/* it may go */
+	IBMAD_EV_CREDIT,	/* flow control lets it go */
 	IBMAD_EV_SENT,		/* work request complete, nothing expected */
 	IBMAD_EV_SENT_EXPECT,	/* work request complete, response expected */
 	IBMAD_EV_FAILED,	/* work request complete with an error */
 	IBMAD_EV_RESPONSE,
-	IBMAD_EV_TIMEOUT,	/* and retries remain */
-	IBMAD_EV_EXPIRED,	/* and none remains */
+	IBMAD_EV_TIMEOUT,	/* the timer fired, retries remain */
+	IBMAD_EV_EXPIRED,	/* the timer fired, no retry remains */
 	IBMAD_EV_CANCEL,
 	IBMAD_EV_REFUSED,	/* the peer aborted the response */
 	IBMAD_NR_EVENTS
 };
 
-/* How a send leaves; the agent's sends are IBMAD_CLIENT, the rest internal. */
+/* The kinds of sends: clients of agents post IBMAD_CLIENT, the rest are internal. */
 enum ibmad_send_kind {
 	IBMAD_CLIENT,
 	IBMAD_RMPP_SEGMENT,	/* one DATA segment of an RMPP transfer */
@@ -59,9 +59,12 @@ enum ibmad_send_place {
 	IBMAD_IN_SLOT,		/* of the send queue: posted to the QP */
 };
 
-/* 256 bytes, so that with a MAD of 256 it is one object of 512. */
+/* 256 bytes, so that with a MAD of 256 bytes it fits an object of 512. */
 struct ibmad_send {
-	/* The client's view; context[0] of an internal send is rmpp_*.c's. */
+	/*
+	 * The client's view.  In an internal send of rmpp/, context[0] belongs to that
+	 * code.
+	 */
 	struct ib_mad_send_buf buf;
 	refcount_t refs;		/* the owner's, and one of an armed timer */
 	u8 state;			/* enum ibmad_send_state; agent->lock */
@@ -72,15 +75,15 @@ struct ibmad_send {
 	bool expects;			/* fixed while posted: a response is due */
 	bool matchable;			/* by a response or an ACK; agent->lock */
 	u8 place;			/* enum ibmad_send_place; send_lock */
-	bool mapped;			/* for who has it: see ibmad_send_map() */
-	u8 refusal;			/* why its response is not to come; agent->lock */
+	bool mapped;			/* changed by the owner: see ibmad_send_map() */
+	u8 refusal;			/* RMPP status of the abort; agent->lock */
 	u16 pkey_index;
 	u16 retries_left;		/* agent->lock */
 	u32 remote_qpn;
 	u32 out_port;			/* of an SMP on a switch; fixed while posted */
 	u32 length;			/* bytes on the wire, of one segment at most */
 	union {
-		/* Until DONE: where its credit is from, if any; agent->lock. */
+		/* Until DONE: the flow that gave it credit, or NULL; agent->lock. */
 		struct ibmad_flow *flow;
 		struct {		/* in DONE */
 			enum ib_wc_status status;
@@ -89,9 +92,12 @@ struct ibmad_send {
 	};
 	u64 dma_addr;			/* valid while mapped */
 	unsigned long deadline;		/* jiffies; agent->lock */
-	/* agent->sends; of what RMPP sends, the transfer's or agent->controls. */
+	/*
+	 * On agent->sends; an RMPP segment on its transfer's list, a control MAD on
+	 * agent->controls.
+	 */
 	struct list_head agent_link;	/* agent->lock */
-	/* A lane: send_lock.  HELD: its flow's, agent->lock. */
+	/* In a lane: send_lock.  While HELD, on its flow's list: agent->lock. */
 	struct list_head port_link;
 	struct timer_list timer;	/* armed and disarmed under agent->lock */
 	struct rhlist_head tid_node;	/* agent->by_tid; agent->lock */
@@ -111,35 +117,38 @@ struct ibmad_send *ibmad_send_alloc(struct ibmad_agent *agent,
 				    gfp_t gfp);
 void ibmad_send_put(struct ibmad_send *send);
 /*
- * Hands @send to where it is routed; under agent->lock.  On success
- * ibmad_send_wr_done() follows, which waits for that lock.
+ * Starts @send on its route.  Under agent->lock.  On success ibmad_send_wr_done()
+ * follows, which waits for that lock.
  */
 int ibmad_send_start(struct ibmad_send *send);
 /*
- * The work request of @send is complete (and is on no list of the port's).
- * Releases that work request's reference on the agent; @send may be gone then.
+ * The work request of @send is complete (and @send is on no list of the port).
+ * Releases that work request's reference on the agent; @send may have been freed on
+ * return.
  */
 void ibmad_send_wr_done(struct ibmad_send *send, enum ib_wc_status status,
 			u32 vendor_err);
 /*
- * Gives a response to the agent if it answers one of its requests, which moves
- * on; consumes @recv then.
+ * If @recv is the response to a request of the agent, delivers it, moves the request on
+ * and returns true; @recv is consumed then.
  */
 bool ibmad_send_answer(struct ibmad_agent *agent, struct ibmad_recv *recv);
 /*
- * Whether the response is due that @recv is a part of.  If it is a @new part, the
- * wait for the rest begins anew.
+ * Whether the agent waits for the response that @recv is a segment of.  With @new (a
+ * segment not yet received) the response timer of the request starts anew.
  */
 bool ibmad_send_is_due(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 		       bool new);
 /*
- * The next two under agent->lock; they tell the references on the agent to release
- * after it.  The response to a request will not come, for @rmpp_status: complete it.
- * Answers whether there was one.
+ * The next two run under agent->lock; they report the references on the agent to
+ * release after dropping it.
+ *
+ * The peer aborted the response that @recv is part of, with @rmpp_status: completes the
+ * request.  Returns whether there was such a request.
  */
 bool ibmad_send_refused(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 			u8 rmpp_status, unsigned int *puts);
-/* As ibmad_send_wr_done(). */
+/* As ibmad_send_wr_done(), but under agent->lock. */
 unsigned int ibmad_send_sent(struct ibmad_agent *agent, struct ibmad_send *send,
 			     enum ib_wc_status status, u32 vendor_err);
 /* Cancels every send of a closed agent. */
@@ -148,8 +157,8 @@ void ibmad_send_cancel_all(struct ibmad_agent *agent);
 void ibmad_send_arm(struct ibmad_send *send, unsigned long delay);
 void ibmad_send_disarm(struct ibmad_send *send);
 /*
- * A HELD send may go.  Under agent->lock; returns the references on the agent to
- * release after it: it may be complete already.
+ * Starts a HELD send, which has credit now.  Under agent->lock; returns the references
+ * on the agent to release after dropping it.  @send may be complete on return.
  */
 unsigned int ibmad_send_credit(struct ibmad_agent *agent,
 			       struct ibmad_send *send);
@@ -169,7 +178,7 @@ enum ibmad_send_action {
 	IBMAD_ACT_REFUSE,	/* complete: IB_WC_REM_ABORT_ERR */
 	IBMAD_ACT_EXPIRE,	/* complete: IB_WC_RESP_TIMEOUT_ERR */
 	IBMAD_ACT_FLUSH,	/* complete: IB_WC_WR_FLUSH_ERR */
-	IBMAD_ACT_WITHDRAW,	/* no need to send any more: leave the port's lane */
+	IBMAD_ACT_WITHDRAW,	/* need not be sent any more: take it off its lane */
 };
 
 #if IS_ENABLED(CONFIG_KUNIT)
@@ -181,8 +190,8 @@ const struct ibmad_send_step *ibmad_send_step(enum ibmad_send_state state,
 int ibmad_match_init(struct ibmad_agent *agent);
 void ibmad_match_exit(struct ibmad_agent *agent);
 /*
- * The rest under agent->lock.  -EEXIST if @send is an RMPP transfer whose ACKs
- * could not be told from those of another.
+ * The rest run under agent->lock.  -EEXIST if @send is an RMPP transfer whose ACKs could
+ * not be told from those of another.
  */
 int ibmad_match_add(struct ibmad_agent *agent, struct ibmad_send *send);
 void ibmad_match_del(struct ibmad_agent *agent, struct ibmad_send *send);
@@ -193,21 +202,21 @@ void ibmad_match_del(struct ibmad_agent *agent, struct ibmad_send *send);
 struct ibmad_send *ibmad_match_find(struct ibmad_agent *agent,
 				    const struct ibmad_recv *recv, bool control);
 
-/* ---- flow.c: how many requests an agent has out to one destination ---- */
+/* ---- flow.c: limits the requests an agent has outstanding to one destination ---- */
 int ibmad_flow_init(struct ibmad_agent *agent);
 void ibmad_flow_exit(struct ibmad_agent *agent);	/* no send is left */
 /*
- * The rest under agent->lock.  Whether @send, newly on the agent's list, may go at
- * once; if not it is HELD.
+ * The rest run under agent->lock.  Whether @send, newly on the agent's list, may be
+ * sent at once; if not it is HELD.
  */
 bool ibmad_flow_admit(struct ibmad_agent *agent, struct ibmad_send *send);
-/* The timer of a HELD send, by its timeout_ms. */
+/* Arms the timer of a HELD send, by its timeout_ms and retries. */
 void ibmad_flow_arm(struct ibmad_send *send);
-/* @send is HELD no longer, whatever becomes of it. */
+/* @send is no longer HELD: takes it off its flow's list and disarms its timer. */
 void ibmad_flow_leave(struct ibmad_send *send);
 /*
- * A send with credit is done: starts those that waited for it.  Returns the
- * references on the agent to release after the lock.
+ * A send that had credit is complete: starts HELD sends that can have its credit.
+ * Returns the references on the agent to release after dropping the lock.
  */
 unsigned int ibmad_flow_release(struct ibmad_agent *agent,
 				struct ibmad_flow *flow);
@@ -215,18 +224,21 @@ unsigned int ibmad_flow_release(struct ibmad_agent *agent,
 /* ---- agent.c: registration ---- */
 struct ibmad_class;
 
-/* Of an agent of kernel RMPP; all protected by mutex but where noted. */
+/* For agents for which RMPP is done here; protected by mutex except where noted. */
 struct ibmad_agent_rmpp {
 	struct mutex mutex;	/* see the head of mad.h */
 	struct rhashtable recvs;	/* reassemblies */
-	struct rhltable unasked;	/* those nobody asked for, by source */
-	struct list_head active;	/* by their last MAD, oldest first */
-	struct list_head done;		/* likewise */
+	struct rhltable unasked;	/* unsolicited ones, by source */
+	struct list_head active;	/* unfinished ones, least recently active first */
+	struct list_head done;		/* finished ones, likewise */
 	struct delayed_work reap;
 	unsigned int nr;
-	unsigned int lookups;		/* under way: rmpp/way.c */
+	unsigned int lookups;		/* in progress: rmpp/way.c */
 	bool closed;
-	/* In reassemblies and in the inbox; the inbox gives back without the mutex. */
+	/*
+	 * Bytes in reassemblies and in the inbox; delivery subtracts them without the
+	 * mutex.
+	 */
 	atomic_long_t bytes;
 };
 
@@ -244,7 +256,7 @@ struct ibmad_agent {
 	u8 mgmt_class_version;		/* fixed */
 	DECLARE_BITMAP(methods, IB_MGMT_MAX_METHODS); /* fixed */
 	bool ending;			/* port->reg_mutex */
-	struct completion ended;	/* by its client or by the end of its port */
+	struct completion ended;	/* agent_end() is done with it */
 
 	/* Delivery */
 	struct llist_head inbox;
@@ -252,16 +264,16 @@ struct ibmad_agent {
 	atomic_t inbox_recvs;		/* unsolicited MADs in the inbox */
 
 	/* Sends, matching and flow control; all but refs and idle protected by lock. */
-	spinlock_t lock;		/* see lock order */
+	spinlock_t lock;		/* see mad.h for the lock order */
 	refcount_t refs;		/* activity: see the head of mad.h */
 	struct completion idle;		/* refs fell to 0 */
 	bool closing;
 	struct list_head sends;		/* posted, not completed */
 	struct list_head controls;	/* RMPP's control MADs on the port */
-	struct rhltable by_tid;		/* those that expect a response */
-	struct ibmad_send *lone;	/* one more of those, or NULL */
+	struct rhltable by_tid;		/* sends that expect a response or ACKs */
+	struct ibmad_send *lone;	/* one such send that is not in by_tid, or NULL */
 	struct rhashtable flows;	/* by destination */
-	struct ibmad_flow *last_flow;	/* the one used last, or NULL */
+	struct ibmad_flow *last_flow;	/* the most recently used, or NULL */
 
 	struct ibmad_agent_rmpp rmpp;
 };
@@ -294,9 +306,9 @@ struct ibmad_agent *ibmad_agent_create(struct ibmad_qp *mqp,
 				       ib_mad_recv_handler recv_handler,
 				       void *context, u32 flags);
 void ibmad_agent_release(struct kref *kref);
-/* With agent->refs taken, or NULL: whose request has this TID. */
+/* The agent whose hi_tid is in @tid, with agent->refs taken; or NULL. */
 struct ibmad_agent *ibmad_agent_by_tid(struct ibmad_qp *mqp, __be64 tid);
-/* Ends all activity of the port's agents; the port is going away. */
+/* Ends all activity of the port's agents, before the port is destroyed. */
 void ibmad_agents_detach(struct ibmad_port *port);
 
 #if IS_ENABLED(CONFIG_KUNIT)
@@ -317,7 +329,7 @@ struct ibmad_class {
 int ibmad_dispatch_add(struct ibmad_agent *agent,
 		       const struct ib_mad_reg_req *req);
 void ibmad_dispatch_del(struct ibmad_agent *agent);
-/* With agent->refs taken, or NULL. */
+/* Returns the agent with agent->refs taken, or NULL. */
 struct ibmad_agent *ibmad_dispatch_find(struct ibmad_qp *mqp,
 					const struct ib_mad_hdr *hdr);
 
@@ -325,8 +337,8 @@ struct ibmad_agent *ibmad_dispatch_find(struct ibmad_qp *mqp,
 bool ibmad_class_is_vendor2(u8 mgmt_class);
 bool ibmad_class_is_smp(u8 mgmt_class);
 /*
- * What is looked at of a MAD of this class, whoever it is for.  An SMP is one of
- * Omni-Path's, as long as its header and what is behind that.
+ * Bytes at the start of a MAD of this class that this layer reads, whichever agent it
+ * is for.  An SMP is taken to have the headers of an Omni-Path SMP.
  */
 size_t ibmad_class_hdr_len(u8 mgmt_class);
 

@@ -113,8 +113,8 @@ EXPORT_SYMBOL(ib_response_mad);
  * ib_mad_kernel_rmpp_agent - whether RMPP is done for an agent here
  * @agent: the agent
  *
- * An agent registered with an RMPP version has its transfers cut and reassembled
- * by this layer unless it asked to see each segment (IB_MAD_USER_RMPP).
+ * An agent registered with an RMPP version has its transfers segmented and
+ * reassembled by this layer unless it requested to see each segment (IB_MAD_USER_RMPP).
  *
  * Context: any.
  * Return: non-zero if so.

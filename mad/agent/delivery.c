@@ -4,8 +4,8 @@
  * time and in the order in which the agent's inbox was filled.  No timer,
  * completion queue or other agent waits for a handler that sleeps.
  *
- * Who fills the inbox holds a reference on the agent (agent->refs), so once
- * those are gone one flush of the work item is the last (agent.c).
+ * Items are added to the inbox only while a reference on the agent (agent->refs) is
+ * held, so once none remains one flush of the work item is the last delivery (agent.c).
  */
 #include "agent/agent.h"
 #include "port/port.h"
@@ -16,7 +16,9 @@ static void deliver_push(struct ibmad_agent *agent, struct ibmad_item *item,
 {
 	WARN_ON_ONCE(!refcount_read(&agent->refs));
 	item->kind = kind;
-	/* Not empty before: the work that is yet to empty it will take this. */
+	/*
+	 * If the inbox was not empty, work that will take this item is queued already.
+	 */
 	if (llist_add(&item->node, &agent->inbox))
 		queue_work(ibmad_wq, &agent->deliver);
 }
@@ -28,8 +30,8 @@ void ibmad_deliver_send(struct ibmad_agent *agent, struct ibmad_send *send)
 }
 
 /*
- * Consumes @recv unless it answers false: the inbox is full.  Responses always
- * fit: there are no more of them than sends, whose memory is the client's.
+ * Consumes @recv unless it returns false: the inbox is full.  Responses always fit:
+ * there are no more of them than sends, for which clients allocate the memory.
  */
 bool ibmad_deliver_recv(struct ibmad_agent *agent, struct ibmad_recv *recv,
 			struct ib_mad_send_buf *send_buf)
@@ -56,9 +58,9 @@ static void deliver_sent(struct ibmad_agent *agent, struct ibmad_send *send)
 	};
 
 	trace_ib_mad_send_done_agent(agent);
-	/* One that was withdrawn, or never went, still is. */
+	/* A send that was withdrawn or never started is still mapped. */
 	ibmad_send_unmap(send);
-	/* From here on the buffer is the client's, to free or to post again. */
+	/* From here on the client owns the buffer and may free it or post it again. */
 	WRITE_ONCE(send->state, IBMAD_IDLE);
 	agent->pub.send_handler(&agent->pub, &wc);
 }

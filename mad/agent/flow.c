@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Flow control for solicited MADs.  Datagrams have none: a receive queue that
- * overflows, here or at the peer, loses MADs without a word.  So an agent has at
- * most ibmad_request_window requests out to one destination; those behind them
- * are HELD, in the order in which they were posted, and each goes when one of the
- * same flow is done.  A client that asks for thousands of records at once gets them
- * as fast as the peer gives them, not as fast as its retries come round.
+ * overflows, here or at the peer, loses MADs silently.  So an agent has at most
+ * ibmad_request_window requests outstanding to one destination.  Further ones are HELD,
+ * in the order in which they were posted, and each is sent when a request of the same
+ * flow completes.  A client that requests thousands of records at once gets them as
+ * fast as the peer can send them, not as fast as its retries occur.
  *
- * A flow is a destination with requests out, not an address handle, for userspace
- * has one of those made for each MAD; directed-route SMPs share one.  The last one
- * used is kept, so an agent with one peer allocates nothing.  A HELD send's flow
- * always has requests out, hence it cannot be forgotten, except while the agent is
- * closing: then no credit is handed out any more, since all that is held is about to
- * be cancelled.  Everything here is protected by agent->lock.
+ * A flow stands for a destination with outstanding requests.  It is found by address,
+ * not by address handle, since userspace causes a handle to be created for each MAD;
+ * directed-route SMPs share one flow.  The flow used last is kept, so an agent with one
+ * peer allocates none for each request.  A flow with HELD sends always has outstanding
+ * requests, whose completion starts them, so no HELD send is left behind.  While the
+ * agent is closing no credit is given out, since all HELD sends are about to be
+ * cancelled.  Everything here is protected by agent->lock.
  */
 #include <linux/slab.h>
 #include "agent/agent.h"
 #include "port/port.h"
 
-/* All of its bytes count; a handle where the provider cannot tell where it leads. */
+/*
+ * Compared byte by byte.  handle is set if the provider cannot tell the address of an
+ * AH.
+ */
 struct flow_key {
 	union ib_gid dgid;
 	u32 dlid;			/* 0 with a GID */
@@ -29,7 +33,7 @@ struct flow_key {
 struct ibmad_flow {
 	struct flow_key key;
 	unsigned int outstanding;	/* requests that have credit */
-	bool pumping;			/* flow_pump() is at work on it */
+	bool pumping;			/* flow_pump() is running on it */
 	struct list_head held;		/* HELD sends, by port_link */
 	struct rhash_head node;		/* agent->flows */
 };
@@ -128,10 +132,11 @@ static struct ibmad_flow *flow_find(struct ibmad_agent *agent,
 }
 
 /*
- * Not responses, which the window of who asked bounds.  Not RMPP transfers, which
- * have a window of their own.  Not the CM's: its REQ, REP and DREQ wait for one
- * another crosswise (a REP is a request itself, for the RTU), so two hosts that
- * connect to one another would each sit on the credit that the other waits for.
+ * Flow control does not apply to responses, which the window of the requester bounds;
+ * to RMPP transfers, which have a window of their own; nor to messages of the CM: its
+ * REQ, REP and DREQ wait for one another crosswise (a REP is a request itself, for the
+ * RTU), so two hosts that connect to each other could each hold the credit that the
+ * other waits for.
  */
 static bool flow_applies(const struct ibmad_send *send)
 {
@@ -161,7 +166,7 @@ bool ibmad_flow_admit(struct ibmad_agent *agent, struct ibmad_send *send)
 	if (!READ_ONCE(ibmad_request_window) || !flow_applies(send))
 		return true;
 	flow = flow_find(agent, send);
-	/* Better without credit than not at all. */
+	/* No memory for a flow: send it without credit rather than not at all. */
 	if (!flow)
 		return true;
 	if (list_empty(&flow->held) && flow->outstanding < flow_limit()) {
@@ -184,9 +189,10 @@ void ibmad_flow_leave(struct ibmad_send *send)
 }
 
 /*
- * Starts what has credit.  A send whose start fails is complete at once and gives
- * its credit back from within: this loop, not that call, starts the next.  It goes
- * round once for each HELD send at most: all of them where the QP is gone.
+ * Starts HELD sends while there is credit.  A send that fails to start completes at
+ * once and releases its credit inside ibmad_send_credit(); because of pumping, this
+ * loop and not that nested call starts the next.  The loop runs at most once for each
+ * HELD send: for all of them if the QP is dead.
  */
 static unsigned int flow_pump(struct ibmad_agent *agent, struct ibmad_flow *flow)
 {

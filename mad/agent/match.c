@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Which send a received MAD belongs to: the request that it answers, or the RMPP
- * transfer that it is a control MAD of.  An agent's table of TIDs leads there; the
- * class, the method and the peer have to be right as well (IBA vol. 1, 13.4.6.4 and
+ * Finds the send that a received MAD belongs to: the request that it answers, or the
+ * RMPP transfer that it is a control MAD of.  Each agent has a table of sends by TID;
+ * the class, the method and the peer must match as well (IBA vol. 1, 13.4.6.4 and
  * 13.5.4).
  *
- * One send at a time is not in the table but agent->lone: many a client never has
- * more out than one, and for each the table costs a hundred instructions three times.
+ * One send at a time is kept in agent->lone instead of the table: many clients never
+ * have more than one outstanding, and each of insertion, lookup and removal costs a
+ * hundred instructions.
  */
 #include <rdma/opa_addr.h>
 #include "agent/agent.h"
@@ -15,8 +16,9 @@
 #define MATCH_MAX_LMC	7	/* a port has 128 LIDs at most (IBA 4.1.3) */
 
 /*
- * TIDs are mostly counted up, which a multiplication spreads best.  Who chooses them
- * to make its chains long waits for those itself: a table is one agent's.
+ * TIDs are mostly consecutive numbers, which a multiplication spreads best.  A client
+ * that chooses TIDs that collide slows down only itself, since each agent has its own
+ * table.
  */
 static u32 match_hash(const void *key, u32 len, u32 seed)
 {
@@ -28,7 +30,10 @@ static const struct rhashtable_params tid_params = {
 	.key_offset = offsetof(struct ibmad_send, tid),
 	.head_offset = offsetof(struct ibmad_send, tid_node),
 	.hashfn = match_hash,
-	/* A client that has a hundred out, then none, is not to resize it. */
+	/*
+	 * Large enough that a client with a hundred requests, then none, does not
+	 * resize it.
+	 */
 	.min_size = 256,
 	.automatic_shrinking = true,
 };
@@ -45,17 +50,17 @@ void ibmad_match_exit(struct ibmad_agent *agent)
 
 /* ---- from where, to where ---- */
 
-/* Whether @dgid is one that its port answers by. */
+/* Whether a port addressed by @dgid has @dgid as the source GID of its responses. */
 static bool match_is_port_gid(const union ib_gid *dgid)
 {
-	/* The SA's well-known GUID is nobody's; Omni-Path puts long LIDs into GIDs. */
+	/* No port has the SA's well-known GUID; Omni-Path encodes long LIDs in GIDs. */
 	return dgid->global.interface_id != cpu_to_be64(IB_SA_WELL_KNOWN_GUID) &&
 	       !ib_is_opa_gid(dgid);
 }
 
 /*
- * Whether @slid is @dlid, or can be the base LID of its port: one that has many (by
- * its LMC, of which nobody here knows) may answer from that.
+ * Whether @slid is @dlid or can be the base LID of the port with @dlid: a port with
+ * several LIDs (its LMC is not known here) may respond from its base LID.
  */
 static bool match_is_base_lid(u32 slid, u32 dlid)
 {
@@ -69,7 +74,10 @@ static bool match_is_base_lid(u32 slid, u32 dlid)
 	return false;
 }
 
-/* Its whole LID: one of Omni-Path that is too long for the completion is in the GID. */
+/*
+ * The full source LID: an Omni-Path LID that is too long for the completion is in the
+ * GID.
+ */
 static u32 match_slid(const struct ibmad_recv *recv)
 {
 	union ib_gid sgid;
@@ -79,11 +87,11 @@ static u32 match_slid(const struct ibmad_recv *recv)
 	return recv->wc.slid;
 }
 
-/* How sure it is that a MAD is from where a send went. */
+/* How certain it is that a MAD comes from the destination of a send. */
 enum match_source {
 	MATCH_ELSEWHERE,
-	MATCH_PERHAPS,		/* the LID is another, which its port may have too */
-	MATCH_SURE,		/* or nothing would make another surer */
+	MATCH_PERHAPS,		/* another LID, which the same port may have */
+	MATCH_SURE,		/* or no other match could be better */
 };
 
 static enum match_source match_lid(u32 slid, u32 dlid)
@@ -108,7 +116,7 @@ static enum match_source match_from_peer(const struct ibmad_send *send,
 	if (((const struct ib_mad_hdr *)recv->mad)->mgmt_class ==
 	    IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
 		return MATCH_SURE;
-	/* Providers that cannot tell: the TID and the class have to do. */
+	/* The provider cannot query the handle: TID and class must suffice. */
 	if (rdma_query_ah(send->buf.ah, &attr))
 		return MATCH_SURE;
 	if ((rdma_ah_get_ah_flags(&attr) & IB_AH_GRH) &&
@@ -140,7 +148,7 @@ static bool match_same_peer(const struct ibmad_send *a, const struct ibmad_send 
 
 /* ---- the table; under agent->lock ---- */
 
-/* Whether one could not tell the ACKs of two transfers apart that have one TID. */
+/* Whether the ACKs of two transfers with the same TID could not be told apart. */
 static bool match_clashes(const struct ibmad_send *a, const struct ibmad_send *b)
 {
 	const struct ib_mad_hdr *hdr_a = a->buf.mad, *hdr_b = b->buf.mad;
@@ -203,7 +211,7 @@ static bool match_is_due(const struct ibmad_send *send,
 	return send->expects && !ib_response_mad(sent);
 }
 
-/* Whether @recv is due to @send, whose TID it has, and how sure that is. */
+/* How certain it is that @recv, which has the TID of @send, is what @send waits for. */
 static enum match_source match_send(const struct ibmad_send *send,
 				    const struct ibmad_recv *recv, bool control)
 {
@@ -212,9 +220,9 @@ static enum match_source match_send(const struct ibmad_send *send,
 }
 
 /*
- * Peers choose the TIDs of what they are answered: two of them may have chosen alike, and
- * the LID of one may be one that the other's port could have.  So whoever is sure goes
- * before those that may be it.
+ * The TID of a response was chosen by its requester.  Two peers may have chosen the
+ * same TID, and one's LID may be one that the other's port could have as well.  So a
+ * certain match is preferred to possible ones.
  */
 struct ibmad_send *ibmad_match_find(struct ibmad_agent *agent,
 				    const struct ibmad_recv *recv, bool control)

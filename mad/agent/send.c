@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Sends: the client's interface to them, and the state machine of one.
+ * Sends: the interface for clients, and the state machine of a send.
  *
- * All that can happen to a send is an event, taken under agent->lock; a table
- * says what the send becomes and what is done about it.  The references that
- * this releases (mad.h) are given up after the lock.
+ * Everything that can happen to a send is an event, handled under agent->lock; a table
+ * gives the next state of the send and the action.  References on the agent that an
+ * event releases (mad.h) are dropped after the lock.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -17,7 +17,7 @@
 #define STEP(_next, _action) \
 	{ .next = IBMAD_##_next, .action = IBMAD_ACT_##_action }
 
-/* Events that a state does not list leave it as it is. */
+/* Events that a state does not list are ignored. */
 static const struct ibmad_send_step
 send_steps[IBMAD_NR_STATES][IBMAD_NR_EVENTS] = {
 	[IBMAD_HELD] = {
@@ -79,16 +79,19 @@ void ibmad_send_arm(struct ibmad_send *send, unsigned long delay)
 void ibmad_send_disarm(struct ibmad_send *send)
 {
 	lockdep_assert_held(&send_agent(send)->lock);
-	/* For a handler that waits for the lock, and has nothing to say any more. */
+	/*
+	 * A timer handler that waits for the lock must see that the deadline has not
+	 * passed.
+	 */
 	send->deadline = jiffies + MAX_JIFFY_OFFSET;
-	/* The owner's reference is still there, so this is not the last. */
+	/* The owner still holds its reference, so this is not the last. */
 	if (timer_delete(&send->timer))
 		WARN_ON_ONCE(refcount_dec_and_test(&send->refs));
 }
 
 /* ---- the state machine ---- */
 
-/* The response is no longer due.  Returns the references to release: 0 or 1. */
+/* Received MADs no longer match @send.  Returns the references to release: 0 or 1. */
 static unsigned int send_unexpect(struct ibmad_agent *agent,
 				  struct ibmad_send *send)
 {
@@ -99,7 +102,9 @@ static unsigned int send_unexpect(struct ibmad_agent *agent,
 	return 1;
 }
 
-/* Off the agent's list, into its inbox.  Returns the references to release. */
+/*
+ * Moves @send from the agent's list to its inbox.  Returns the references to release.
+ */
 static unsigned int send_complete(struct ibmad_agent *agent,
 				  struct ibmad_send *send,
 				  enum ib_wc_status status, u32 vendor_err)
@@ -114,7 +119,10 @@ static unsigned int send_complete(struct ibmad_agent *agent,
 	send->status = status;
 	send->vendor_err = vendor_err;
 	ibmad_deliver_send(agent, send);
-	/* @send may be gone.  Its credit goes to the next, which may fail at once. */
+	/*
+	 * @send may have been freed.  Its credit starts the next send, which may fail
+	 * at once.
+	 */
 	return flow ? puts + ibmad_flow_release(agent, flow) : puts;
 }
 
@@ -123,7 +131,10 @@ static unsigned int send_event(struct ibmad_agent *agent,
 			       enum ibmad_send_event event,
 			       enum ib_wc_status status, u32 vendor_err);
 
-/* Returns the references to release: the work request's, if it will not run. */
+/*
+ * Takes @send back if it is still queued.  Returns the references to release: the work
+ * request's, if it will not run.
+ */
 static unsigned int send_withdraw(struct ibmad_agent *agent,
 				  struct ibmad_send *send)
 {
@@ -136,9 +147,9 @@ static unsigned int send_withdraw(struct ibmad_agent *agent,
 }
 
 /*
- * With the work request's reference.  That of the response or of the registration
- * (the agent is not closing yet) is held besides, so it is neither from zero nor
- * the last.
+ * Starts @send with a reference on the agent for its work request.  The reference of
+ * the response or of the registration (the agent is not closing yet) is held besides,
+ * so refs is not 0 here, and refcount_dec() does not drop the last one.
  */
 static int send_launch(struct ibmad_agent *agent, struct ibmad_send *send)
 {
@@ -170,8 +181,8 @@ static unsigned int send_again(struct ibmad_agent *agent,
 }
 
 /*
- * Takes an event.  Under agent->lock; returns how many references on the agent
- * the caller is to release after it.  @send may be the client's again by then.
+ * Handles an event.  Under agent->lock; returns how many references on the agent the
+ * caller must release after dropping it.  On return the client may own @send again.
  */
 static unsigned int send_event(struct ibmad_agent *agent,
 			       struct ibmad_send *send,
@@ -242,7 +253,10 @@ void ibmad_send_wr_done(struct ibmad_send *send, enum ib_wc_status status,
 	unsigned long flags;
 	unsigned int puts;
 
-	/* Whatever becomes of it waits for this event: nobody else looks at it. */
+	/*
+	 * All further handling of @send waits for this event: nothing else uses the
+	 * mapping.
+	 */
 	ibmad_send_unmap(send);
 	switch (send->kind) {
 	case IBMAD_RMPP_SEGMENT:
@@ -286,7 +300,10 @@ static void send_timeout(struct timer_list *timer)
 	unsigned long flags;
 
 	spin_lock_irqsave(&agent->lock, flags);
-	/* It may have been completed, and even posted again, on the way here. */
+	/*
+	 * @send may have been completed, and even posted again, before the lock was
+	 * taken.
+	 */
 	if (!timer_pending(timer) && time_after_eq(jiffies, send->deadline))
 		puts = send_timer_event(agent, send);
 	spin_unlock_irqrestore(&agent->lock, flags);
@@ -346,7 +363,9 @@ struct ibmad_send *ibmad_send_alloc(struct ibmad_agent *agent,
 				    enum ibmad_send_kind kind, size_t room,
 				    gfp_t gfp)
 {
-	/* The device reads what follows the struct: a cache line of its own. */
+	/*
+	 * The device reads the MAD behind the struct: give it cache lines of its own.
+	 */
 	size_t head = ALIGN(sizeof(struct ibmad_send), ARCH_DMA_MINALIGN);
 	struct ibmad_send *send = kzalloc(head + room, gfp);
 
@@ -404,16 +423,16 @@ static bool send_fits(const struct ib_mad_agent *agent, bool rmpp_active,
 
 /**
  * ib_create_send_mad - allocate a MAD to send
- * @mad_agent: who sends it
- * @remote_qpn: the QP it goes to
+ * @mad_agent: the agent that sends it
+ * @remote_qpn: number of the destination QP
  * @pkey_index: index of the P_Key it carries; QP1 only
- * @rmpp_active: whether it goes as an RMPP transfer; needs an agent for which
- *	RMPP is done here
+ * @rmpp_active: whether to send it as an RMPP transfer; requires an agent for which
+ *	this layer does RMPP
  * @hdr_len: bytes of all headers: common, RMPP, class specific
  * @data_len: bytes of data that follow them
  * @gfp_mask: how to allocate
  * @base_version: IB_MGMT_BASE_VERSION, or OPA_MGMT_BASE_VERSION for MADs of up to
- *	2048 bytes on ports that take them
+ *	2048 bytes on ports that support them
  *
  * ib_mad_send_buf.mad is zeroed and holds headers and data, or the headers alone
  * for a transfer (see ib_get_rmpp_segment()), whose RMPP header is initialized.
@@ -421,7 +440,8 @@ static bool send_fits(const struct ib_mad_agent *agent, bool rmpp_active,
  *
  * Context: as @gfp_mask.
  * Return: the buffer, to be freed with ib_free_send_mad(), or ERR_PTR: -EINVAL
- * for lengths that do not fit or RMPP where it is not done, -ENOMEM.
+ * for lengths that do not fit, or for RMPP if this layer does not do it for the
+ * agent; -ENOMEM.
  */
 struct ib_mad_send_buf *ib_create_send_mad(struct ib_mad_agent *mad_agent,
 					   u32 remote_qpn, u16 pkey_index,
@@ -469,7 +489,8 @@ void ibmad_send_set_pkey(struct ib_mad_send_buf *buf, u16 pkey_index)
  * ib_free_send_mad - free a MAD that is not posted
  * @send_buf: what ib_create_send_mad() returned; never posted, or completed
  *
- * Context: any; an RMPP transfer's not with interrupts or preemption disabled.
+ * Context: any; an RMPP transfer must not be freed with interrupts or preemption
+ * disabled.
  */
 void ib_free_send_mad(struct ib_mad_send_buf *send_buf)
 {
@@ -495,7 +516,7 @@ static int send_check(const struct ib_mad_send_buf *buf)
 	return 0;
 }
 
-/* Where it goes, and in which lane. */
+/* Chooses the route, the lane and the output port of @send. */
 static int send_route(struct ibmad_send *send)
 {
 	const struct ib_mad_hdr *hdr = send->buf.mad;
@@ -512,8 +533,8 @@ static int send_route(struct ibmad_send *send)
 }
 
 /*
- * Onto the agent's list, with the response's reference (an RMPP transfer waits
- * for ACKs at least).
+ * Adds @send to the agent's list.  If a response is expected (for an RMPP transfer, at
+ * least ACKs) takes the response's reference on the agent.
  */
 static int send_enlist(struct ibmad_agent *agent, struct ibmad_send *send)
 {
@@ -535,7 +556,7 @@ static int send_enlist(struct ibmad_agent *agent, struct ibmad_send *send)
 	return 0;
 }
 
-/* Undoes send_enlist(); who posts still holds the agent. */
+/* Undoes send_enlist(); the caller still holds its own reference on the agent. */
 static void send_unlist(struct ibmad_agent *agent, struct ibmad_send *send)
 {
 	unsigned int puts = send_unexpect(agent, send);
@@ -561,7 +582,10 @@ int ibmad_send_start(struct ibmad_send *send)
 	}
 }
 
-/* All that is done before the lock; the caller holds the agent, and thereby the device. */
+/*
+ * Everything done before the lock is taken.  The caller's reference on the agent keeps
+ * the agent, and thereby the device.
+ */
 static int send_prepare(struct ibmad_send *send)
 {
 	struct ib_mad_send_buf *buf = &send->buf;
@@ -570,7 +594,9 @@ static int send_prepare(struct ibmad_send *send)
 	ret = send_route(send);
 	if (ret)
 		return ret;
-	/* The route has been looked at, and has changed an SMP's hop pointer. */
+	/*
+	 * Map it after send_route(), which may have changed the hop pointer of an SMP.
+	 */
 	ret = send->route == IBMAD_WIRE ? ibmad_send_map(send) : 0;
 	if (ret)
 		return ret;
@@ -583,7 +609,10 @@ static int send_prepare(struct ibmad_send *send)
 	return 0;
 }
 
-/* Whether its work request has the caller's reference on the agent now; or an error. */
+/*
+ * Returns 1 if the work request has taken over the caller's reference on the agent, 0
+ * if @send is HELD, or an error.
+ */
 static int send_submit(struct ibmad_agent *agent, struct ibmad_send *send)
 {
 	unsigned long flags;
@@ -591,8 +620,8 @@ static int send_submit(struct ibmad_agent *agent, struct ibmad_send *send)
 	int ret;
 
 	/*
-	 * Held until the port has it, so that neither its completion nor a
-	 * response can get in between.
+	 * Held until the port has the send, so that neither its completion nor a
+	 * response can be handled before.
 	 */
 	spin_lock_irqsave(&agent->lock, flags);
 	ret = send_enlist(agent, send);
@@ -620,7 +649,10 @@ static int send_post(struct ibmad_send *send)
 		return ret;
 	if (WARN_ON_ONCE(READ_ONCE(send->state) != IBMAD_IDLE))
 		return -EBUSY;
-	/* The end of the agent waits for this reference, that of the device for the agent. */
+	/*
+	 * Deregistration waits for this reference, and device removal for
+	 * deregistration.
+	 */
 	if (READ_ONCE(agent->closing) || !refcount_inc_not_zero(&agent->refs))
 		return -ESHUTDOWN;
 	ret = send_prepare(send);
@@ -636,18 +668,18 @@ static int send_post(struct ibmad_send *send)
  * @send_buf: the first; others follow through ib_mad_send_buf.next
  * @bad_send_buf: if not NULL, set to the first that was not posted on error
  *
- * Each MAD posted belongs to this layer until its agent's send_handler has it
- * back.  With timeout_ms set it completes when a response with its TID and class
- * arrives from where it went (the response goes to recv_handler first), or with
- * IB_WC_RESP_TIMEOUT_ERR when none has come within timeout_ms (milliseconds,
- * counted from when it was sent) after each of 1 + retries sends.  On completion
- * retries holds the number of those that were used.  A negative timeout_ms waits
- * for ever.  IBA vol. 1, 13.4.6.3.
+ * Each posted MAD belongs to this layer until it is passed to its agent's
+ * send_handler.  With timeout_ms set it completes when a response with its TID and
+ * class arrives from its destination (recv_handler is called with the response
+ * first), or with IB_WC_RESP_TIMEOUT_ERR when none has arrived within timeout_ms
+ * (milliseconds, counted from when it was sent) after each of 1 + retries sends.  On
+ * completion retries holds the number of retries used.  With a negative timeout_ms
+ * the wait has no limit.  IBA vol. 1, 13.4.6.3.
  *
- * At most ib_mad.request_window requests of an agent are out to one destination;
- * further ones are kept until some of those are complete, in the order posted, but
- * no longer than timeout_ms * (1 + retries).  RMPP transfers and the connection
- * managers' messages are not counted.
+ * At most ib_mad.request_window requests of an agent are outstanding to one
+ * destination; further ones are held back until some of those are complete, in the
+ * order posted, but no longer than timeout_ms * (1 + retries).  RMPP transfers and
+ * messages of connection managers are not counted.
  *
  * A directed-route SMP has its hop pointer advanced in place (IBA 14.2.2).
  *
@@ -655,9 +687,9 @@ static int send_post(struct ibmad_send *send)
  * Return: 0, or for *@bad_send_buf and those behind it -EINVAL (no handler that
  * the send needs, no address handle, a directed route that leads nowhere),
  * -EBUSY (it is posted already), -EEXIST (an RMPP transfer with its TID, class and
- * method is on its way to the same peer: their ACKs could not be told apart),
+ * method is outstanding to the same peer: their ACKs could not be told apart),
  * -ESHUTDOWN (the agent is being deregistered), -ENODEV (the QP is lost), -ENOMEM,
- * or what the provider said.
+ * or the provider's error.
  */
 int ib_post_send_mad(struct ib_mad_send_buf *send_buf,
 		     struct ib_mad_send_buf **bad_send_buf)
@@ -708,9 +740,9 @@ static int send_set_timeout(struct ibmad_send *send, u32 timeout_ms)
  * @timeout_ms: the new time to wait, in milliseconds from now if it has been sent;
  *	0 cancels, and the MAD is completed with IB_WC_WR_FLUSH_ERR
  *
- * The work goes by @send_buf itself, whatever else is outstanding.  A MAD that is
- * kept back (see ib_post_send_mad()) is kept timeout_ms * (1 + retries) from now
- * at most.
+ * The send is found by @send_buf itself, whatever else is outstanding.  A request that
+ * is held back (see ib_post_send_mad()) is held timeout_ms * (1 + retries) from now at
+ * most.
  *
  * Context: any.
  * Return: 0, or -EINVAL if the MAD is not outstanding any more, or has no
@@ -739,9 +771,9 @@ int ib_modify_mad(struct ib_mad_send_buf *send_buf, u32 timeout_ms)
 EXPORT_SYMBOL(ib_modify_mad);
 
 /*
- * Posted sends stay on agent->sends until their work requests complete: those
- * are passed over, and need no second visit.  The lock is dropped now and then,
- * with the place kept by moving what was visited to another list.
+ * Sends on the QP stay on agent->sends until their work requests complete; the event
+ * marks them cancelled, and they need no second visit.  The lock is dropped after each
+ * send; visited sends are moved to another list, so that none is visited twice.
  */
 void ibmad_send_cancel_all(struct ibmad_agent *agent)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Receive buffers, recycled: a buffer the client gives back goes to the pool of
- * the QP that filled it, as long as that QP lives.
+ * the QP that filled it, as long as that QP exists.
  *
- * A client may hold a buffer longer than the device lives, so a buffer refers to
+ * A client may hold a buffer longer than the device exists, so a buffer refers to
  * its pool alone, never to the port.
  */
 #include <linux/slab.h>
@@ -28,8 +28,8 @@ struct ibmad_pool *ibmad_pool_create(size_t mad_size, unsigned int max_free)
 }
 
 /*
- * Frees the idle buffers and gives up the QP's reference; those still out are
- * freed as they come back.
+ * Frees the idle buffers and drops the QP's reference; buffers in use are freed when
+ * they are given back.
  */
 void ibmad_pool_close(struct ibmad_pool *pool)
 {

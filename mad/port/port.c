@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ports: ib_mad as a client of every device with a port that has MADs: by QP1
- * where there are connection managers, by QP0 where there is an SMI.
+ * Ports: ib_mad is a client of every device with a port that supports MADs: on QP1 if
+ * the port supports connection managers, on QP0 if it has an SMI.
  *
- * A port's memory is referenced by its device and by each agent.  Its QPs, CQs
- * and PD go when the device goes, after all activity of its agents has ended.
+ * A port's memory is referenced by its device and by each agent.  Its QPs, CQs and PD
+ * are destroyed when the device is removed, after all activity of its agents has ended.
  */
 #include <linux/slab.h>
 #include "agent/agent.h"
@@ -72,7 +72,7 @@ static struct ibmad_port *port_alloc(struct ib_device *device, u32 port_num)
 	return port;
 }
 
-/* What the hardware may still use is never freed. */
+/* The PD of a QP that could not be destroyed is never freed. */
 static void port_free_pd(struct ibmad_port *port)
 {
 	if (!port->kept)
@@ -125,11 +125,11 @@ static struct ibmad_port *port_create(struct ib_device *device, u32 port_num)
 }
 
 /*
- * Why nothing of ours runs for this port afterwards:
+ * Why no code of ib_mad runs for this port afterwards:
  * (1) ibmad_agents_detach() marks the port dead, so no agent can be added, and
- *     ends what is left of the agents; there should be none but ours, since
+ *     ends the agents that are left; there should be only the responders, since
  *     clients that use MADs were removed before this one.
- * (2) ibmad_qp_destroy() flushes both QPs, completes what they still held,
+ * (2) ibmad_qp_destroy() flushes both QPs, completes the sends they still held,
  *     destroys them and their CQs (which ends all receiving), then the local
  *     responder and all work items of the QP.
  * What remains is memory: clients' receive buffers refer to the pool, their

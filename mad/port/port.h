@@ -2,17 +2,17 @@
 #ifndef IBMAD_PORT_H
 #define IBMAD_PORT_H
 
-/* Devices, ports, their special QPs, and what goes in and out of those. */
+/* Devices, ports, their special QPs, and the send and receive queues of those. */
 #include "mad.h"
 
 /*
  * ---- stats.c: per-port counters ----
  *
- * Of each MAD that came by wire one counter says what became of it, those marked
- * with = here: together they are IBMAD_RECEIVED.
+ * Each MAD received from the wire is counted by exactly one of the counters marked
+ * with =; their sum is IBMAD_RECEIVED.
  */
 enum ibmad_counter {
-	IBMAD_SENT,		/* work requests completed well */
+	IBMAD_SENT,		/* work requests completed successfully */
 	IBMAD_SEND_ERRORS,	/* work requests completed with an error */
 	IBMAD_RETRIES,		/* requests sent again without a response */
 	IBMAD_TIMEOUTS,		/* requests given up */
@@ -23,27 +23,27 @@ enum ibmad_counter {
 	IBMAD_QP_RESETS,	/* QP recoveries through RESET */
 	IBMAD_RECEIVED,		/* MADs received */
 	IBMAD_RECV_MALFORMED,	/* bad length, version, class or QP */
-	IBMAD_RECV_DELIVERED,	/* = given to an agent, but for RMPP segments */
+	IBMAD_RECV_DELIVERED,	/* = delivered to an agent, except RMPP segments */
 	IBMAD_RECV_UNMATCHED,	/* = responses to no outstanding request */
-	IBMAD_RECV_NO_AGENT,	/* = requests nobody registered for */
+	IBMAD_RECV_NO_AGENT,	/* = requests that no agent registered for */
 	IBMAD_RECV_NO_BUFFER,	/* dropped: no memory */
-	IBMAD_RECV_OVERFLOW,	/* = dropped: the agent has too much to read */
+	IBMAD_RECV_OVERFLOW,	/* = dropped: a limit of the agent is reached */
 	IBMAD_RECV_SMI_DROPPED,	/* = SMPs the SMI rules discard */
-	IBMAD_RECV_FORWARDED,	/* = SMPs on their way through this switch */
-	IBMAD_RECV_PROVIDER,	/* = taken by the provider (process_mad) */
+	IBMAD_RECV_FORWARDED,	/* = SMPs forwarded by this switch */
+	IBMAD_RECV_PROVIDER,	/* = consumed by the provider (process_mad) */
 	IBMAD_RECV_REPLIED,	/* answered on the provider's behalf */
-	IBMAD_RMPP_SENT,	/* RMPP transfers sent whole */
+	IBMAD_RMPP_SENT,	/* RMPP transfers sent completely */
 	IBMAD_RMPP_RECEIVED,	/* RMPP transfers reassembled */
 	IBMAD_RMPP_RESENT,	/* RMPP segments sent again */
-	IBMAD_RMPP_ABORTED,	/* RMPP transfers aborted or stopped, either way */
+	IBMAD_RMPP_ABORTED,	/* RMPP transfers aborted or stopped, sent or received */
 	IBMAD_RMPP_SEGMENTS,	/* = RMPP segments reassembled */
 	IBMAD_RMPP_CONTROLS,	/* = RMPP ACKs, STOPs and ABORTs of a transfer */
 	IBMAD_RMPP_DROPPED,	/* = RMPP MADs dropped: duplicate, unmatched */
-	IBMAD_SA_SHARED,	/* queries for paths that share another's MAD */
+	IBMAD_SA_SHARED,	/* path queries that share the MAD of another */
 	IBMAD_NR_COUNTERS
 };
 
-/* What the counters of MADs by class tell apart (IBA 13.4.4). */
+/* Groups of management classes that are counted separately (IBA 13.4.4). */
 enum ibmad_class_group {
 	IBMAD_CLASS_OTHER,
 	IBMAD_CLASS_SM_LID,
@@ -72,13 +72,15 @@ struct ibmad_stats {
 void ibmad_stats_init(void);
 int ibmad_stats_register(struct ibmad_port *port);
 void ibmad_stats_unregister(struct ibmad_port *port);
-/* A work request completed well; a valid MAD came: as such, and by class. */
+/*
+ * Count a work request that succeeded, or a valid MAD received, in total and by class.
+ */
 void ibmad_count_sent(struct ibmad_port *port, const struct ib_mad_hdr *hdr);
 void ibmad_count_received(struct ibmad_port *port, const struct ib_mad_hdr *hdr);
 
 /* ---- pool.c: receive buffers, recycled ---- */
 struct ibmad_pool {
-	struct kref kref;		/* its QP's, and one of each buffer out */
+	struct kref kref;		/* one of its QP, one of each buffer in use */
 	spinlock_t lock;
 	struct llist_node *free;	/* protected by lock */
 	unsigned int nr_free;		/* protected by lock */
@@ -103,9 +105,9 @@ struct ibmad_recv {
 	struct ibmad_item item;
 	bool local;			/* looped back, never on the wire */
 	bool solicited;			/* answers a request of the agent's */
-	bool untold;			/* the provider did not say how long it is */
-	struct ib_mad_send_buf *send_buf; /* that request, for its handler */
-	u32 rmpp_bytes;			/* of the transfer, in agent->rmpp.bytes */
+	bool untold;			/* the provider reported no length */
+	struct ib_mad_send_buf *send_buf; /* that request, for the recv_handler */
+	u32 rmpp_bytes;			/* of its transfer, part of agent->rmpp.bytes */
 	struct ibmad_pool *pool;
 	u64 dma_addr;			/* valid while posted */
 
@@ -123,25 +125,25 @@ struct ibmad_recv_slot {
 };
 
 void ibmad_recv_done(struct ib_cq *cq, struct ib_wc *wc);
-/* Posts every slot that is not; opens the queue.  The QP is in RTS. */
+/* Posts every slot that is not posted, and opens the queue.  The QP is in RTS. */
 int ibmad_recvq_open(struct ibmad_qp *mqp);
 void ibmad_recvq_close(struct ibmad_qp *mqp);
-/* Takes back the buffers that the provider never completed (QP gone or in RESET). */
+/* Takes back buffers that the provider never completed (QP destroyed or in RESET). */
 void ibmad_recvq_reclaim(struct ibmad_qp *mqp);
 /* Hands a MAD that has passed validation to its agent; consumes @recv. */
 void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv);
 /* Sets up recv_wc for a MAD of @len bytes whose wc is filled in. */
 void ibmad_recv_init_wc(struct ibmad_recv *recv, size_t len);
-/* Whether @recv belongs to a transfer that is in segments. */
+/* Whether @recv belongs to an RMPP transfer. */
 bool ibmad_recv_is_rmpp(const struct ibmad_recv *recv);
-/* Where it came from, if it has a GRH (or, RoCE v2, an IP header). */
+/* The source GID of @recv; false if it has no GRH (for RoCE v2, no IP header). */
 bool ibmad_recv_sgid(const struct ibmad_recv *recv, union ib_gid *sgid);
 bool ibmad_recv_valid(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
 		      size_t len);
 
 /* ---- sendq.c: the send queue of one QP ---- */
 enum ibmad_lane {
-	IBMAD_LANE_REDO,	/* flushed through no fault of their own */
+	IBMAD_LANE_REDO,	/* flushed by the error of another send */
 	IBMAD_LANE_RESPONSE,
 	IBMAD_LANE_REQUEST,
 	IBMAD_NR_LANES
@@ -151,20 +153,21 @@ struct ibmad_send_slot {
 	struct ib_cqe cqe;
 	struct ibmad_qp *mqp;
 	struct ibmad_send *send;	/* NULL unless posted; send_lock */
-	unsigned int opening;		/* of the queue, that it was posted in */
+	unsigned int opening;		/* mqp->opening when it was posted */
 };
 
-/* -ENOMEM; does nothing if it is. */
+/* Maps the MAD unless it is mapped already; 0 or -ENOMEM. */
 int ibmad_send_map(struct ibmad_send *send);
 void ibmad_send_unmap(struct ibmad_send *send);
 int ibmad_sendq_post(struct ibmad_send *send);
 /* Takes @send off its lane; false if its work request is on the QP already. */
 bool ibmad_sendq_withdraw(struct ibmad_send *send);
 void ibmad_sendq_open(struct ibmad_qp *mqp);
-/* Nothing is posted any more; sends collect in the lanes. */
+/* Stops posting; sends collect in the lanes. */
 void ibmad_sendq_hold(struct ibmad_qp *mqp);
-/* Takes every posted send (the QP is in RESET or gone) and, with @all, the
- * lanes' too, and completes them as flushed.  Without @all they are redone.
+/*
+ * Takes back every posted send (the QP is destroyed or in RESET).  With @all, completes
+ * them and the sends in the lanes as flushed; otherwise they are posted again.
  */
 void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all);
 void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc);
@@ -174,17 +177,21 @@ void ibmad_sendq_stall_work(struct work_struct *work);
 enum ibmad_qp_state {
 	IBMAD_QP_HELD,		/* being brought up or reset: sends collect */
 	IBMAD_QP_LIVE,
-	IBMAD_QP_DEAD,		/* beyond repair, perhaps for a while, or going away */
+	IBMAD_QP_DEAD,		/* lost, perhaps for a while, or being destroyed */
 };
 
 struct ibmad_qp {
 	struct ibmad_port *port;
-	/* Made anew by recovery; reset_mutex, and while posting is open its lock. */
+	/*
+	 * Recovery may replace it.  Protected by reset_mutex and, while a queue is
+	 * open, by its lock.
+	 */
 	struct ib_qp *qp;
 	struct ib_cq *cq;		/* of both its queues; reset_mutex */
 	/*
-	 * What clients see in its stead (agent->pub.qp, wc.qp), for device, PD, port,
-	 * type and number: it lives as long as the port.  No verb takes it.
+	 * What clients see instead of qp (agent->pub.qp, wc.qp), for its device, PD,
+	 * port, type and number: it exists as long as the port.  No verb may be called
+	 * on it.
 	 */
 	struct ib_qp pub;
 	struct ibmad_pool *pool;
@@ -192,15 +199,15 @@ struct ibmad_qp {
 
 	spinlock_t send_lock;		/* see lock order */
 	enum ibmad_qp_state state;	/* protected by send_lock */
-	unsigned int opening;		/* how often it became live; send_lock */
+	unsigned int opening;		/* times it became LIVE; send_lock */
 	unsigned int inflight;		/* slots in use; send_lock */
-	unsigned int next_slot;		/* to use, if it is free; send_lock */
-	unsigned int oldest_slot;	/* posted first, if any is; send_lock */
-	unsigned long progress;		/* jiffies of the oldest's turn; send_lock */
+	unsigned int next_slot;		/* to use next, if it is free; send_lock */
+	unsigned int oldest_slot;	/* of those posted, the first; send_lock */
+	unsigned long progress;		/* jiffies when that became oldest; send_lock */
 	bool stall_armed;		/* protected by send_lock */
 	unsigned int backlog;		/* sends in the lanes; send_lock */
-	unsigned int answers;		/* those of this layer's own; send_lock */
-	unsigned int burst;		/* responses in a row; send_lock */
+	unsigned int answers;		/* of these, ACKs, replies, forwards; send_lock */
+	unsigned int burst;		/* responses sent in a row; send_lock */
 	struct list_head lane[IBMAD_NR_LANES]; /* protected by send_lock */
 	struct ibmad_send_slot *send_slots;
 	struct delayed_work stall_work;
@@ -208,14 +215,14 @@ struct ibmad_qp {
 	spinlock_t recv_lock;		/* see lock order */
 	bool recv_open;			/* protected by recv_lock */
 	unsigned int recv_posted;	/* protected by recv_lock */
-	struct list_head unposted;	/* receive slots that could not be; recv_lock */
+	struct list_head unposted;	/* slots that could not be posted; recv_lock */
 	struct ibmad_recv_slot *recv_slots;
-	struct ib_mad *scratch;		/* process_mad's answer; the CQ's work */
+	struct ib_mad *scratch;		/* process_mad's output; for the CQ's work */
 
 	struct mutex reset_mutex;	/* one recovery at a time */
 	bool gone;			/* protected by reset_mutex */
-	bool lacking;			/* dead, and to be made again; reset_mutex */
-	unsigned int remake_ms;		/* until it is tried again; reset_mutex */
+	bool lacking;			/* dead, to be created again; reset_mutex */
+	unsigned int remake_ms;		/* delay of the next attempt; reset_mutex */
 	unsigned long flags;		/* IBMAD_QP_FATAL, IBMAD_QP_SICK */
 	struct work_struct recover_work;
 	struct delayed_work remake_work; /* armed under reset_mutex, while lacking */
@@ -223,13 +230,13 @@ struct ibmad_qp {
 	struct llist_head local;	/* sends of IBMAD_LOCAL */
 	struct work_struct local_work;
 	struct ib_mad_agent *responder;	/* local.c: sends the provider's replies */
-	atomic_t replies;		/* local.c: that work items are to send */
+	atomic_t replies;		/* local.c: replies held by work items */
 
 	DECLARE_HASHTABLE(classes, 5);	/* RCU; written under port->reg_mutex */
 };
 
-#define IBMAD_QP_FATAL	0		/* bit: hand everything back on recovery */
-#define IBMAD_QP_SICK	1		/* bit: flushes what was posted in RTS */
+#define IBMAD_QP_FATAL	0		/* bit: recovery completes all sends as flushed */
+#define IBMAD_QP_SICK	1		/* bit: it flushes sends although it is in RTS */
 
 /* Whether the port has such a QP. */
 static inline bool ibmad_qp_exists(const struct ibmad_qp *mqp)
@@ -241,7 +248,7 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 		    enum ib_qp_type type);
 void ibmad_qp_destroy(struct ibmad_qp *mqp);
 void ibmad_qp_recover(struct ibmad_qp *mqp);	/* any context */
-void ibmad_qp_reset(struct ibmad_qp *mqp);	/* may sleep; hands all back */
+void ibmad_qp_reset(struct ibmad_qp *mqp);	/* may sleep; completes all sends */
 
 /* ---- port.c: devices and ports ---- */
 struct ibmad_port {
@@ -258,7 +265,7 @@ struct ibmad_port {
 	struct mutex reg_mutex;
 	bool dead;			/* protected by reg_mutex */
 	struct list_head agents;	/* protected by reg_mutex */
-	/* rmpp/way.c: the ways of RMPP transfers, which share address handles. */
+	/* rmpp/way.c: address handles that RMPP transfers share. */
 	struct mutex rahs_lock;
 	unsigned int nr_rahs;		/* protected by rahs_lock */
 	DECLARE_HASHTABLE(rahs, 6);	/* protected by rahs_lock */

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * QP0 and QP1 of a port: creation, the way to RTS, recovery, destruction.
+ * QP0 and QP1 of a port: creation, transition to RTS, recovery, destruction.
  *
- * Recovery runs from a work item of the QP's and starts with what the provider
- * says of the QP's state.  SQE: back to RTS, and the sends go on.  Anything but
- * RTS: through ERR, RESET, INIT and RTR to RTS.  What was flushed is posted again
- * unless the error was fatal (an asynchronous QP error, or a recovery that
- * failed): then everything queued is handed back to its agents.
+ * Recovery runs from a work item of the QP and first queries the QP's state.  From SQE
+ * it goes back to RTS, and sending continues.  From any other state but RTS it goes
+ * through ERR, RESET, INIT and RTR to RTS.  Flushed sends are posted again unless the
+ * error was fatal (an asynchronous QP error, or a recovery that failed): then all
+ * queued sends are completed to their agents as flushed.
  *
- * Not every QP is as new after RESET.  The GSI QP of mlx5 is one QP that receives and
- * some that send, and its state is that of the first: the others keep their work
- * requests, and their errors.  That of qedr merely notes its state: it flushes nothing
- * in ERR, and keeps its receives in RESET.  So a QP that cannot be reset, or that has
- * not completed all of its work requests in ERR, or that flushes them while it is said
- * to be in RTS, is destroyed and made again; so is one that was reset and cannot be
- * started then, for irdma answers that it has reset a QP and leaves it in error.  Not
- * every other: ocrdma makes a GSI QP but once, and rdmavt, hfi1 and qib QP0 and QP1 of a
- * port.  With the QP goes its CQ, for qedr makes that unfit for another QP.  Clients see
- * none of that: they are shown a QP that is always there.
+ * Not every QP is like a new one after RESET.  The GSI QP of mlx5 consists of one QP
+ * that receives and several that send, and its state is that of the first: the others
+ * keep their work requests, and their errors.  The GSI QP of qedr only records its
+ * state: it flushes nothing in ERR, and keeps its receives in RESET.  So a QP is
+ * destroyed and created again if it cannot be reset, if it has not completed all of its
+ * work requests in ERR, if it flushes them although it reports RTS, or if it cannot be
+ * started after RESET (irdma reports that it has reset a QP and leaves it in error).
+ * Others are not, since some providers create the QP only once: ocrdma a GSI QP;
+ * rdmavt, hfi1 and qib QP0 and QP1 of a port.  The CQ is destroyed with the QP, since
+ * qedr makes it unfit for another QP.  Clients notice none of this: the QP they see
+ * (ibmad_qp.pub) always exists.
  *
- * A QP that cannot be recovered is dead, and what is sent fails.  If it was memory that
- * lacked, another is made when there is some.  One that the provider refuses to destroy,
- * twice (bnxt_re's answer is the firmware's), stays, with the receives that are posted
- * to it.
+ * A QP that cannot be recovered is dead, and sends posted to it fail.  If memory was
+ * lacking, it is created again when there is memory.  A QP that the provider refuses to
+ * destroy twice (bnxt_re passes on the firmware's error) remains, with the receives
+ * that are posted to it.
  */
 #include <linux/kmemleak.h>
 #include <linux/sched/mm.h>
@@ -38,7 +39,10 @@ static int qp_to_init(struct ibmad_qp *mqp)
 		.qkey = mqp->qp->qp_type == IB_QPT_GSI ? IB_QP1_QKEY : 0,
 	};
 
-	/* QP1 names a P_Key a work request; this is for what has none. */
+	/*
+	 * On QP1 each work request gives its P_Key; this is for anything that gives
+	 * none.
+	 */
 	if (mqp->qp->qp_type == IB_QPT_GSI &&
 	    ib_find_pkey(port->device, port->port_num, IB_DEFAULT_PKEY_FULL,
 			 &attr.pkey_index))
@@ -57,7 +61,7 @@ static int qp_to_state(struct ibmad_qp *mqp, enum ib_qp_state state)
 	return ib_modify_qp(mqp->qp, &attr, mask);
 }
 
-/* From as it was made to RTS, receives posted, sends going. */
+/* Brings a new or reset QP to RTS, posts receives and starts sending. */
 static int qp_start(struct ibmad_qp *mqp)
 {
 	int ret;
@@ -67,7 +71,7 @@ static int qp_start(struct ibmad_qp *mqp)
 		ret = qp_to_state(mqp, IB_QPS_RTR);
 	if (!ret)
 		ret = qp_to_state(mqp, IB_QPS_RTS);
-	/* Any QP takes receives from INIT on, but for the GSI QP of qedr. */
+	/* The GSI QP of qedr takes no receives before RTS; other QPs do from INIT on. */
 	if (!ret)
 		ret = ibmad_recvq_open(mqp);
 	if (!ret)
@@ -75,7 +79,7 @@ static int qp_start(struct ibmad_qp *mqp)
 	return ret;
 }
 
-/* Sees what is in the CQ and arms it, whether an event told of it or was lost. */
+/* Polls the CQ and arms it, even if a completion event was lost. */
 static void qp_poll(struct ibmad_qp *mqp)
 {
 	queue_work(mqp->cq->comp_wq, &mqp->cq->work);
@@ -119,11 +123,11 @@ static int qp_make(struct ibmad_qp *mqp)
 	struct ib_qp *qp;
 
 	/*
-	 * Work, not softirq, since process_mad may sleep; on any CPU, since what
-	 * waits behind the interrupts of one may be what keeps the port up; see
-	 * also ibmad_init().  One CQ for both queues: qedr polls those of its GSI
-	 * QP together, with no lock that two pollers would share.  Each QP has its
-	 * own, so that SMPs do not wait for what comes by QP1.
+	 * Poll from a work item, not from softirq, since process_mad may sleep; on any
+	 * CPU, since a MAD that keeps the port up must not wait behind the interrupts
+	 * of one (see also ibmad_init()).  One CQ for both queues: qedr polls both
+	 * queues of its GSI QP together, with no lock that two pollers would share.
+	 * Each QP has its own CQ, so that SMPs do not wait for MADs on QP1.
 	 */
 	cq = ib_alloc_cq(port->device, mqp, ibmad_send_depth + ibmad_recv_depth,
 			 0, IB_POLL_UNBOUND_WORKQUEUE);
@@ -150,12 +154,12 @@ static void qp_kill(struct ibmad_qp *mqp)
 }
 
 /*
- * The end of the QP and its CQ; of work that they caused only recovery may still
- * run.  Should the provider refuse, they stay, and the QP is of no use any more.
+ * Destroys the QP and its CQ; of the work that they caused only recovery may still run.
+ * If the provider refuses, they remain, and the QP is dead.
  *
- * The CQ is polled no more before the QP goes: qedr looks at its GSI QP in each poll,
- * also when it has been freed; and if it stays, none of its completions is to find a
- * slot that has been freed.
+ * The CQ is no longer polled before the QP is destroyed: qedr accesses its GSI QP in
+ * each poll, even after it was freed; and if the QP remains, none of its completions
+ * may find a slot that has been freed.
  */
 static void qp_unmake(struct ibmad_qp *mqp)
 {
@@ -179,23 +183,26 @@ static bool qp_is_dead(const struct ibmad_qp *mqp)
 	return READ_ONCE(mqp->state) == IBMAD_QP_DEAD;
 }
 
-/* Nothing is left that its end, or RESET, would not take with it. */
+/*
+ * Whether no work request is outstanding.  Receives of a dead QP do not count: they end
+ * when it is destroyed.
+ */
 static bool qp_is_idle(const struct ibmad_qp *mqp)
 {
 	return !READ_ONCE(mqp->inflight) &&
 	       (!READ_ONCE(mqp->recv_posted) || qp_is_dead(mqp));
 }
 
-/* The provider has refused to destroy it: what was posted may still be its. */
+/* Whether the provider refused to destroy the QP: it may still use what was posted. */
 static bool qp_stays(const struct ibmad_qp *mqp)
 {
 	return mqp->qp && qp_is_dead(mqp);
 }
 
 /*
- * Whether the QP, which is not dead, is as it was when made, and the CQ empty.  bnxt_re
- * has its rings begin anew at RESET, but not what it has noted of the work requests on
- * them: it would complete old ones.
+ * Resets the QP, which is not dead; true if it is then like a new one and the CQ is
+ * empty.  At RESET bnxt_re restarts its rings but keeps its records of the work
+ * requests on them: it would complete old ones.
  */
 static bool qp_reset(struct ibmad_qp *mqp)
 {
@@ -208,13 +215,15 @@ static bool qp_reset(struct ibmad_qp *mqp)
 }
 
 /*
- * Stops the QP, and ends it if it is dead, or @sick, or RESET would not do.  On
- * return the provider writes to no buffer of ours, and no work request is outstanding
- * in our books: those whose completions did not come within IBMAD_FLUSH_MS are taken
- * back (but not the receives of a QP that stays: their buffers stay posted).  Polling
- * the CQ after RESET sees off the completions that were on their way, so that none is
- * taken for one of what is posted to their slots next.
- * Sends are handed back if the QP is dead or its error fatal, else redone.
+ * Stops the QP, and destroys it if it is dead or @sick or if RESET does not suffice.
+ * On return the provider writes to no receive buffer, and no slot is in use: work
+ * requests that did not complete within IBMAD_FLUSH_MS are taken back (but not the
+ * receives of a QP that could not be destroyed: their buffers stay posted).  The CQ is
+ * polled after RESET so that late completions are not taken for those of work requests
+ * posted to the same slots next.
+ *
+ * Sends are completed as flushed if the QP is dead or its error was fatal, else posted
+ * again.
  */
 static void qp_stop(struct ibmad_qp *mqp, bool sick)
 {
@@ -235,13 +244,13 @@ static void qp_stop(struct ibmad_qp *mqp, bool sick)
 	}
 	if (!qp_stays(mqp))
 		ibmad_recvq_reclaim(mqp);
-	/* An event from here on is one of the QP's next life. */
+	/* An event from here on concerns the QP that is started next. */
 	clear_bit(IBMAD_QP_SICK, &mqp->flags);
 	fatal = test_and_clear_bit(IBMAD_QP_FATAL, &mqp->flags);
 	ibmad_sendq_reclaim(mqp, fatal || qp_is_dead(mqp));
 }
 
-/* Does not wait for I/O: that may need the connections that need this QP. */
+/* Does not wait for I/O, which may need connections that need this QP. */
 static int qp_revive(struct ibmad_qp *mqp)
 {
 	unsigned int noio = memalloc_noio_save();
@@ -258,9 +267,9 @@ static int qp_revive(struct ibmad_qp *mqp)
 }
 
 /*
- * It could not be revived, for @why.  For want of memory, or because the provider did not
- * destroy the old one at first, that is tried again, unless the provider has still kept
- * it; ever less often, and the log says so the first time.
+ * The QP could not be revived, with error @why.  If memory was lacking, or if the
+ * provider at first refused to destroy the old QP but has destroyed it now, it is
+ * created again later, at growing intervals; only the first such failure is logged.
  */
 static void qp_lose(struct ibmad_qp *mqp, int why)
 {
@@ -295,7 +304,7 @@ static void qp_restart(struct ibmad_qp *mqp, bool sick)
 	qp_stop(mqp, sick);
 	same = mqp->qp && !qp_is_dead(mqp);
 	ret = qp_revive(mqp);
-	/* RESET may have been a mere note: it is what comes next that is refused. */
+	/* The provider may only have recorded RESET: then the next transition fails. */
 	if (ret && same) {
 		qp_stop(mqp, true);
 		ret = qp_revive(mqp);
@@ -304,13 +313,16 @@ static void qp_restart(struct ibmad_qp *mqp, bool sick)
 		qp_lose(mqp, ret);
 }
 
-/* There is no QP since qp_lose().  Sends collect from here on, until it is known. */
+/*
+ * Creates the QP again, which qp_lose() destroyed.  Sends collect until that succeeds
+ * or fails.
+ */
 static void qp_remake(struct ibmad_qp *mqp)
 {
 	int ret;
 
 	lockdep_assert_held(&mqp->reset_mutex);
-	/* What was noted meanwhile is nothing that the next QP has done. */
+	/* Flags set meanwhile do not concern the QP that is created now. */
 	clear_bit(IBMAD_QP_SICK, &mqp->flags);
 	clear_bit(IBMAD_QP_FATAL, &mqp->flags);
 	spin_lock_irq(&mqp->send_lock);
@@ -337,7 +349,7 @@ static void qp_remake_work(struct work_struct *work)
 	mutex_unlock(&mqp->reset_mutex);
 }
 
-/* A failed send took the send queue to SQE; nothing else is wrong. */
+/* A failed send put the send queue into SQE; nothing else is wrong: back to RTS. */
 static bool qp_recover_sqe(struct ibmad_qp *mqp)
 {
 	struct ib_qp_attr attr = {
@@ -386,7 +398,7 @@ void ibmad_qp_recover(struct ibmad_qp *mqp)
 	queue_work(ibmad_wq, &mqp->recover_work);
 }
 
-/* For lost completions: hands every queued send back to its agent. */
+/* After lost completions: completes every queued send to its agent as flushed. */
 void ibmad_qp_reset(struct ibmad_qp *mqp)
 {
 	mutex_lock(&mqp->reset_mutex);
@@ -473,7 +485,10 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 		mqp->pub.device = NULL;
 		return ret;
 	}
-	/* The provider may raise events even while it makes the QP: recovery waits. */
+	/*
+	 * The provider may raise events while it creates the QP; recovery waits for the
+	 * mutex.
+	 */
 	mutex_lock(&mqp->reset_mutex);
 	ret = qp_make(mqp);
 	if (!ret)
@@ -487,16 +502,17 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 }
 
 /*
- * The provider has not destroyed the QP at its end either.  The hardware may write to
- * the receive buffers as long as it runs, so they are never freed, nor what they need:
- * their mappings, QP, CQ and PD, and the port, which has the pointers to all of it.
+ * The provider refused to destroy the QP during removal as well.  The hardware may
+ * write to the receive buffers as long as it runs, so they are never freed, nor what
+ * they need: their mappings, QP, CQ and PD, and the port, which has the pointers to all
+ * of it.
  */
 static void qp_keep(struct ibmad_qp *mqp)
 {
 	struct ibmad_port *port = mqp->port;
 
 	lockdep_assert_held(&mqp->reset_mutex);
-	/* No event comes here any more: this module may be unloaded. */
+	/* No event may call this module any more: it may be unloaded. */
 	WRITE_ONCE(mqp->qp->registered_event_handler, NULL);
 	port->kept = true;
 	kref_get(&port->kref);
@@ -507,21 +523,21 @@ static void qp_keep(struct ibmad_qp *mqp)
 }
 
 /*
- * Why nothing of the QP's runs afterwards:
- * (1) gone keeps recovery from making it again, and IBMAD_QP_DEAD, which only that
- *     would end, sends from being queued; qp_stop() has flushed or taken back all
- *     work requests and completed all queued sends.
- * (2) It has ended the CQ's work, which ran the receive path, process_mad included,
- *     destroyed the QP, which raises no event and no completion then, and freed the
- *     CQ.
- * (3) Recovery re-arms itself only while gone is not set, stall work while the QP is
- *     not dead; cancelled now.
- * (4) No local send is outstanding, since each holds a reference on its agent and
- *     the agents were detached before; replies are waited for, and none is begun
- *     after (2); the responder's sends were completed by (1), so its
- *     deregistration returns.
- * A QP that the provider refuses to destroy raises no event here, either, and its CQ
- * is not polled: see qp_unmake() and qp_keep().
+ * Why no code runs for the QP afterwards:
+ * (1) gone keeps recovery from creating the QP again, and IBMAD_QP_DEAD, which only
+ *     recovery could clear, keeps sends from being queued; qp_stop() has flushed or
+ *     taken back all work requests and completed all queued sends.
+ * (2) qp_stop() has ended the CQ's work, which ran the receive path, process_mad
+ *     included, destroyed the QP, which raises no event and no completion then, and
+ *     freed the CQ.
+ * (3) Recovery re-arms itself only while gone is not set, stall work only while the QP
+ *     is not dead; both are cancelled here.
+ * (4) No local send is outstanding, since each holds a reference on its agent and the
+ *     agents were detached before; replies are waited for, and none is started after
+ *     (2); the responder's sends were completed by (1), so its deregistration returns.
+ *
+ * A QP that the provider refuses to destroy raises no event either, and its CQ is not
+ * polled: see qp_unmake() and qp_keep().
  */
 void ibmad_qp_destroy(struct ibmad_qp *mqp)
 {

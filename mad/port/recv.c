@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Receiving: the receive queue of a special QP, what a MAD must be to be looked
- * at (IBA 13.5.3), and whose it is.
+ * Receiving: the receive queue of a special QP, validation of received MADs (IBA
+ * 13.5.3), and their dispatch to agents.
  *
- * The CQ's work takes one MAD at a time through here.  A slot that gives
- * up its buffer is posted again at once with a fresh one; where none is to be had
- * the MAD is dropped and its buffer posted again.  What is allocated here for MADs of
- * QP1 does not wait for I/O: that may need the connection which those behind make.
+ * The CQ's work handles one MAD at a time.  A slot that gives up its buffer is posted
+ * again at once with a new one; if none can be allocated the MAD is dropped and its
+ * buffer posted again.  Allocations for MADs of QP1 do not wait for I/O, which may need
+ * the connection that MADs behind this one establish.
  */
 #include <linux/export.h>
 #include "agent/agent.h"
@@ -21,8 +21,8 @@ static size_t recv_dma_size(const struct ibmad_qp *mqp)
 }
 
 /*
- * What a MAD that is too short by a GRH leaves unwritten, and what tells whether there
- * is any; see recv_mad_len().
+ * Clears what a MAD that is too short by a GRH leaves unwritten, and base_version,
+ * which shows whether anything was received; see recv_mad_len().
  */
 static void recv_clear(struct ibmad_recv *recv)
 {
@@ -68,7 +68,7 @@ static int recv_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 	return 0;
 }
 
-/* Where it cannot be posted (no memory, no mapping) it is tried again later. */
+/* Posts @slot; if that fails (no memory, no mapping) it is tried again later. */
 static int recv_try_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 {
 	int ret = recv_post(mqp, slot);
@@ -79,8 +79,8 @@ static int recv_try_post(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 }
 
 /*
- * @slot with a buffer, and one more of those that could not be posted: as MADs come in,
- * all of them are again.  Whether any is.
+ * Posts @slot, and one more of the slots that could not be posted, so that all are
+ * posted again as MADs arrive.  Returns whether any slot is posted.
  */
 static bool recv_repost(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 {
@@ -96,7 +96,7 @@ static bool recv_repost(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 	return true;
 }
 
-/* The slot's work request is over; its buffer is ours again. */
+/* The slot's work request has ended; this layer owns its buffer again. */
 static void recv_unpost(struct ibmad_qp *mqp, struct ibmad_recv_slot *slot)
 {
 	lockdep_assert_held(&mqp->recv_lock);
@@ -116,14 +116,20 @@ int ibmad_recvq_open(struct ibmad_qp *mqp)
 	for (i = 0; i < ibmad_recv_depth; i++) {
 		struct ibmad_recv_slot *slot = &mqp->recv_slots[i];
 
-		/* Without a buffer only before the first time: no user yet. */
+		/*
+		 * Slots have no buffer only before the first opening, when the QP has
+		 * no user yet.
+		 */
 		if (!slot->recv)
 			slot->recv = ibmad_recv_alloc(mqp->pool, GFP_KERNEL);
 		if (!slot->recv)
 			return -ENOMEM;
 	}
 
-	/* One at a time: hundreds of doorbells are no time to keep interrupts off. */
+	/*
+	 * Take the lock for each slot: hundreds of doorbells take too long with
+	 * interrupts off.
+	 */
 	for (i = 0; i < ibmad_recv_depth; i++) {
 		spin_lock_irq(&mqp->recv_lock);
 		mqp->recv_open = true;
@@ -131,7 +137,10 @@ int ibmad_recvq_open(struct ibmad_qp *mqp)
 			ret = recv_try_post(mqp, &mqp->recv_slots[i]) ?: ret;
 		spin_unlock_irq(&mqp->recv_lock);
 	}
-	/* As long as there is one, the others are tried again when it is used. */
+	/*
+	 * As long as one slot is posted, the others are tried again when that
+	 * completes.
+	 */
 	return READ_ONCE(mqp->recv_posted) ? 0 : ret;
 }
 
@@ -185,7 +194,7 @@ static struct ibmad_recv *recv_take(struct ibmad_recv_slot *slot,
 	} else {
 		ibmad_count(mqp->port, IBMAD_RECV_NO_BUFFER);
 	}
-	/* A queue that takes no more is in error: its flush will say so. */
+	/* If others are posted the QP is in error, which their flush will report. */
 	*broken = mqp->recv_open && !recv_repost(mqp, slot);
 unlock:
 	spin_unlock_irqrestore(&mqp->recv_lock, flags);
@@ -197,13 +206,13 @@ unlock:
 /* ---- validation ---- */
 
 /*
- * The length of the MAD that was received.  An IB MAD has but one, and not every
- * provider reports it: qedr leaves out the GRH, mlx4 adds a header of its own in a
- * virtual function, bnxt_re says how long the Ethernet frame was, if the hardware did
- * tell, and else 0; where nothing came the base version is 0, too.  So there need be
- * enough of it.  By QP1 one that is too short by less than a GRH cannot be told from a
- * whole one whose GRH was not counted: its end is zeros.  Each is judged by itself, for
- * whoever sends to a QP1 chooses how long it is.
+ * The length of the MAD that was received.  An IB MAD has a fixed length, and not every
+ * provider reports it: qedr does not count the GRH, mlx4 adds a header of its own in a
+ * virtual function, bnxt_re reports the length of the Ethernet frame if the hardware
+ * does, and else 0; if nothing was received base_version is 0, too.  So any length that
+ * is large enough is accepted.  On QP1 a MAD that is too short by less than a GRH
+ * cannot be told from a whole one whose GRH was not counted: its end is zeros.  Each
+ * MAD is judged by itself, since any peer chooses the length of what it sends to QP1.
  */
 static size_t recv_mad_len(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
 			   u32 byte_len)
@@ -231,8 +240,8 @@ static bool recv_valid_length(const struct ibmad_qp *mqp,
 }
 
 /*
- * Length and base version, and the class against the QP: SMPs travel between
- * QP0s alone, other classes never touch them (IBA 13.5.3.2, C13-10).
+ * Checks length and base version, and the class against the QP: SMPs are sent between
+ * QP0s only, other classes never use them (IBA 13.5.3.2, C13-10).
  */
 bool ibmad_recv_valid(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
 		      size_t len)
@@ -249,7 +258,7 @@ void ibmad_recv_init_wc(struct ibmad_recv *recv, size_t len)
 {
 	struct ib_mad_recv_wc *recv_wc = &recv->recv_wc;
 
-	/* Buffers are reused: no client sees what another received. */
+	/* Buffers are reused: no client may see what another received. */
 	if (len < recv->pool->mad_size)
 		memset(recv->mad + len, 0, recv->pool->mad_size - len);
 	recv_wc->wc = &recv->wc;
@@ -264,7 +273,7 @@ void ibmad_recv_init_wc(struct ibmad_recv *recv, size_t len)
 	list_add(&recv_wc->recv_buf.list, &recv_wc->rmpp_list);
 }
 
-/* ---- whose it is ---- */
+/* ---- dispatch ---- */
 
 static enum rdma_network_type recv_network(const struct ibmad_recv *recv)
 {
@@ -295,14 +304,17 @@ bool ibmad_recv_is_rmpp(const struct ibmad_recv *recv)
 	       (ib_get_rmpp_flags(&mad->rmpp_hdr) & IB_MGMT_RMPP_FLAG_ACTIVE);
 }
 
-/* The agent does RMPP itself: it gets the segments nobody waits for, too. */
+/* Whether the client does RMPP itself: it also gets segments that match no request. */
 static bool recv_is_user_rmpp(const struct ibmad_agent *agent,
 			      const struct ibmad_recv *recv)
 {
 	return (agent->pub.flags & IB_MAD_USER_RMPP) && ibmad_recv_is_rmpp(recv);
 }
 
-/* What becomes of @recv; it is consumed if that is IBMAD_RECV_DELIVERED. */
+/*
+ * Returns the counter for what became of @recv; it is consumed if that is
+ * IBMAD_RECV_DELIVERED.
+ */
 static enum ibmad_counter recv_to_agent(struct ibmad_agent *agent,
 					struct ibmad_recv *recv, bool response)
 {
@@ -354,7 +366,7 @@ static void recv_process(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	recv->wc.qp = &mqp->pub;
 	recv->untold = !wc->byte_len;
 	recv->wc.byte_len = len + sizeof(struct ib_grh);
-	/* qedr does not tell; and QP0 has nothing to say to a QP1 (C13-10). */
+	/* qedr does not report src_qp; and a QP0 never sends to a QP1 (C13-10). */
 	if (!recv->wc.src_qp && mqp == &mqp->port->qp[1])
 		recv->wc.src_qp = 1;
 	if (!ibmad_recv_valid(mqp, recv, len)) {
@@ -369,7 +381,7 @@ static void recv_process(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 		ibmad_recv_dispatch(mqp, recv);
 }
 
-/* A receive completion; in the CQ's work, one at a time a QP. */
+/* Handles a receive completion, in the CQ's work: one at a time for each QP. */
 void ibmad_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct ibmad_recv_slot *slot =
@@ -388,7 +400,7 @@ void ibmad_recv_done(struct ib_cq *cq, struct ib_wc *wc)
  * ib_free_recv_mad - give back a received MAD
  * @mad_recv_wc: what the recv_handler was given, with all segments of a transfer
  *
- * Allowed at any time later, even when agent and device are gone.
+ * Allowed at any later time, even after the agent is unregistered and the device removed.
  *
  * Context: any.
  */

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The send queue of a special QP: slots, one a work request, and a backlog of
- * lanes for what finds no slot.
+ * The send queue of a special QP: slots, one for each work request, and a backlog of
+ * lanes for sends that find no free slot.
  *
- * A work request names its slot, never its send: slots live as long as the QP,
- * so a completion that comes twice, or after its send was taken back, finds an empty
- * slot and is counted instead of followed.  Slots are taken in turn: work requests
- * complete in the order of posting, so the next is the one that has rested longest
- * (the surer is a stray seen).  One whose completion has gone astray is passed
- * over until the QP is reset.
+ * A work request refers to its slot, never to its send: slots exist as long as the QP,
+ * so a completion that arrives twice, or after its send was taken back, finds an empty
+ * slot and is only counted.  Slots are used in turn: work requests complete in the
+ * order of posting, so the next slot is the one that has been free for longest, which
+ * makes a stray completion most likely to be detected.  A slot whose completion was
+ * lost is skipped until the QP is reset.
  *
- * Responses leave before requests, since what they answer is already under way
- * (a request kept waiting costs its sender nothing but time, a late response
- * costs a retry).  After IBMAD_RESPONSE_BURST of them a waiting request gets its
- * turn.
+ * Responses are sent before requests, since their requesters are already waiting (a
+ * delayed request only costs its sender time, a late response costs a retry).  After
+ * IBMAD_RESPONSE_BURST of them a waiting request gets its turn.
  *
- * What clients send is their memory.  What this layer sends by itself because of MADs
- * that came (RMPP's ACKs, the adapter's replies, SMPs on their way) is not posted once
- * IBMAD_MAX_ANSWERS of it wait, or a quarter of the adapter's address handles, however
- * long the queue stands still.
+ * The memory for clients' sends is allocated by the clients.  The sends of this layer
+ * itself that are caused by received MADs (RMPP control MADs, the adapter's replies,
+ * forwarded SMPs) are refused once IBMAD_MAX_ANSWERS of them are queued, or as many as
+ * a quarter of the adapter's address handles, however long the queue stands still.
  */
 #include <linux/export.h>
 #include "agent/agent.h"
@@ -35,7 +34,7 @@ static unsigned int sendq_after(unsigned int slot)
 	return slot + 1 < ibmad_send_depth ? slot + 1 : 0;
 }
 
-/* There is a backlog. */
+/* Chooses the next send from the lanes; there is a backlog. */
 static struct ibmad_send *sendq_next(struct ibmad_qp *mqp)
 {
 	struct list_head *lane = mqp->lane;
@@ -56,10 +55,10 @@ static struct ibmad_send *sendq_next(struct ibmad_qp *mqp)
 }
 
 /*
- * A mapping takes time, where there is an IOMMU or memory that is copied to.  A client's
- * send is mapped before any lock is taken, and each until its work request has completed
- * and its lock is dropped (or it was withdrawn).  What goes again, and what this layer
- * makes by itself, is mapped when it goes.
+ * Mapping takes time with an IOMMU or bounce buffers, so a client's send is mapped
+ * before any lock is taken.  A send stays mapped until its work request has completed
+ * and its lock is dropped, or until it was withdrawn.  Resends, and sends of this layer
+ * itself, are mapped when they are posted.
  */
 int ibmad_send_map(struct ibmad_send *send)
 {
@@ -111,7 +110,7 @@ static int sendq_post_wr(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
 	return ib_post_send(mqp->qp, &wr.wr, NULL);
 }
 
-/* The next that is free; there is one. */
+/* The next free slot; the caller knows that there is one. */
 static struct ibmad_send_slot *sendq_slot(struct ibmad_qp *mqp)
 {
 	lockdep_assert_held(&mqp->send_lock);
@@ -129,7 +128,7 @@ static void sendq_arm_stall(struct ibmad_qp *mqp)
 			   msecs_to_jiffies(IBMAD_STALL_MS));
 }
 
-/* The completion cannot be seen before send_lock is dropped. */
+/* The completion cannot be handled before send_lock is dropped. */
 static void sendq_occupy(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
 			 struct ibmad_send *send)
 {
@@ -144,7 +143,7 @@ static void sendq_occupy(struct ibmad_qp *mqp, struct ibmad_send_slot *slot,
 	sendq_arm_stall(mqp);
 }
 
-/* Moves @send to a free slot and the QP. */
+/* Puts @send into a free slot and posts it to the QP. */
 static int sendq_to_qp(struct ibmad_qp *mqp, struct ibmad_send *send)
 {
 	struct ibmad_send_slot *slot;
@@ -168,12 +167,14 @@ static bool sendq_is_answer(const struct ibmad_qp *mqp, const struct ibmad_send 
 	       send->buf.mad_agent == mqp->responder;
 }
 
-/* A reply has an address handle of its own: whoever asks must not take them all. */
+/*
+ * Each reply has an address handle of its own: requesters must not use up all of them.
+ */
 static unsigned int sendq_max_answers(const struct ibmad_qp *mqp)
 {
 	int handles = mqp->port->device->attrs.max_ah;
 
-	/* Some do not tell. */
+	/* Some providers do not report max_ah. */
 	return handles > 0 ? clamp(handles / 4U, 1U, IBMAD_MAX_ANSWERS) : IBMAD_MAX_ANSWERS;
 }
 
@@ -196,7 +197,7 @@ static void sendq_from_lane(struct ibmad_qp *mqp, struct ibmad_send *send)
 	list_del_init(&send->port_link);
 }
 
-/* Fills the QP from the lanes; those it refuses go to @failed. */
+/* Posts sends from the lanes while slots are free; those that fail go to @failed. */
 static void sendq_pump(struct ibmad_qp *mqp, struct list_head *failed)
 {
 	struct ibmad_send *send;
@@ -209,7 +210,7 @@ static void sendq_pump(struct ibmad_qp *mqp, struct list_head *failed)
 	}
 }
 
-/* Completes sends that are on no list of the port's but @list. */
+/* Completes the sends on @list, which are on no other list of the port. */
 static void sendq_complete_all(struct list_head *list, enum ib_wc_status status)
 {
 	struct ibmad_send *send, *next;
@@ -262,11 +263,11 @@ bool ibmad_sendq_withdraw(struct ibmad_send *send)
 }
 
 /*
- * Whether a send that was flushed is to go again.  A send that fails takes the
- * send queue (or, with some providers, the whole QP) into an error state, which
- * flushes what was posted behind it; that is none of its fault.  What has been
- * answered, refused or cancelled meanwhile need not: whoever did that has set its state
- * and then looks for it in a lane, under send_lock.
+ * Whether to post a flushed send again.  A send that fails puts the send queue (or,
+ * with some providers, the whole QP) into an error state, which flushes the sends
+ * posted behind it through no fault of theirs.  A send that was answered, refused or
+ * cancelled meanwhile need not be posted again: whoever did that set its state and then
+ * looks for it in a lane, under send_lock.
  */
 static bool sendq_wants_redo(struct ibmad_qp *mqp, struct ibmad_send *send)
 {
@@ -284,7 +285,10 @@ static void sendq_vacate(struct ibmad_qp *mqp, struct ibmad_send_slot *slot)
 {
 	slot->send->place = IBMAD_NOWHERE;
 	slot->send = NULL;
-	/* Who waits has said so before it looks; wq_has_sleeper() has the barrier. */
+	/*
+	 * A waiter is on the queue before it checks inflight; wq_has_sleeper() has the
+	 * barrier.
+	 */
 	if (!--mqp->inflight) {
 		if (wq_has_sleeper(&mqp->idle))
 			wake_up(&mqp->idle);
@@ -297,7 +301,7 @@ static void sendq_vacate(struct ibmad_qp *mqp, struct ibmad_send_slot *slot)
 		mqp->oldest_slot = sendq_after(mqp->oldest_slot);
 }
 
-/* Empties @slot; its send goes to the redo lane, or is returned. */
+/* Empties @slot.  Its send is moved to the redo lane, or returned. */
 static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
 				     struct ibmad_send_slot *slot, bool flushed)
 {
@@ -313,9 +317,10 @@ static struct ibmad_send *sendq_take(struct ibmad_qp *mqp,
 }
 
 /*
- * Nothing more is posted until recovery has had a look.  Behind a send that fails all
- * are flushed, which tells nothing more.  But a QP that is said to be well does not
- * begin with that.
+ * Stops posting until recovery has examined the QP.  After a send failed, flushes of
+ * those behind it are expected.  But if the first error since the QP became LIVE is a
+ * flush of a send posted since then, the QP is sick: recovery must not trust that it
+ * reports RTS.
  */
 static void sendq_broke(struct ibmad_qp *mqp, const struct ibmad_send_slot *slot,
 			bool flushed)
@@ -326,7 +331,7 @@ static void sendq_broke(struct ibmad_qp *mqp, const struct ibmad_send_slot *slot
 		set_bit(IBMAD_QP_SICK, &mqp->flags);
 }
 
-/* A work request's completion: the slot is free, the next may go. */
+/* Handles the completion of a work request: frees its slot and posts the next send. */
 void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct ibmad_send_slot *slot =
@@ -396,7 +401,10 @@ static void sendq_reclaim_posted(struct ibmad_qp *mqp, bool all,
 	struct ibmad_send *send;
 
 	lockdep_assert_held(&mqp->send_lock);
-	/* Once round, and in the order of posting: the next to use comes first. */
+	/*
+	 * One pass over all slots in the order of posting: the oldest is at next_slot
+	 * or after it.
+	 */
 	for (i = 0; i < ibmad_send_depth; i++, slot = sendq_after(slot)) {
 		if (!mqp->send_slots[slot].send)
 			continue;
@@ -418,7 +426,10 @@ static void sendq_reclaim_lane(struct ibmad_qp *mqp, enum ibmad_lane lane,
 	}
 }
 
-/* In the order in which they were, or would have been, posted to the QP. */
+/*
+ * Takes the sends in the order in which they were, or would have been, posted to the
+ * QP.
+ */
 void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
 {
 	LIST_HEAD(done);
@@ -436,9 +447,9 @@ void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
 }
 
 /*
- * Looks in while work requests are posted.  A QP completes them in the order of
- * posting, so one that has been the oldest for IBMAD_STALL_MS has lost its
- * completion: reset the QP rather than have its client wait for ever.
+ * Runs now and then while work requests are posted.  A QP completes them in the order
+ * of posting, so one that has been the oldest for IBMAD_STALL_MS has lost its
+ * completion: reset the QP rather than have its client wait without end.
  */
 void ibmad_sendq_stall_work(struct work_struct *work)
 {

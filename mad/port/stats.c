@@ -10,7 +10,7 @@
 
 /* ---- counting ---- */
 
-/* Not named here: IBMAD_CLASS_OTHER. */
+/* Classes not listed here are IBMAD_CLASS_OTHER. */
 static const u8 class_groups[U8_MAX + 1] = {
 	[IB_MGMT_CLASS_SUBN_LID_ROUTED] = IBMAD_CLASS_SM_LID,
 	[IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE] = IBMAD_CLASS_SM_DIRECTED,
@@ -160,7 +160,7 @@ static const struct attribute_group *stats_groups[] = {
 	NULL,
 };
 
-/* One file a class, for the counters from @offset on. */
+/* One file for each class group, for the counters from @offset on. */
 static void __init stats_init_classes(struct stats_attr *attrs,
 				      struct attribute **ptrs, size_t offset)
 {

@@ -2,14 +2,14 @@
 /*
  * RMPP control MADs: ACK, STOP and ABORT (IBA vol. 1, 13.6.2).
  *
- * Each answers a MAD of the transfer and goes back to where that came from, with
- * its headers but for the response bit, which is turned over.
+ * Each responds to a MAD of the transfer and is sent to its source, with the headers of
+ * that MAD except for the response bit, which is inverted.
  */
 #include "agent/agent.h"
 #include "port/port.h"
 #include "rmpp/rmpp.h"
 
-/* Its work request completed, well or not: the peer's timers see to the rest. */
+/* The work request of a control MAD completed; on failure the peer's timers recover. */
 void ibmad_rmpp_control_done(struct ibmad_send *send)
 {
 	struct ibmad_agent *agent = send_agent(send);
@@ -54,7 +54,7 @@ static struct ibmad_send *control_alloc(struct ibmad_agent *agent,
 
 /*
  * The caller holds a reference on the agent, and rmpp.mutex.  An agent that is being
- * deregistered posts none: it has taken back those that were not on the QP.
+ * deregistered posts no control MAD, since ibmad_rmpp_control_cancel() runs only once.
  */
 static void control_post(struct ibmad_agent *agent, struct ibmad_send *send,
 			 struct ibmad_rmpp_ah *rah)
@@ -74,7 +74,7 @@ static void control_post(struct ibmad_agent *agent, struct ibmad_send *send,
 		ibmad_rmpp_control_done(send);
 }
 
-/* Takes back those that wait for the QP; no others follow.  May sleep. */
+/* Takes back control MADs that wait for the QP; no others follow.  May sleep. */
 void ibmad_rmpp_control_cancel(struct ibmad_agent *agent)
 {
 	struct ibmad_send *send, *next;
@@ -116,7 +116,10 @@ void ibmad_rmpp_send_ack(struct ibmad_agent *agent,
 	struct ibmad_send *send = control_alloc(agent, recv);
 	struct ib_rmpp_mad *mad;
 
-	/* Without memory no ACK: the peer sends again and asks for it anew. */
+	/*
+	 * Without memory no ACK is sent: the peer sends the segment again and gets one
+	 * then.
+	 */
 	if (!send)
 		return;
 	mad = send->buf.mad;

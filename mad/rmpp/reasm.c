@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Reassemblies of RMPP transfers: how they are found, how long they live.
+ * Reassemblies of RMPP transfers: their lookup and their lifetime.
  *
- * A reassembly is found by TID, class, method and source in a hash table of its
- * agent's.  A finished one lingers without its segments, to acknowledge again what
- * the sender repeats because our ACK was lost (the way back is looked for anew then),
- * or until the same transfer begins anew because its sender lacks the response.  Both
- * lists are in the order of the last activity, so the reaper looks at their heads alone.
+ * A reassembly is found by TID, class, method and source in a hash table of its agent.
+ * A finished one is kept for a while without its segments, to acknowledge again
+ * segments that the sender repeats because our ACK was lost (the address handle is
+ * looked up again then), or until the same transfer begins again because its sender
+ * lacks the response.  Both lists are in the order of the last activity, so the reaper
+ * looks only at their heads.
  *
- * A new one holds what came first until the way back is known; its sender has a
- * window of one segment until then, so nothing else of it can come.
+ * A new one holds its first segment until the address handle is found; its sender has a
+ * window of one segment until then, so no other segment of it can arrive.
  *
  * Everything here is protected by agent->rmpp.mutex; the reaper is delayed work.
  */
@@ -19,9 +20,9 @@
 #include "rmpp/rmpp.h"
 
 #define IBMAD_RMPP_MAX_RECVS	1024	/* reassemblies of an agent */
-#define IBMAD_RMPP_MAX_SHARE	128	/* unasked and unfinished ones of one source */
-#define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is given up */
-#define IBMAD_RMPP_LINGER_MS	10000	/* a finished one is forgotten */
+#define IBMAD_RMPP_MAX_SHARE	128	/* unsolicited and unfinished ones of a source */
+#define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is destroyed */
+#define IBMAD_RMPP_LINGER_MS	10000	/* a finished one is destroyed */
 
 static const struct rhashtable_params reasm_params = {
 	.key_len = sizeof_field(struct ibmad_rmpp_recv, key),
@@ -60,7 +61,9 @@ ibmad_reasm_find(struct ibmad_agent *agent, const struct ibmad_recv *recv)
 	return rhashtable_lookup_fast(&agent->rmpp.recvs, &key, reasm_params);
 }
 
-/* Whether its source may have one more: what one begins leaves room for the others. */
+/*
+ * Whether the source of @rr may start one more: each source leaves room for the others.
+ */
 static bool reasm_has_share(struct ibmad_rmpp_recv *rr)
 {
 	struct rhltable *table = &rr->agent->rmpp.unasked;
@@ -124,7 +127,7 @@ void ibmad_reasm_destroy(struct ibmad_rmpp_recv *rr)
 	agent->rmpp.nr--;
 	reasm_free_segments(rr);
 	ibmad_rmpp_ah_put(rr->rah);
-	/* Lookups are under the mutex too: no reader is left. */
+	/* Table lookups are under the mutex too: no reader is left. */
 	kfree(rr);
 }
 
@@ -143,13 +146,16 @@ void ibmad_reasm_finish(struct ibmad_rmpp_recv *rr)
 	rr->bytes = 0;
 	rr->done = true;
 	reasm_uncount(rr);
-	/* Its ACK is seldom asked for again: others need the handle more. */
+	/* The ACK seldom has to be repeated: release the handle for others. */
 	ibmad_rmpp_ah_put(rr->rah);
 	rr->rah = NULL;
 	ibmad_reasm_touch(rr);
 }
 
-/* Destroys what on @list has been silent for @ms; answers whether any is left. */
+/*
+ * Destroys reassemblies on @list that had no activity for @ms; returns whether any is
+ * left.
+ */
 static bool reasm_reap_list(struct ibmad_agent *agent, struct list_head *list,
 			    unsigned int ms)
 {
@@ -180,7 +186,7 @@ static void reasm_reap_work(struct work_struct *work)
 	mutex_unlock(&agent->rmpp.mutex);
 }
 
-/* Room for one more reassembly; those that are finished give way. */
+/* Makes room for one more reassembly; finished ones are destroyed for it. */
 static bool reasm_make_room(struct ibmad_agent *agent, bool solicited)
 {
 	unsigned int max = IBMAD_RMPP_MAX_RECVS / (solicited ? 1 : 2);
@@ -213,7 +219,7 @@ static struct ibmad_rmpp_recv *reasm_alloc(struct ibmad_agent *agent,
 	return rr;
 }
 
-/* Into the tables, if there is room; says in *@outcome if there is none. */
+/* Adds @rr to the tables; sets *@outcome if there is no room for it. */
 static bool reasm_enter(struct ibmad_rmpp_recv *rr, enum ibmad_counter *outcome)
 {
 	struct ibmad_agent *agent = rr->agent;
@@ -277,10 +283,10 @@ int ibmad_rmpp_agent_init(struct ibmad_agent *agent)
 }
 
 /*
- * Why no reassembly remains: rmpp.closed keeps the receive path from making one
- * and the reaper from being queued; those there are were on one of the lists.  A
- * search for the way back knows its reassembly no more; it has a reference on the
- * agent, which waits for it.
+ * Why no reassembly remains: rmpp.closed keeps the receive path from creating one and
+ * the reaper from being queued; all existing ones were on one of the two lists.  An
+ * address lookup no longer points to its reassembly; it holds a reference on the agent,
+ * for which deregistration waits.
  */
 void ibmad_rmpp_agent_exit(struct ibmad_agent *agent)
 {
@@ -298,7 +304,7 @@ void ibmad_rmpp_agent_exit(struct ibmad_agent *agent)
 	ibmad_rmpp_control_cancel(agent);
 }
 
-/* No reference on the agent is left, so no receive path is in its table. */
+/* No reference on the agent is left, so no receive path uses its tables. */
 void ibmad_rmpp_agent_free(struct ibmad_agent *agent)
 {
 	if (!ib_mad_kernel_rmpp_agent(&agent->pub))

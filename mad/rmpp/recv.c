@@ -2,16 +2,16 @@
 /*
  * RMPP, the receiving side (IBA vol. 1, 13.6.4 and 13.6.6.1).
  *
- * Only a first segment begins a reassembly, and for a response only while the
- * request it answers is outstanding; anything else is dropped unanswered.
- * Segments that come in order are chained to the first, those that overtook
- * others wait in an xarray.  Memory is bounded by the window of each transfer, by
- * the number of transfers, and by the bytes that are in reassemblies or that the
- * agent's client has yet to read, all per agent.  What nobody asked for may take
- * half of it at most, and one source of that a share of the transfers.
+ * Only a first segment begins a reassembly, and for a response only while the request
+ * it answers is outstanding; anything else is dropped unanswered.  Segments that arrive
+ * in order are chained to the first, those that overtook others wait in an xarray.
+ * Memory is bounded by the window of each transfer, by the number of transfers, and by
+ * the bytes that are in reassemblies or that the agent's client has yet to read, all
+ * per agent.  Unsolicited transfers may use half of it at most, and those of one source
+ * only a share of the transfers.
  *
- * Everything here is protected by agent->rmpp.mutex: MADs come from the receive
- * CQ's work, those that had to wait for the way back from a work item.
+ * Everything here is protected by agent->rmpp.mutex: MADs arrive from the receive CQ's
+ * work, and first segments that waited for an address handle from a work item.
  */
 #include <linux/sizes.h>
 #include "agent/agent.h"
@@ -19,10 +19,10 @@
 #include "rmpp/rmpp.h"
 
 #define IBMAD_RMPP_WINDOW	64	/* segments granted beyond the last ACKed */
-#define IBMAD_RMPP_RESERVE	32	/* left of a window when the next is granted */
-#define IBMAD_RMPP_GAP_EARLY	3	/* early ones between two ACKs of one gap */
+#define IBMAD_RMPP_RESERVE	32	/* segments left when a new window is granted */
+#define IBMAD_RMPP_GAP_EARLY	3	/* early segments between two ACKs of a gap */
 #define IBMAD_RMPP_MAX_SEGS	SZ_1M	/* of a transfer, whose length is an int */
-#define OUTCOME_OPEN		IBMAD_NR_COUNTERS /* of a MAD that is held */
+#define OUTCOME_OPEN		IBMAD_NR_COUNTERS /* the MAD is held, not counted yet */
 
 /* ---- DATA ---- */
 
@@ -35,7 +35,7 @@ static bool rmpp_out_of_memory(const struct ibmad_rmpp_recv *rr, u32 seg)
 	       (rr->solicited ? max : max / 2);
 }
 
-/* Why a segment cannot be true (13.6.5.2): an RMPP status, or SUCCESS. */
+/* Checks a segment (13.6.5.2): returns the RMPP status to abort with, or SUCCESS. */
 static u8 rmpp_check_data(const struct ibmad_rmpp_recv *rr,
 			  const struct ib_rmpp_hdr *hdr)
 {
@@ -69,7 +69,7 @@ static void rmpp_chain(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 	rr->expected++;
 }
 
-/* Whether @seg brings @rr (NULL: none yet) on. */
+/* Whether @seg is a new segment for @rr (NULL if there is none yet). */
 static bool rmpp_is_new(struct ibmad_rmpp_recv *rr, u32 seg)
 {
 	if (!rr || rr->done)
@@ -98,9 +98,9 @@ static bool rmpp_store(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv)
 }
 
 /*
- * mad_len: the headers once, and the data of all segments.  A PayLength of the last
- * one that cannot be is not worth the transfer: some leave it zero, or tell the
- * length of the whole.  Then it is taken to be full.
+ * Returns mad_len: the headers once, and the data of all segments.  An impossible
+ * PayLength of the last segment does not fail the transfer, since some senders leave it
+ * zero or give the length of the whole: the segment is then taken to be full.
  */
 static int rmpp_total_len(const struct ibmad_rmpp_recv *rr)
 {
@@ -118,7 +118,10 @@ static int rmpp_total_len(const struct ibmad_rmpp_recv *rr)
 	return hdr_len + (rr->last - 1) * seg_size + paylen - class_len;
 }
 
-/* All is here: acknowledges it and gives it to the client.  What became of it. */
+/*
+ * All segments have arrived: acknowledges the transfer and delivers it.  Returns the
+ * counter for what became of it.
+ */
 static enum ibmad_counter rmpp_finish(struct ibmad_rmpp_recv *rr)
 {
 	struct ibmad_recv *first = rr->first;
@@ -143,10 +146,10 @@ static enum ibmad_counter rmpp_finish(struct ibmad_rmpp_recv *rr)
 }
 
 /*
- * How many ACKs the segment is worth that was stored last.  A missing one is told of
- * again and again, since that ACK and what it asks for can be lost as well, but only
- * for segments that are new: duplicates ask for nothing.  What fills the gap says so,
- * for there may be no other to come.
+ * How many ACKs to send for the segment that was stored last.  A missing segment is
+ * reported repeatedly, since the ACK and the retransmission can be lost as well, but
+ * only when new segments arrive, not for duplicates.  The segment that fills a gap is
+ * acknowledged, for none may follow.
  */
 static unsigned int rmpp_acks_due(struct ibmad_rmpp_recv *rr)
 {
@@ -162,11 +165,11 @@ static unsigned int rmpp_acks_due(struct ibmad_rmpp_recv *rr)
 	}
 	rr->gap = rr->expected;
 	rr->overtook = 0;
-	/* None may follow that would tell of it again. */
+	/* No segment may follow that would report it again. */
 	return rr->last ? 2 : 1;
 }
 
-/* Where we are; grants as much as there is room for. */
+/* Acknowledges all that arrived in order, and grants a full window. */
 static void rmpp_ack_progress(struct ibmad_rmpp_recv *rr)
 {
 	rr->window = rr->expected - 1 + IBMAD_RMPP_WINDOW;
@@ -174,7 +177,7 @@ static void rmpp_ack_progress(struct ibmad_rmpp_recv *rr)
 			    rr->window);
 }
 
-/* A segment of a transfer that is under way.  Answers whether it took @recv. */
+/* Handles a segment of an unfinished transfer.  Returns whether it consumed @recv. */
 static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 			 enum ibmad_counter *outcome)
 {
@@ -193,7 +196,7 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 	}
 	ibmad_reasm_touch(rr);
 	if (!rmpp_store(rr, recv)) {
-		/* Sent again, so our ACK was lost; say where we are. */
+		/* The segment was sent again, so our ACK was lost: repeat it. */
 		if (seg < rr->expected)
 			ibmad_rmpp_send_ack(agent, recv, rr->rah,
 					    rr->expected - 1, rr->window);
@@ -211,7 +214,7 @@ static bool rmpp_segment(struct ibmad_rmpp_recv *rr, struct ibmad_recv *recv,
 	return true;
 }
 
-/* Whether the request that @recv is of is being answered by a transfer. */
+/* Whether an RMPP response to the request that @recv is part of is being sent. */
 static bool rmpp_is_answered(struct ibmad_agent *agent,
 			     const struct ibmad_recv *recv)
 {
@@ -224,26 +227,31 @@ static bool rmpp_is_answered(struct ibmad_agent *agent,
 }
 
 /*
- * Whether @recv, a first segment of the finished @rr, begins another with its TID.  If
- * @rr had more of them it does: the others came because the first had been ACKed.
+ * Whether @recv, a first segment that matches the finished @rr, begins another transfer
+ * with the same TID.  It does if @rr had several segments: its sender went on to the
+ * others because the first had been ACKed.
  */
 static bool rmpp_begins_anew(const struct ibmad_rmpp_recv *rr,
 			     const struct ibmad_recv *recv)
 {
 	struct ib_rmpp_mad *mad = rmpp_mad(recv);
 
-	/* What a response answered is complete: the TID was used again. */
+	/* The request of a finished response is complete: its TID was used again. */
 	if (rr->solicited)
 		return true;
-	/* Two responses with one TID would take each other's ACKs. */
+	/*
+	 * Two responses with one TID would take each other's ACKs: wait for the first
+	 * to end.
+	 */
 	if (rmpp_is_answered(rr->agent, recv))
 		return false;
 	if (rr->last > 1 || !(ib_get_rmpp_flags(&mad->rmpp_hdr) &
 			      IB_MGMT_RMPP_FLAG_LAST))
 		return true;
 	/*
-	 * For want of its ACK or of its response: a request is given twice, as any
-	 * that is one MAD, rather than never answered; what has no response is not.
+	 * The sender lacks the ACK, or the response.  A request is delivered twice, as
+	 * any request of one MAD may be, rather than never answered; a method without a
+	 * response is not.
 	 */
 	switch (mad->mad_hdr.method) {
 	case IB_MGMT_METHOD_SEND:
@@ -255,7 +263,7 @@ static bool rmpp_begins_anew(const struct ibmad_rmpp_recv *rr,
 	}
 }
 
-/* Answers whether it took @recv. */
+/* Handles a DATA MAD.  Returns whether it consumed @recv. */
 static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 		      enum ibmad_counter *outcome)
 {
@@ -275,7 +283,7 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 		*outcome = OUTCOME_OPEN;
 		return true;
 	}
-	/* A repetition of what is held is of no use. */
+	/* The first segment is held already: drop the repetition. */
 	if (!rr || rr->held)
 		return false;
 	if (rr->done) {
@@ -293,7 +301,7 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	return rmpp_segment(rr, recv, outcome);
 }
 
-/* ---- ACK, STOP, ABORT: what became of one ---- */
+/* ---- ACK, STOP, ABORT: each returns the counter for its MAD ---- */
 
 static enum ibmad_counter rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
@@ -319,8 +327,8 @@ static enum ibmad_counter rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv 
 }
 
 /*
- * The peer gave up: as the receiver of what is sent here, or as the sender of
- * what is reassembled here (whose request then has no response).
+ * The peer gave up, as the receiver of a transfer sent here or as the sender of a
+ * transfer reassembled here (then its request gets no response).
  */
 static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 				       struct ibmad_recv *recv)
@@ -345,7 +353,10 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 					   status);
 		outcome = IBMAD_RMPP_CONTROLS;
 	}
-	/* What it answers may have been a transfer as well, and be over. */
+	/*
+	 * The request of the aborted response may have been a transfer itself, which
+	 * has ended.
+	 */
 	if (ib_response_mad(&rmpp_mad(recv)->mad_hdr) &&
 	    ibmad_send_refused(agent, recv, status, &puts))
 		outcome = IBMAD_RMPP_CONTROLS;
@@ -354,7 +365,7 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 	return outcome;
 }
 
-/* 13.6.2.1: no type that there is; a transfer in which it comes ends. */
+/* 13.6.2.1: an unknown RMPP type; the transfer that the MAD belongs to is aborted. */
 static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
 	struct ibmad_rmpp_recv *rr = ibmad_reasm_find(agent, recv);
@@ -407,7 +418,10 @@ void ibmad_rmpp_receive(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	mutex_unlock(&agent->rmpp.mutex);
 }
 
-/* The first segment goes on as if it came now, unless nobody waits for it. */
+/*
+ * Handles the held first segment as if it arrived now, unless its reassembly was
+ * destroyed.
+ */
 void ibmad_rmpp_way_found(struct ibmad_rmpp_lookup *lookup)
 {
 	struct ibmad_rmpp_recv *rr = lookup->context;

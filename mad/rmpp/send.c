@@ -2,26 +2,27 @@
 /*
  * RMPP, the sending side (IBA vol. 1, 13.6.4 and 13.6.6.2).
  *
- * A transfer goes out as segment MADs of its own, internal sends that carry a
- * copy of the headers and one segment's data; at most IBMAD_RMPP_INFLIGHT of
- * them, and as many that go again, are on the port at a time.  The window starts
- * at one segment and is what the receiver's ACKs make it.  Once all of a window
- * is out, the send's timer runs; when it fires, everything after the last ACK
- * goes again, for as long as the client's tries would take without progress.
+ * A transfer is sent as segment MADs: internal sends that carry a copy of the headers
+ * and one segment's data.  At most IBMAD_RMPP_INFLIGHT of them, and as many
+ * retransmissions, are on the port at a time.  The window starts at one segment and is
+ * set by the receiver's ACKs.  Once the whole window has been sent the send's timer
+ * runs; when it fires, everything after the last ACK is sent again.  Without progress,
+ * this is repeated for as long as the client's timeout and retries would take.
  *
- * Most losses are mended without that timer, as TCP does (RFC 5681, 6582).  An ACK
- * that repeats the last one while segments are out beyond the next says that the next
- * is missing: it goes again at once, and so does each that the ACKs stop at until all
- * that was out by then has arrived.  Each segment beyond a missing one can have the
- * ACK repeated once: only if that comes more often is the repetition lost as well.
- * What brings no progress does not keep the timer from firing, but for a few of those
- * repetitions: a receiver that acknowledges the same for ever is as good as silent.
+ * Most losses are repaired without that timer, as in TCP (RFC 5681, 6582).  An ACK that
+ * repeats the last one, while segments beyond the next have been sent, means that the
+ * next is missing: it is sent again at once, and so is each segment at which the ACKs
+ * stop until everything sent by then has arrived.  Each segment beyond a missing one
+ * can cause one repeated ACK: only if there are more of those is the retransmission
+ * lost as well.  ACKs without progress do not keep the timer from firing, except for a
+ * few such retransmissions: a receiver that repeats one ACK without end is as good as
+ * silent.
  *
- * To the send's state machine a transfer is one work request: it completes with
- * the last ACK, or with the error that ended the transfer, but not before each
- * segment on the QP has (those that still wait for it are taken back): those refer
- * to the client's address handle, which is the client's to destroy once its send is
- * complete.  Everything here is protected by agent->lock.
+ * To the send's state machine a transfer is one work request: it completes with the
+ * last ACK, or with the error that ended the transfer, but not before each segment on
+ * the QP has completed (segments in a lane are taken back): segments use the client's
+ * address handle, which the client may destroy once its send is complete.  Everything
+ * here is protected by agent->lock.
  */
 #include <linux/export.h>
 #include <linux/slab.h>
@@ -30,8 +31,8 @@
 #include "rmpp/rmpp.h"
 
 #define IBMAD_RMPP_INFLIGHT	8
-#define IBMAD_RMPP_REPEATS	8	/* of the missing segment, until the timer fires */
-#define IBMAD_RMPP_ACK_MS	2000	/* to wait for an ACK, if the client sets no less */
+#define IBMAD_RMPP_REPEATS	8	/* fast resends of one missing segment */
+#define IBMAD_RMPP_ACK_MS	2000	/* time to wait for an ACK, at most */
 
 struct ibmad_rmpp_send {
 	u8 *data;		/* seg_count * seg_size bytes */
@@ -40,12 +41,12 @@ struct ibmad_rmpp_send {
 	u32 high;		/* the highest sent so far, since it was posted */
 	u32 acked;
 	u32 window;		/* the highest segment that may be sent */
-	u32 recover;		/* losses up to here are known; 0: of none */
-	u32 stale_acks;		/* may repeat the last one without a further loss */
+	u32 recover;		/* losses up to here are being repaired; 0: none */
+	u32 stale_acks;		/* repeated ACKs that mean no further loss */
 	u16 retries_left;	/* without progress */
 	u8 inflight;		/* segments on the port */
-	struct list_head segs;	/* those, by agent_link */
-	u8 repeats;		/* of the missing segment, after the first */
+	struct list_head segs;	/* the segments on the port, by agent_link */
+	u8 repeats;		/* resends of the missing segment, after the first */
 	bool active;
 	/* How it ended; valid while not active and segments are in flight. */
 	enum ib_wc_status status;
@@ -98,7 +99,7 @@ void ibmad_rmpp_send_free(struct ibmad_send *send)
  *
  * A segment holds ib_mad_send_buf.seg_size bytes.
  *
- * Context: any.  The client sees to it that the MAD is not posted.
+ * Context: any.  The MAD must not be posted.
  * Return: its first byte, or NULL if there is no such segment.
  */
 void *ib_get_rmpp_segment(struct ib_mad_send_buf *send_buf, int seg_num)
@@ -127,7 +128,10 @@ static void rmpp_fill_segment(struct ibmad_send *parent, u32 seg_num,
 	memcpy(mad, buf->mad, buf->hdr_len);
 	memcpy((u8 *)mad + buf->hdr_len, ib_get_rmpp_segment(buf, seg_num),
 	       buf->seg_size);
-	/* 13.6.2.1: the whole in the first segment, the rest in the last. */
+	/*
+	 * 13.6.2.1: PayLength of the first segment is that of the whole, of the last
+	 * its own.
+	 */
 	if (seg_num == 1) {
 		flags |= IB_MGMT_RMPP_FLAG_FIRST;
 		paylen = rmpp->seg_count * class_len + buf->data_len;
@@ -162,7 +166,7 @@ static int rmpp_post_segment(struct ibmad_agent *agent,
 	seg->out_port = parent->out_port;
 	seg->lane = parent->lane;
 	seg->length = parent->length;
-	/* A segment in flight keeps the transfer's memory, and the agent. */
+	/* A segment in flight holds references on the transfer and on the agent. */
 	refcount_inc(&parent->refs);
 	seg->buf.context[0] = parent;
 	refcount_inc(&agent->refs);
@@ -180,8 +184,8 @@ static int rmpp_post_segment(struct ibmad_agent *agent,
 }
 
 /*
- * Takes back the segments that wait for the QP, perhaps behind what others have
- * posted.  Returns the references on the agent to release after the lock.
+ * Takes back the segments in a lane, which wait for the QP.  Returns the references on
+ * the agent to release after the lock.
  */
 static unsigned int rmpp_recall(struct ibmad_agent *agent, struct ibmad_send *parent)
 {
@@ -195,7 +199,10 @@ static unsigned int rmpp_recall(struct ibmad_agent *agent, struct ibmad_send *pa
 			continue;
 		list_del_init(&seg->agent_link);
 		rmpp->inflight--;
-		/* Neither is the last: the client has the transfer, it the agent. */
+		/*
+		 * Neither is the last: the client holds the transfer, the transfer the
+		 * agent.
+		 */
 		refcount_dec(&parent->refs);
 		ibmad_send_put(seg);
 		puts++;
@@ -203,14 +210,19 @@ static unsigned int rmpp_recall(struct ibmad_agent *agent, struct ibmad_send *pa
 	return puts;
 }
 
-/* A client that waits long, or without end, for its response does not for an ACK. */
+/*
+ * The wait for an ACK is short even if the client waits long, or without limit, for its
+ * response.
+ */
 static unsigned int rmpp_ack_timeout(const struct ibmad_send *send)
 {
 	return send->buf.timeout_ms > 0 ?
 	       min(send->buf.timeout_ms, IBMAD_RMPP_ACK_MS) : IBMAD_RMPP_ACK_MS;
 }
 
-/* So often does it go again without progress: for as long as the client would wait. */
+/*
+ * Retransmissions without progress: as many as fit the time that the client would wait.
+ */
 static u16 rmpp_retries(const struct ibmad_send *send)
 {
 	u32 waits = DIV_ROUND_UP(max(send->buf.timeout_ms, 1), IBMAD_RMPP_ACK_MS);
@@ -226,8 +238,8 @@ static bool rmpp_is_double_sided(const struct ibmad_send *send)
 }
 
 /*
- * Sends what window and port allow; with all of it out, waits for the ACK, or goes
- * on waiting.
+ * Posts the segments that the window and IBMAD_RMPP_INFLIGHT allow.  Once none is in
+ * flight, starts to wait for the ACK unless it is waiting already.
  */
 static void rmpp_pump(struct ibmad_agent *agent, struct ibmad_send *send)
 {
@@ -259,7 +271,10 @@ int ibmad_rmpp_send_start(struct ibmad_send *send)
 	if (READ_ONCE(agent->mqp->state) == IBMAD_QP_DEAD)
 		return -ENODEV;
 	rmpp->next = 1;
-	/* Repeated because no response came: the peer may have all of it by now. */
+	/*
+	 * If repeated for lack of a response, keep high: the peer may ACK all of it by
+	 * now.
+	 */
 	if (!send->buf.retries)
 		rmpp->high = 0;
 	rmpp->acked = 0;
@@ -271,7 +286,7 @@ int ibmad_rmpp_send_start(struct ibmad_send *send)
 	return 0;
 }
 
-/* It is over; returns the references to release after the lock. */
+/* Ends the transfer; returns the references to release after the lock. */
 static unsigned int rmpp_stop(struct ibmad_agent *agent, struct ibmad_send *send,
 			      enum ib_wc_status status, u32 vendor_err)
 {
@@ -285,11 +300,14 @@ static unsigned int rmpp_stop(struct ibmad_agent *agent, struct ibmad_send *send
 	ibmad_send_disarm(send);
 	puts = rmpp_recall(agent, send);
 	if (rmpp->inflight)
-		return puts;	/* the last of them ends it */
+		return puts;	/* the last segment to complete ends the send */
 	return puts + ibmad_send_sent(agent, send, status, vendor_err);
 }
 
-/* Nobody wants the rest any more: the response is there, or it was cancelled. */
+/*
+ * The rest need not be sent: the response has arrived or was aborted, or the send was
+ * cancelled.
+ */
 unsigned int ibmad_rmpp_send_withdraw(struct ibmad_agent *agent,
 				      struct ibmad_send *send)
 {
@@ -328,9 +346,12 @@ void ibmad_rmpp_segment_done(struct ibmad_send *seg, enum ib_wc_status status,
 	ibmad_agent_put_n(agent, puts);
 }
 
-/* ---- ACK, STOP, ABORT, silence ---- */
+/* ---- ACK, STOP, ABORT, timeout ---- */
 
-/* Ends the transfer.  Under agent->lock; returns what to release after it. */
+/*
+ * Counts and ends the transfer.  Under agent->lock; returns the references to release
+ * after it.
+ */
 unsigned int ibmad_rmpp_send_end(struct ibmad_agent *agent,
 				 struct ibmad_send *send,
 				 enum ib_wc_status status, u32 vendor_err)
@@ -342,7 +363,7 @@ unsigned int ibmad_rmpp_send_end(struct ibmad_agent *agent,
 	return rmpp_stop(agent, send, status, vendor_err);
 }
 
-/* The timer fired while the transfer was on its way. */
+/* The timer fired while the transfer was being sent. */
 unsigned int ibmad_rmpp_send_timeout(struct ibmad_agent *agent,
 				     struct ibmad_send *send)
 {
@@ -364,7 +385,7 @@ unsigned int ibmad_rmpp_send_timeout(struct ibmad_agent *agent,
 	return 0;
 }
 
-/* Why an ACK cannot be true (13.6.5.1): an RMPP status, or SUCCESS. */
+/* Checks an ACK (13.6.5.1): returns the RMPP status to abort with, or SUCCESS. */
 static u8 rmpp_check_ack(const struct ibmad_rmpp_send *rmpp,
 			 const struct ib_rmpp_hdr *hdr)
 {
@@ -382,10 +403,10 @@ static u8 rmpp_check_ack(const struct ibmad_rmpp_send *rmpp,
 	return IB_MGMT_RMPP_STATUS_SUCCESS;
 }
 
-/* Whether the ACK of @seg, which repeats the last one, tells of a loss. */
+/* Whether an ACK of @seg, which repeats the last one, means that a segment is lost. */
 static bool rmpp_ack_tells(struct ibmad_rmpp_send *rmpp, u32 seg)
 {
-	/* Nothing is out that could have overtaken the next. */
+	/* No segment was sent that could have overtaken the next. */
 	if (seg + 2 >= rmpp->next)
 		return false;
 	if (!rmpp->recover) {
@@ -403,7 +424,7 @@ static bool rmpp_ack_tells(struct ibmad_rmpp_send *rmpp, u32 seg)
 	return true;
 }
 
-/* Whether the ACK of @seg, which is new, stops at a loss. */
+/* Records a new ACK, of @seg.  Returns whether it stops at a lost segment. */
 static bool rmpp_ack_advances(struct ibmad_rmpp_send *rmpp, u32 seg, u16 retries)
 {
 	rmpp->acked = seg;
@@ -415,7 +436,7 @@ static bool rmpp_ack_advances(struct ibmad_rmpp_send *rmpp, u32 seg, u16 retries
 	return rmpp->recover;
 }
 
-/* Records an ACK up to @seg; answers the segment to send again at once, or 0. */
+/* Records an ACK up to @seg; returns the segment to send again at once, or 0. */
 static u32 rmpp_note_ack(struct ibmad_rmpp_send *rmpp, u32 seg, u16 retries)
 {
 	bool lost = seg == rmpp->acked ? rmpp_ack_tells(rmpp, seg) :
@@ -423,15 +444,16 @@ static u32 rmpp_note_ack(struct ibmad_rmpp_send *rmpp, u32 seg, u16 retries)
 
 	if (!lost)
 		return 0;
-	/* One for each that is out beyond the next. */
+	/* One ACK for each segment that was sent beyond the missing one. */
 	rmpp->stale_acks = rmpp->next - 2 - seg;
 	return seg + 1;
 }
 
 /*
- * Under agent->lock.  Returns an RMPP status to abort the transfer with at the
- * other end too, and adds to *@puts the references to release after the lock.
- * With *@turn, the transfer is over and its direction is to be turned around.
+ * Handles an ACK.  Under agent->lock.  Returns an RMPP status to abort the transfer
+ * with at the peer too, or SUCCESS, and adds to *@puts the references to release after
+ * the lock.  Sets *@turn if the transfer is complete and its direction must be turned
+ * around.
  */
 u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
 			 const struct ib_rmpp_hdr *hdr, unsigned int *puts,
@@ -444,7 +466,10 @@ u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
 
 	lockdep_assert_held(&agent->lock);
 	if (!rmpp->active) {
-		/* Sent again: what is to turn the direction around did not come. */
+		/*
+		 * A repeated last ACK: the ACK that turns the direction around was
+		 * lost.
+		 */
 		*turn = send->state == IBMAD_WAITING && seg == rmpp->seg_count &&
 			rmpp_is_double_sided(send);
 		return IB_MGMT_RMPP_STATUS_SUCCESS;
@@ -456,16 +481,16 @@ u8 ibmad_rmpp_send_acked(struct ibmad_agent *agent, struct ibmad_send *send,
 		return why;
 	}
 	if (seg < rmpp->acked)
-		return IB_MGMT_RMPP_STATUS_SUCCESS;	/* overtaken */
+		return IB_MGMT_RMPP_STATUS_SUCCESS;	/* overtaken by a later ACK */
 	if (seg > rmpp->acked)
-		ibmad_send_disarm(send);	/* progress: the wait starts anew */
+		ibmad_send_disarm(send);	/* progress: restart the wait */
 	missing = rmpp_note_ack(rmpp, seg, rmpp_retries(send));
 	rmpp->window = max(rmpp->window, be32_to_cpu(hdr->paylen_newwin));
 	if (seg == rmpp->seg_count) {
 		*turn = rmpp_is_double_sided(send);
 		*puts += ibmad_rmpp_send_end(agent, send, IB_WC_SUCCESS, 0);
 	} else {
-		/* ACKs can come faster than the port sends what they ask for. */
+		/* ACKs can arrive faster than the port sends the missing segments. */
 		if (missing && rmpp->inflight < 2 * IBMAD_RMPP_INFLIGHT &&
 		    !rmpp_post_segment(agent, send, missing))
 			ibmad_count(agent->port, IBMAD_RMPP_RESENT);

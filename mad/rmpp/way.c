@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ways back to who sends MADs of RMPP: they are looked for by work items, and each has
- * one address handle, however many transfers and control MADs go that way.
+ * Address handles for the senders of RMPP MADs: work items look them up, and all
+ * transfers and control MADs for one address share one handle.
  *
- * Address handles are few with some adapters (ocrdma has 512, irdma 256 in small
- * profiles), and others need them, too: a port's ways take a quarter of them at most,
- * half of that for transfers that nobody asked for.  One that is finished has none.
+ * Some adapters have few address handles (ocrdma has 512, irdma 256 in small profiles),
+ * and others need them, too: RMPP uses at most a quarter of them for a port, half of
+ * that for unsolicited transfers.  A finished transfer holds none.
  *
- * A handle is made by who enters the way and without a lock, for that may take a command
- * to the firmware; who comes meanwhile waits for it.  port->rahs_lock protects the table.
+ * The work item that adds an entry to the table creates its handle, without a lock,
+ * since that may take a command to the firmware; others that need the same handle wait
+ * for it meanwhile.  port->rahs_lock protects the table.
  */
 #include <linux/etherdevice.h>
 #include <linux/jhash.h>
@@ -17,32 +18,34 @@
 #include "port/port.h"
 #include "rmpp/rmpp.h"
 
-#define IBMAD_RMPP_MAX_LOOKUPS	128	/* of an agent; half for the unasked */
-#define IBMAD_RMPP_MAX_AHS	1024	/* of a port; half for the unasked */
+#define IBMAD_RMPP_MAX_LOOKUPS	128	/* of an agent; half for unsolicited MADs */
+#define IBMAD_RMPP_MAX_AHS	1024	/* of a port; half for unsolicited MADs */
 
-/* The handle of one way.  References: of reassemblies, control MADs and searches. */
+/*
+ * The handle for one address.  References: of reassemblies, control MADs and lookups.
+ */
 struct ibmad_rmpp_ah {
 	refcount_t refs;
-	struct hlist_node node;		/* port->rahs, until making it failed; rahs_lock */
-	struct ibmad_port *port;	/* outlives this: each who refers to it has an agent */
+	struct hlist_node node;		/* in port->rahs, until it failed; rahs_lock */
+	struct ibmad_port *port;	/* outlives this: each user holds an agent */
 	struct rdma_ah_attr attr;
 	struct completion made;
-	struct ib_ah *ah;		/* or an error; fixed once made */
+	struct ib_ah *ah;		/* or an error; fixed once made is complete */
 };
 
-/* What there may be of them. */
+/* The maximum number of handles for @port. */
 static unsigned int rah_limit(const struct ibmad_port *port, bool solicited)
 {
 	int handles = port->device->attrs.max_ah;
 	unsigned int limit = IBMAD_RMPP_MAX_AHS;
 
-	/* Some do not tell. */
+	/* Some providers do not report max_ah. */
 	if (handles > 0)
 		limit = clamp(handles / 4U, 2U, limit);
 	return solicited ? limit : limit / 2;
 }
 
-/* Whether @a and @b, of one port, are one way. */
+/* Whether @a and @b, both of one port, are the same address. */
 static bool rah_attr_same(const struct rdma_ah_attr *a, const struct rdma_ah_attr *b)
 {
 	const struct ib_global_route *grh_a = rdma_ah_read_grh(a);
@@ -117,7 +120,10 @@ struct ib_ah *ibmad_rmpp_ah_handle(const struct ibmad_rmpp_ah *rah)
 	return rah->ah;
 }
 
-/* The way that is there, with a reference, or @new if there may be one more; or NULL. */
+/*
+ * Returns the existing entry, with a reference, or @new if one more is allowed; or
+ * NULL.
+ */
 static struct ibmad_rmpp_ah *rah_enter(struct ibmad_port *port, struct ibmad_rmpp_ah *new,
 				       bool solicited)
 {
@@ -141,7 +147,7 @@ unlock:
 	return rah;
 }
 
-/* What cannot be made is not shared: who comes next tries anew. */
+/* If creation fails the entry leaves the table, so that the next user tries again. */
 static void rah_make(struct ibmad_rmpp_ah *rah)
 {
 	rah->ah = rdma_create_ah(rah->port->pd, &rah->attr, RDMA_CREATE_AH_SLEEPABLE);
@@ -153,7 +159,7 @@ static void rah_make(struct ibmad_rmpp_ah *rah)
 	complete_all(&rah->made);
 }
 
-/* May sleep, also for the firmware; NULL: no handle is to be had. */
+/* May sleep, also for the firmware; NULL if no handle is available. */
 static struct ibmad_rmpp_ah *rah_find(struct ibmad_port *port,
 				      const struct rdma_ah_attr *attr, bool solicited)
 {
@@ -176,7 +182,7 @@ static struct ibmad_rmpp_ah *rah_find(struct ibmad_port *port,
 	return rah;
 }
 
-/* ---- searches ---- */
+/* ---- lookups ---- */
 
 static void rmpp_lookup_work(struct work_struct *work)
 {
@@ -219,7 +225,7 @@ ibmad_rmpp_look_up(struct ibmad_agent *agent, const struct ibmad_recv *recv,
 	lookup->solicited = solicited;
 	lookup->done = done;
 	lookup->context = context;
-	/* Who received @recv holds one, so this is not from zero. */
+	/* The caller, which received @recv, holds one, so refs is not 0. */
 	refcount_inc(&agent->refs);
 	lookup->agent = agent;
 	agent->rmpp.lookups++;

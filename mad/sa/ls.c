@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Paths from the local service.  A query for a path is put to it before it is sent;
- * with an answer that fits the query ends without a MAD, without one it is sent as
- * if nobody had been asked, and has its whole time then.
+ * Paths from the local service.  A path query is put to the local service before it is
+ * sent.  If the answer fits, the query ends without a MAD; otherwise it is sent as if
+ * the local service had not been asked, with its whole timeout.
  *
- * The MAD is made before, so that nothing can be short when it is needed.
+ * The MAD is allocated first, so that no memory is lacking when it must be sent.
  */
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
@@ -14,18 +14,18 @@
 #include "mad.h"
 #include "sa.h"
 
-/* What the question has attributes for. */
+/* The fields of a query that the question has attributes for. */
 #define SA_LS_ASKED (IB_SA_PATH_REC_SERVICE_ID | IB_SA_PATH_REC_DGID | \
 		     IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_TRAFFIC_CLASS | \
 		     IB_SA_PATH_REC_PKEY | IB_SA_PATH_REC_QOS_CLASS)
-/* What the path's use says instead. */
+/* The fields that path_use in the question's header expresses instead. */
 #define SA_LS_USE (IB_SA_PATH_REC_REVERSIBLE | IB_SA_PATH_REC_NUMB_PATH)
 
-/* The QoS class where the SA has it, above the SL. */
+/* The QoS class, in the SA's field above the SL. */
 #define SA_LS_QOS_MASK	0xfff0
-#define SA_LS_PKEY_MASK	0x7fff		/* without the membership */
+#define SA_LS_PKEY_MASK	0x7fff		/* without the membership bit */
 
-/* In the order that they are told in: who takes but one gets the first. */
+/* In the order of delivery: a caller that uses only one path takes the first. */
 enum sa_ls_role {
 	SA_LS_PATH,			/* good for all packets, both ways */
 	SA_LS_OUTBOUND,			/* for data that is sent */
@@ -38,11 +38,11 @@ struct sa_ls_answer {
 	struct sa_path_rec rec[SA_LS_ROLES];
 };
 
-/* While an answer is read. */
+/* State while an answer is parsed. */
 struct sa_ls_reader {
 	struct ib_sa_query *query;
-	struct sa_ls_answer *answer;	/* at first by role */
-	unsigned long roles;		/* that are there */
+	struct sa_ls_answer *answer;	/* indexed by role while parsed */
+	unsigned long roles;		/* that the answer has */
 };
 
 static const struct ib_sa_mad *sa_ls_mad(const struct ib_sa_query *query)
@@ -60,7 +60,7 @@ static bool sa_ls_has(const struct ib_sa_query *query, ib_sa_comp_mask what)
 	return (sa_ls_mad(query)->sa_hdr.comp_mask & what) == what;
 }
 
-/* A connection has paths for its data, and one for the CM's packets. */
+/* A connection needs paths for its data, and one for the CM's packets. */
 static u8 sa_ls_use(const struct ib_sa_query *query)
 {
 	if (!sa_ls_has(query, IB_SA_PATH_REC_REVERSIBLE) ||
@@ -125,7 +125,7 @@ static struct sk_buff *sa_ls_build(const struct ib_sa_query *query, gfp_t gfp)
 
 /* ---- the answer ---- */
 
-/* Alternate paths are for those who ask for several; nobody can. */
+/* Alternate paths are ignored: no caller can request several. */
 static int sa_ls_role(u32 flags)
 {
 	if (!(flags & IB_PATH_PRIMARY))
@@ -137,7 +137,7 @@ static int sa_ls_role(u32 flags)
 	return flags & IB_PATH_INBOUND ? SA_LS_INBOUND : -ENOENT;
 }
 
-/* Whether a path from here leads where the query wants it to. */
+/* Whether a path that starts at this port matches the query. */
 static bool sa_ls_fits(const struct ib_sa_query *query,
 		       const struct sa_path_wire *path)
 {
@@ -168,7 +168,7 @@ static int sa_ls_attr(void *context, int type, const void *data, int len)
 	if (len != sizeof(*path))
 		return -EINVAL;
 	role = sa_ls_role(path->flags);
-	/* The first of each role; others are no fault. */
+	/* Take the first path of each role; others are no error. */
 	if (role < 0 || test_bit(role, &reader->roles))
 		return 0;
 	if (role != SA_LS_INBOUND &&
@@ -186,7 +186,7 @@ static int sa_ls_attr(void *context, int type, const void *data, int len)
 	return 0;
 }
 
-/* Which of the paths that came are of use; none if the one that matters lacks. */
+/* Which of the received paths to use; none if the essential one is missing. */
 static unsigned long sa_ls_choose(u8 use, unsigned long roles)
 {
 	switch (use) {
@@ -229,7 +229,7 @@ static int sa_ls_answered(struct ibcore_ls_question *question,
 	return 0;
 }
 
-/* ---- the query goes on, or has ended ---- */
+/* ---- the end of the question: the query is sent, or completed ---- */
 
 static void sa_ls_deliver(struct ib_sa_query *query)
 {
@@ -239,7 +239,7 @@ static void sa_ls_deliver(struct ib_sa_query *query)
 	callback(0, query->answer->rec, query->answer->nr, query->context);
 }
 
-/* The port may be gone at once; its address is but a key then. */
+/* The port may be freed once asked is 0; its address is then only used as a key. */
 static void sa_ls_done(struct sa_port *port)
 {
 	if (atomic_dec_and_test(&port->asked))
@@ -272,7 +272,10 @@ static const struct ibcore_ls_ops sa_ls_ops = {
 	.ended = sa_ls_ended,
 };
 
-/* An answer could not be held to what the question has no attribute for. */
+/*
+ * The answer could not be checked against fields that the question has no attribute
+ * for.
+ */
 static bool sa_ls_can_ask(const struct ib_sa_query *query)
 {
 	return !(sa_ls_mad(query)->sa_hdr.comp_mask &
@@ -298,7 +301,7 @@ bool ibmad_sa_ls_ask(struct ib_sa_query *query, gfp_t gfp)
 		ibmad_sa_query_put(query);
 		return false;
 	}
-	/* A canceller that came before did not find the question. */
+	/* An earlier cancellation did not find the question. */
 	if (test_bit(SA_QUERY_CANCELLED, &query->flags))
 		ibcore_ls_cancel(&query->question);
 	ibmad_sa_query_put(query);

@@ -2,20 +2,21 @@
 /*
  * Membership in InfiniBand multicast groups (IBA volume 1, 15.2.5.17 and 10.5).
  *
- * All members on a port share one group for an MGID.  A group has at most one
- * request to subnet administration on its way; its work item, which no other group
- * waits for, looks at what is wanted and what is joined, sends the next request or
- * tells the next member, and runs again when the answer comes.
+ * All members on a port share one group for an MGID.  A group has at most one request
+ * to subnet administration in flight; its work item, which no other group waits for,
+ * compares the join states that are wanted and joined, sends the next request or calls
+ * the next member's callback, and runs again when the response arrives.
  *
- * References on a group: each member, the work item while queued or running, and
- * the request on its way.  A group with none leaves its port's list.
+ * References on a group: each member, the work item while queued or running, and the
+ * request in flight.  A group without references is removed from its port's list and
+ * freed.
  */
 #include <linux/jhash.h>
 #include <rdma/ib_cache.h>
 #include "sa.h"
 
 #define SA_MCAST_TIMEOUT_MS	10000
-#define SA_MCAST_CLOSE_MS	2000	/* for the last leaves of a device that goes */
+#define SA_MCAST_CLOSE_MS	2000	/* for the last leaves when a device is removed */
 #define SA_MCAST_STATES		(BIT(NUM_JOIN_MEMBERSHIP_TYPES) - 1)
 
 struct sa_group;
@@ -26,7 +27,7 @@ struct sa_member {
 	struct ib_sa_client *client;	/* its users counts this member */
 	struct list_head on_group;	/* group->pending or active; group->lock */
 	bool active;			/* counted in group->members; group->lock */
-	bool answered;			/* @result is the SA's word; group->lock */
+	bool answered;			/* @result is the SA's response; group->lock */
 	int result;			/* group->lock */
 	refcount_t ref;			/* the owner's, and a callback's */
 	struct completion gone;
@@ -36,21 +37,21 @@ struct sa_group {
 	struct sa_port *port;		/* counted in port->users */
 	struct list_head on_port;	/* port->groups_lock */
 	struct hlist_node by_mgid;	/* port->by_mgid, if it has one; groups_lock */
-	union ib_gid mgid;		/* zero: the SA is to give one; groups_lock */
+	union ib_gid mgid;		/* zero: the SA will assign one; groups_lock */
 	refcount_t ref;
 	struct work_struct work;
-	spinlock_t lock;		/* what says so below; irq safe */
+	spinlock_t lock;		/* for what is marked with it below; irq safe */
 	struct ib_sa_mcmember_rec rec;	/* of the group; valid while known; lock */
 	bool known;			/* joined, or was until a reset; lock */
 	u16 pkey_index;			/* of rec.pkey when it was joined; lock */
 	u8 joined;			/* states joined with the SA; lock */
-	u8 asked;			/* states in the request on its way; lock */
-	bool busy;			/* a request is on its way; lock */
-	bool leaving;			/* and it is a leave; lock */
-	bool stale;			/* and its answer means nothing now; lock */
+	u8 asked;			/* states in the request in flight; lock */
+	bool busy;			/* a request is in flight; lock */
+	bool leaving;			/* that request is a leave; lock */
+	bool stale;			/* a reset made its response obsolete; lock */
 	unsigned int members[NUM_JOIN_MEMBERSHIP_TYPES];	/* lock */
 	struct list_head pending, active, reset;		/* lock */
-	struct sa_member *joining;	/* whom the request is for; lock */
+	struct sa_member *joining;	/* the member that the request is for; lock */
 };
 
 static struct workqueue_struct *sa_mcast_wq;
@@ -68,7 +69,7 @@ static void group_put(struct sa_group *group)
 	if (!refcount_dec_and_lock_irqsave(&group->ref, &port->groups_lock,
 					   &flags))
 		return;
-	__acquire(&port->groups_lock);	/* sparse is not told of it */
+	__acquire(&port->groups_lock);	/* sparse does not know that it is taken */
 	list_del(&group->on_port);
 	hash_del(&group->by_mgid);
 	spin_unlock_irqrestore(&port->groups_lock, flags);
@@ -140,9 +141,9 @@ static void member_free(struct sa_member *m)
 }
 
 /*
- * Tells a member that the caller refers to.  One that answers non-zero has given
- * up its own reference, and the group's work item is the only other place that
- * takes one: it is freed here.
+ * Calls the callback of a member on which the caller holds a reference.  If it returns
+ * non-zero it gives up the owner's reference as well; only the group's work item takes
+ * another, so the member is freed here.
  */
 static void member_tell(struct sa_member *m, int status)
 {
@@ -154,7 +155,7 @@ static void member_tell(struct sa_member *m, int status)
 	}
 }
 
-/* The SA gave the group its MGID: from now on others may share it. */
+/* If the SA has assigned the group's MGID: from now on others may share the group. */
 static void group_named(struct sa_group *group, const union ib_gid *mgid)
 {
 	struct sa_port *port = group->port;
@@ -167,7 +168,7 @@ static void group_named(struct sa_group *group, const union ib_gid *mgid)
 	spin_unlock_irq(&port->groups_lock);
 }
 
-/* Where the group's P_Key is in the port's table; U16_MAX: it is not. */
+/* The index of the group's P_Key in the port's table, or U16_MAX. */
 static u16 group_find_pkey(const struct sa_group *group)
 {
 	const struct sa_port *port = group->port;
@@ -188,15 +189,16 @@ static void group_joined(struct sa_group *group, const struct ib_sa_mad *mad)
 	group->known = true;
 }
 
-/* The request that was on its way has ended; group->busy is cleared. */
+/* The request in flight has ended; group->busy is cleared. */
 static void group_ended(struct sa_group *group, int status,
 			const struct ib_sa_mad *mad)
 {
 	lockdep_assert_held(&group->lock);
 	/*
-	 * A leave that failed: the SA forgets ports that it cannot reach.  An answer
-	 * older than a reset counts for nothing, as it is asked again; with nobody
-	 * left to ask, the group that was joined is to be left.
+	 * A failed leave counts as done: the SA removes ports that it cannot reach.  A
+	 * join response that is older than a reset is ignored, as the pending members
+	 * join again; without pending members it is used, so that the group it joined
+	 * is left.
 	 */
 	if (group->leaving) {
 		group->joined &= ~group->asked;
@@ -226,7 +228,10 @@ static void group_answer(struct ib_sa_query *query, int status,
 	group_kick(group);	/* with the request's reference */
 }
 
-/* Sends a request for @states; group->busy is set and keeps others away. */
+/*
+ * Sends a join or, with @leave, a leave; group->busy, set by the caller, keeps out
+ * others.
+ */
 static int group_ask(struct sa_group *group, struct ib_sa_mcmember_rec *rec,
 		     ib_sa_comp_mask mask, bool leave)
 {
@@ -252,7 +257,7 @@ static int group_ask(struct sa_group *group, struct ib_sa_mcmember_rec *rec,
 	return ret < 0 ? ret : 0;
 }
 
-/* It could not even be sent. */
+/* The request could not be sent, for @status. */
 static void group_unasked(struct sa_group *group, int status)
 {
 	spin_lock_irq(&group->lock);
@@ -262,7 +267,7 @@ static void group_unasked(struct sa_group *group, int status)
 	group_kick(group);
 }
 
-/* The next request is a join for @m; unlocks. */
+/* Sends a join for @m; drops group->lock. */
 static void group_join(struct sa_group *group, struct sa_member *m)
 	__releases(&group->lock)
 {
@@ -281,7 +286,7 @@ static void group_join(struct sa_group *group, struct sa_member *m)
 		group_unasked(group, ret);
 }
 
-/* The next request leaves @states; unlocks. */
+/* Sends a leave of @states; drops group->lock. */
 static void group_leave(struct sa_group *group, u8 states)
 	__releases(&group->lock)
 {
@@ -301,7 +306,7 @@ static void group_leave(struct sa_group *group, u8 states)
 		group_unasked(group, ret);
 }
 
-/* Moves a pending member on; answers what to tell it. */
+/* Takes a member off the pending list; returns the status for its callback. */
 static int member_decide(struct sa_group *group, struct sa_member *m)
 {
 	int status = m->answered ? m->result : 0;
@@ -365,7 +370,7 @@ out:
 	group_put(group);
 }
 
-/* With a reference, or NULL. */
+/* Returns the group with a reference, or NULL. */
 static struct sa_group *group_find(struct sa_port *port,
 				   const union ib_gid *mgid)
 {
@@ -444,14 +449,14 @@ static struct sa_member *member_alloc(struct sa_port *port,
  * @client: the caller
  * @device: device of the port that joins
  * @port_num: that port, an InfiniBand one
- * @rec: what is known of the group; its join_state is wanted
+ * @rec: what is known of the group; its join_state is required
  * @comp_mask: IB_SA_MCMEMBER_REC_*: which fields of @rec are known
  * @gfp_mask: for the allocations
  * @callback: called in process context with 0 and the group's record; or with
- *	-ETIMEDOUT, -EIO, -EAGAIN (no subnet administration is known now), -EINVAL
- *	(the answer is an error, or the group's record is another); later perhaps
- *	with -ENETRESET, when the membership was lost.  Non-zero from it frees the
- *	membership
+ *	-ETIMEDOUT, -EIO, -EAGAIN (the SA's address is not known now), -EINVAL
+ *	(the response is an error, or the group's record does not match @rec); perhaps
+ *	later with -ENETRESET, when the membership was lost.  If it returns non-zero
+ *	the membership is freed
  * @context: kept in the result
  *
  * The callback may have run, and freed the membership, before this returns.
@@ -491,7 +496,7 @@ struct ib_sa_multicast *ib_sa_join_multicast(struct ib_sa_client *client,
 	m->client = client;
 	atomic_inc(&client->users);
 
-	/* Once it is listed, a callback may free it. */
+	/* Once the member is listed, a callback may free it. */
 	group = m->group;
 	refcount_inc(&group->ref);
 	spin_lock_irqsave(&group->lock, flags);
@@ -506,10 +511,10 @@ EXPORT_SYMBOL(ib_sa_join_multicast);
  * ib_sa_free_multicast - give up a membership
  * @multicast: from ib_sa_join_multicast(), joined, failed or not yet answered
  *
- * Its callback does not run afterwards.  The last member of a port leaves the
- * group.
+ * Its callback does not run afterwards.  When the last member on a port is freed, the
+ * port leaves the group.
  *
- * Context: may sleep; not from the callback, which answers non-zero instead.
+ * Context: may sleep; not from the callback, which returns non-zero instead.
  */
 void ib_sa_free_multicast(struct ib_sa_multicast *multicast)
 {
@@ -529,8 +534,8 @@ EXPORT_SYMBOL(ib_sa_free_multicast);
  * @mgid: the group's MGID
  * @rec: set to its record
  *
- * A group that subnet administration may have forgotten keeps its record as long as
- * it has members, who join again: others ask for it meanwhile.
+ * A group whose membership was lost keeps its record as long as it has members, who
+ * join again: the record can be read meanwhile.
  *
  * Context: any.
  * Return: 0; -ENODEV: the port has no subnet administration; -EADDRNOTAVAIL: it
@@ -562,7 +567,7 @@ int ib_sa_get_mcmember_rec(struct ib_device *device, u32 port_num,
 }
 EXPORT_SYMBOL(ib_sa_get_mcmember_rec);
 
-/* The group behind @group on its port; its reference is exchanged for that. */
+/* The group after @group on its port's list, with a reference; drops that on @group. */
 static struct sa_group *group_next(struct sa_port *port, struct sa_group *group)
 {
 	struct sa_group *next;
@@ -600,7 +605,10 @@ static void group_reset(struct sa_group *group)
 	group->stale = true;
 }
 
-/* Members are told and must join again; those not yet joined are seen to here. */
+/*
+ * Active members are notified and must join again; for pending ones the group joins
+ * again.
+ */
 void ibmad_sa_mcast_reset(struct sa_port *port, bool pkey)
 {
 	struct sa_group *group = NULL;
@@ -616,9 +624,10 @@ void ibmad_sa_mcast_reset(struct sa_port *port, bool pkey)
 }
 
 /*
- * No group remains: its members were freed by their owners, clients of ib_mad that
- * left the device before; what is left is the last leave.  The SA gets some time
- * to answer it, then it is cancelled, and no other is sent.
+ * Why no group remains: its members were freed by their owners, clients of ib_mad that
+ * were removed from the device before; only the last leave is left.  The SA gets
+ * SA_MCAST_CLOSE_MS to respond to it, then it is cancelled, and no other request is
+ * sent.
  */
 void ibmad_sa_mcast_close(struct sa_port *port)
 {
@@ -628,7 +637,7 @@ void ibmad_sa_mcast_close(struct sa_port *port)
 		return;
 	while (!wait_for_completion_timeout(&port->unused, timeout)) {
 		WRITE_ONCE(port->closing, true);
-		/* One that was just being sent is met the next time round. */
+		/* A request that was just being sent is cancelled in the next round. */
 		ibmad_sa_cancel_all(port);
 		timeout = msecs_to_jiffies(100);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* MCMemberRecords: their wire form, and whether a group is what was asked for. */
+/* MCMemberRecords: their wire form, and whether a group is what was requested. */
 #include "sa.h"
 
 void ibmad_sa_mcrec_pack(const struct ib_sa_mcmember_rec *rec,
@@ -59,11 +59,11 @@ static bool meets(u8 sel, int wanted, int actual)
 	case IB_SA_EQ:
 		return actual == wanted;
 	default:
-		return true;	/* the best there is */
+		return true;	/* the best available */
 	}
 }
 
-/* The numbers of rates are in no order. */
+/* Rate codes are not in the order of speed. */
 static bool meets_rate(u8 sel, u8 wanted, u8 actual)
 {
 	if (sel == IB_SA_EQ)
@@ -93,7 +93,7 @@ static bool numbers_fit(const struct ib_sa_mcmember_rec *group,
 		     group->packet_life_time);
 }
 
-/* Whether the fields of @want that @mask names are as @group has them. */
+/* Whether @group meets the fields of @want that @mask selects. */
 bool ibmad_sa_mcrec_fits(const struct ib_sa_mcmember_rec *group,
 			 const struct ib_sa_mcmember_rec *want,
 			 ib_sa_comp_mask mask)

@@ -14,7 +14,7 @@ struct sa_guidinfo_wire {
 static_assert(sizeof(struct sa_guidinfo_wire) == 72);
 
 /**
- * ib_sa_pack_path - path record to its form in a MAD
+ * ib_sa_pack_path - convert a path record to its form in a MAD
  * @rec: record; an OPA one is converted to InfiniBand's
  * @attribute: 64 bytes
  *
@@ -52,9 +52,9 @@ void ib_sa_pack_path(struct sa_path_rec *rec, void *attribute)
 EXPORT_SYMBOL(ib_sa_pack_path);
 
 /**
- * ib_sa_unpack_path - path record from its form in a MAD
+ * ib_sa_unpack_path - convert a path record from its form in a MAD
  * @attribute: 64 bytes
- * @rec: the record; its type and flags are the caller's to set
+ * @rec: the record; the caller sets its type and flags
  *
  * Context: any.  IBA volume 1, 15.2.5.16.
  */
@@ -112,23 +112,23 @@ static void path_done(struct ib_sa_query *query, int status,
  * @port_num: that port, an InfiniBand one
  * @rec: what is known of the path
  * @comp_mask: IB_SA_PATH_REC_*: which fields of @rec are
- * @timeout_ms: time for the answer, milliseconds
+ * @timeout_ms: time for the response, milliseconds
  * @gfp_mask: for the allocations
  * @callback: called once, with 0 and a path (of @rec's type), or: -ETIMEDOUT,
- *	-EINTR (cancelled), -EIO, -EINVAL (the answer is an error); in process
- *	context.  The local service may answer with up to three paths, told apart
- *	by their flags (IB_PATH_*); the first is the one to use if only one is
+ *	-EINTR (cancelled), -EIO, -EINVAL (the response is an error); in process
+ *	context.  The local service may return up to three paths, distinguished
+ *	by their flags (IB_PATH_*); use the first if only one is needed
  * @context: for @callback
  * @query: set to what ib_sa_cancel_query() takes
  *
- * Where a daemon listens as the local service it is asked first (sa/ls.c);
- * @timeout_ms counts from when it has given up.  Of queries that ask the same of the
- * same port while one of them is under way that one alone is sent (sa/share.c).
+ * If a daemon listens as the local service it is asked first (sa/ls.c); @timeout_ms
+ * then counts from when it has given no path.  While a query is in flight, identical
+ * ones on the same port are not sent but share its response (sa/share.c).
  *
  * Context: as @gfp_mask.
  * Return: the query's number (0 or more), or: -ENODEV: the port has no subnet
- * administration; -EAGAIN: none is known now; -EINVAL: a RoCE record; -ENOMEM.  IBA
- * volume 1, 15.2.5.16.
+ * administration; -EAGAIN: its address is not known now; -EINVAL: a RoCE record;
+ * -ENOMEM.  IBA volume 1, 15.2.5.16.
  */
 int ib_sa_path_rec_get(struct ib_sa_client *client, struct ib_device *device,
 		       u32 port_num, struct sa_path_rec *rec,
@@ -186,9 +186,9 @@ static void guidinfo_done(struct ib_sa_query *query, int status,
  * @device: device of the port to ask from
  * @port_num: that port, an InfiniBand one
  * @rec: LID, block number and GUIDs
- * @comp_mask: IB_SA_GUIDINFO_REC_*: which fields of @rec are meant
+ * @comp_mask: IB_SA_GUIDINFO_REC_*: which fields of @rec are valid
  * @method: IB_MGMT_METHOD_GET, _SET or IB_SA_METHOD_DELETE
- * @timeout_ms: time for the answer, milliseconds
+ * @timeout_ms: time for the response, milliseconds
  * @gfp_mask: for the allocations
  * @callback: called once; errors as for ib_sa_path_rec_get(); in process context
  * @context: for @callback

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Ports as subnet administration's clients: the agent, the way to the subnet
- * manager, which events say may have changed, and the end of it all.
+ * Ports as clients of subnet administration: the agent, the address handle of the
+ * subnet manager, the events after which it may have changed, and removal.
  */
 #include <linux/wait_bit.h>
 #include <kunit/visibility.h>
@@ -9,7 +9,7 @@
 #include "mad.h"
 #include "sa.h"
 
-#define SA_UPDATE_MS 1000	/* after which a failed look for the SM is repeated */
+#define SA_UPDATE_MS 1000	/* after which a failed SM query is repeated */
 
 static struct ib_client sa_ib_client;
 
@@ -24,7 +24,7 @@ static void sa_sm_ah_end(struct work_struct *work)
 		wake_up_var(&port->sm_ahs);
 }
 
-/* The last query may end anywhere; not every provider destroys a handle anywhere. */
+/* The last query may end in any context; not every provider destroys handles in any. */
 static void sa_sm_ah_release(struct kref *ref)
 {
 	queue_work(ibmad_lookup_wq, &container_of(ref, struct sa_sm_ah, ref)->end);
@@ -108,8 +108,9 @@ static struct sa_sm_ah *sa_sm_ah_create(struct sa_port *port,
 }
 
 /*
- * Where no SM is known, an event will tell of one; all other errors may pass.  What
- * an earlier run found, perhaps after the event that this one follows, is void.
+ * If the port has no SM, an event will report one; after any other error try again.
+ * Even then, drop the handle that an earlier run found: that run may have ended after
+ * the event that this one follows.
  */
 static void sa_update_work(struct work_struct *work)
 {
@@ -165,9 +166,9 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 	if (!port)
 		return;
 	/*
-	 * The memberships may be lost.  Not when another subnet manager takes over:
-	 * it knows them, or asks for all of them again (CLIENT_REREGISTER).  IPoIB
-	 * does not join again for anything else.
+	 * The memberships may be lost, but not when another subnet manager takes over:
+	 * it knows them, or requests all of them again (CLIENT_REREGISTER).  IPoIB does
+	 * not join again on other events.
 	 */
 	if (event->event != IB_EVENT_PORT_ACTIVE &&
 	    event->event != IB_EVENT_SM_CHANGE)
@@ -182,7 +183,7 @@ static void sa_port_close(struct sa_port *port)
 		return;
 	ibmad_sa_mcast_close(port);
 	cancel_delayed_work_sync(&port->update);
-	/* What is with the local service has no MAD that the agent could end. */
+	/* Queries at the local service have no posted MAD that ends with the agent. */
 	ibmad_sa_cancel_all(port);
 	wait_var_event(&port->asked, !atomic_read(&port->asked));
 	ib_unregister_mad_agent(port->agent);
@@ -264,7 +265,10 @@ static int sa_add(struct ib_device *device)
 	ib_set_client_data(device, &sa_ib_client, sa);
 	INIT_IB_EVENT_HANDLER(&sa->events, device, sa_event);
 	ib_register_event_handler(&sa->events);
-	/* By the work alone, so that no older answer follows a newer one. */
+	/*
+	 * Only the work item queries the SM's address, so that no older result follows
+	 * a newer one.
+	 */
 	for (i = 0; i < sa->nr_ports; i++)
 		if (sa->port[i].agent)
 			mod_delayed_work(ibmad_lookup_wq, &sa->port[i].update, 0);
@@ -279,12 +283,14 @@ err:
 }
 
 /*
- * No reference to a port remains: (1) no event arrives any more; (2) groups are
- * waited for, and they belong to clients of ours, which left the device before us;
- * (3) no query is with the local service: those that were are waited for, and have
- * been completed or sent; none begins, as those clients are gone; (4) the agent is
- * deregistered, so each query that was sent has been completed; (5) the handles that
- * they went by are waited for.
+ * Why no reference to a port remains:
+ * (1) No event arrives any more.
+ * (2) Groups are waited for; they belong to clients of ib_mad, which were removed from
+ *     the device before.
+ * (3) No query is at the local service: those that were are waited for, and have been
+ *     completed or sent; no new ones begin, as those clients have been removed.
+ * (4) The agent is deregistered, so each query that was sent has been completed.
+ * (5) The address handles that those queries used are waited for.
  */
 static void sa_remove(struct ib_device *device, void *data)
 {

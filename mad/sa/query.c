@@ -2,24 +2,24 @@
 /*
  * Queries of subnet administration (IBA volume 1, chapter 15).
  *
- * A query that was sent ends with its send handler, which the MAD layer calls
- * exactly once: after the receive handler, when a response came; with a status
- * when none did.  ib_unregister_mad_agent() returns after the last of them.
+ * A query that was sent ends with its send handler, which the MAD layer calls exactly
+ * once: after the receive handler if a response arrived, else with an error status.
+ * ib_unregister_mad_agent() returns after the last of them.
  *
- * A query for a path may be with the local service before (sa/ls.c): it is sent, or
- * ends, when its question has ended.
+ * A path query may first be put to the local service (sa/ls.c): it is sent, or ends,
+ * when that question has ended.
  *
- * One that asks what another has asked already is not sent (sa/share.c).
+ * A query that is identical to one in flight is not sent (sa/share.c).
  *
- * A cancellation is marked before the MAD is, and whoever posts the MAD (or joins
- * another) looks for the mark afterwards: the agent's lock (or the port's
- * share_lock), which both take, leaves no gap.
+ * Cancelling sets SA_QUERY_CANCELLED before it cancels the MAD, and the sender checks
+ * the flag after it has posted the MAD (or followed another query).  Both take the
+ * agent's lock (or the port's share_lock) in between, so no cancellation is missed.
  */
 #include <linux/xarray.h>
 #include "mad.h"
 #include "sa.h"
 
-/* A request is repeated in equal steps within the time its caller gives. */
+/* A request is repeated at equal intervals within the timeout of its caller. */
 #define SA_RETRIES 9
 
 static DEFINE_XARRAY_FLAGS(sa_queries, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
@@ -136,13 +136,18 @@ static void sa_fill(struct ib_sa_query *query, u8 method, u16 attr_id,
 	memcpy(mad->data, record, len);
 }
 
-/* The time for all tries together; ib_mad takes an int of milliseconds. */
+/*
+ * The timeout of each try; @timeout_ms is for all tries together. ib_mad takes an int.
+ */
 static int sa_try_ms(unsigned long timeout_ms)
 {
 	return clamp(timeout_ms / (SA_RETRIES + 1), 1UL, (unsigned long)INT_MAX);
 }
 
-/* Both do nothing where the query is not: on the way, or riding with another. */
+/*
+ * Each does nothing unless it applies: the MAD is outstanding; the query follows
+ * another.
+ */
 static void sa_query_withdraw(struct ib_sa_query *query)
 {
 	ib_cancel_mad(query->buf);
@@ -161,14 +166,14 @@ static int sa_query_post(struct ib_sa_query *query)
 	return ret;
 }
 
-/* On 0 the query's reference has gone to the send, or to the leader. */
+/* On 0 the query's reference has passed to the send, or to the leader. */
 static int sa_query_send(struct ib_sa_query *query)
 {
 	int ret;
 
 	ibmad_sa_query_get(query);
 	ret = sa_query_post(query);
-	/* A canceller that came before found it nowhere. */
+	/* An earlier cancellation found neither the MAD outstanding nor a leader. */
 	if (!ret && test_bit(SA_QUERY_CANCELLED, &query->flags))
 		sa_query_withdraw(query);
 	ibmad_sa_query_put(query);
@@ -182,8 +187,8 @@ static void sa_query_start_clock(struct ib_sa_query *query)
 }
 
 /*
- * The manager may have moved meanwhile.  While no other address is known the request
- * goes where it would have gone, as one that is under way does.
+ * The subnet manager may have moved meanwhile.  While its new address is not known the
+ * request is sent to the old one, as one in flight would be.
  */
 static void sa_query_readdress(struct ib_sa_query *query)
 {
@@ -204,7 +209,7 @@ int ibmad_sa_send_late(struct ib_sa_query *query)
 	return sa_query_send(query);
 }
 
-/* For one try at least, as long as its others would have been. */
+/* Whether there is time for at least one more try, of the length of the others. */
 bool ibmad_sa_time_left(const struct ib_sa_query *query)
 {
 	return time_before_eq(jiffies + msecs_to_jiffies(query->buf->timeout_ms),
@@ -220,7 +225,7 @@ int ibmad_sa_send_again(struct ib_sa_query *query)
 	return sa_query_send(query);
 }
 
-/* The reference is the caller's. */
+/* On error the caller drops the query's reference. */
 static int sa_query_prepare(struct ib_sa_query *query, unsigned long timeout_ms,
 			    gfp_t gfp)
 {
@@ -267,7 +272,9 @@ int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 	if (ret)
 		goto err;
 	id = query->id;
-	/* The query may be gone when it has been asked or posted. */
+	/*
+	 * The query may be freed once it has been put to the local service or posted.
+	 */
 	*out = query;
 	if (attr_id == IB_SA_ATTR_PATH_REC && ibmad_sa_ls_ask(query, gfp))
 		return id;
@@ -292,8 +299,8 @@ static void sa_query_cancel(struct ib_sa_query *query)
 
 /**
  * ib_sa_cancel_query - give up a query
- * @id: what starting it returned
- * @query: what starting it set
+ * @id: the number returned when it was started
+ * @query: the pointer set when it was started
  *
  * Its callback is called with -EINTR, unless it has been called already.  Nothing
  * happens if there is no such query any more.
@@ -339,8 +346,8 @@ void ibmad_sa_cancel_all(struct sa_port *port)
 }
 
 /**
- * ib_sa_register_client - prepare to query
- * @client: the caller's, until ib_sa_unregister_client()
+ * ib_sa_register_client - prepare a client for queries
+ * @client: kept by the caller until ib_sa_unregister_client()
  *
  * Context: any.
  */

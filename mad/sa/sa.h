@@ -3,14 +3,13 @@
 #define IBEX_SA_H
 
 /*
- * The client of subnet administration: one agent a port, queries on it, and the
+ * The client of subnet administration: one agent for each port, queries on it, and the
  * multicast groups joined through it.
  *
  * Lock order: port->groups_lock, group->lock, port->lock and port->share_lock do not
- * nest in one another.
- * All are taken with interrupts off: queries and joins are started under locks
- * of their callers' that interrupt handlers take.
- * No callback of a client runs under any of them.
+ * nest in one another.  All are taken with interrupts off: queries and joins are
+ * started under locks of their callers that interrupt handlers take.  No callback of a
+ * client runs under any of them.
  */
 #include <linux/completion.h>
 #include <linux/hashtable.h>
@@ -23,11 +22,11 @@
 #include <rdma/ib_sa.h>
 #include <ibex/ls.h>
 
-/* The way to the subnet manager; replaced as a whole when it changes. */
+/* The address handle of the subnet manager; replaced as a whole when it changes. */
 struct sa_sm_ah {
-	struct kref ref;		/* the port's, and one a query in flight */
+	struct kref ref;		/* one of the port, one of each query */
 	struct sa_port *port;		/* counted by its sm_ahs */
-	struct work_struct end;		/* destroys it, where that may sleep */
+	struct work_struct end;		/* destroys it in a context that may sleep */
 	struct ib_ah *ah;
 	u16 pkey_index;
 };
@@ -38,19 +37,19 @@ struct sa_port {
 	struct ib_mad_agent *agent;	/* NULL: no InfiniBand on this port */
 	spinlock_t lock;		/* irq safe */
 	struct sa_sm_ah *sm_ah;		/* protected by lock */
-	atomic_t sm_ahs;		/* those alive, which the port's end waits for */
-	struct delayed_work update;	/* reads the SM's address anew */
+	atomic_t sm_ahs;		/* existing handles; port removal waits for 0 */
+	struct delayed_work update;	/* queries the SM's address */
 	spinlock_t groups_lock;		/* irq safe */
-	struct list_head groups;	/* all; groups_lock */
-	DECLARE_HASHTABLE(by_mgid, 6);	/* those that have one; groups_lock */
-	refcount_t users;		/* the device's, and one a group */
+	struct list_head groups;	/* all groups; groups_lock */
+	DECLARE_HASHTABLE(by_mgid, 6);	/* groups that have an MGID; groups_lock */
+	refcount_t users;		/* one of the device, one of each group */
 	struct completion unused;
-	bool closing;			/* no request for a group any more */
-	atomic_t asked;			/* queries with the local service */
+	bool closing;			/* no more requests for groups */
+	atomic_t asked;			/* queries pending at the local service */
 	spinlock_t share_lock;		/* irq safe */
-	struct rhashtable leaders;	/* of queries in flight; share_lock */
+	struct rhashtable leaders;	/* queries that others may follow; share_lock */
 	struct list_head left;		/* cancelled followers; share_lock */
-	struct work_struct left_work;	/* tells them */
+	struct work_struct left_work;	/* completes them */
 };
 
 struct sa_device {
@@ -62,20 +61,21 @@ struct sa_device {
 
 enum { SA_QUERY_CANCELLED };
 
-/* Which of identical queries is sent; sa/share.c. */
+/* Identical queries share one MAD; sa/share.c. */
 struct sa_share {
 	struct rhash_head node;		/* port->leaders; share_lock */
-	struct list_head link;		/* followers of another, or port->left; share_lock */
+	struct list_head link;		/* a leader's followers, port->left; share_lock */
 	struct list_head followers;	/* share_lock */
-	bool wanted;			/* fixed */
-	bool leads;			/* share_lock */
-	bool over;			/* has been told; share_lock */
+	bool wanted;			/* a path query, which may share; fixed */
+	bool leads;			/* in port->leaders; share_lock */
+	bool over;			/* has ended; share_lock */
 };
 
 /*
- * One request.  References: the question to the local service, until it has ended;
- * which hands it to the send, until its send handler ran, or to its leader,
- * until that has ended; and whoever sends or cancels it, while at it.
+ * One request.  References: the question to the local service holds one until it has
+ * ended, and then passes it to the send, until its send handler has run, or to the
+ * query's leader, until the leader has ended.  Whoever sends or cancels the query holds
+ * another meanwhile.
  */
 struct ib_sa_query {
 	struct kref ref;
@@ -88,9 +88,11 @@ struct ib_sa_query {
 	unsigned long deadline;		/* jiffies; fixed when it is sent or follows */
 	struct sa_share share;
 	struct ibcore_ls_question question;
-	struct sa_ls_answer *answer;	/* to it; or NULL; of who took the question */
-	bool opa;			/* a path, asked for as an OPA record */
-	/* Exactly once: @mad the response, also if it is an error; else NULL. */
+	struct sa_ls_answer *answer;	/* to it, or NULL; set by sa_ls_answered() */
+	bool opa;			/* a path query with an OPA record */
+	/*
+	 * Called exactly once.  @mad is the response, even if it is an error, or NULL.
+	 */
 	void (*done)(struct ib_sa_query *query, int status,
 		     const struct ib_sa_mad *mad);
 	void *callback;			/* the caller's */
@@ -107,16 +109,16 @@ struct sa_port *ibmad_sa_port(struct ib_device *device, u32 port_num);
 
 /* ---- sa/query.c ---- */
 /*
- * Sends @method of @attr_id with the @len bytes at @record.  Answers the query's
- * number; @out is set before @done can be called.
+ * Sends @method of @attr_id with the @len bytes at @record.  Returns the query's number
+ * or an error; @out is set before @done can be called.
  */
 int ibmad_sa_query(struct ib_sa_client *client, struct sa_port *port, u8 method,
 		   u16 attr_id, ib_sa_comp_mask comp_mask, const void *record,
 		   size_t len, unsigned long timeout_ms, gfp_t gfp,
 		   struct ib_sa_query *query, struct ib_sa_query **out);
 /*
- * Sends the request of a query that has waited for something else; its time starts
- * now.  On 0 its reference has gone to the send.
+ * Sends a query that has waited for the local service; its timeout starts now.  On 0
+ * its reference has passed to the send.
  */
 int ibmad_sa_send_late(struct ib_sa_query *query);
 /* As above, with what is left of its time. */
@@ -124,7 +126,7 @@ int ibmad_sa_send_again(struct ib_sa_query *query);
 bool ibmad_sa_time_left(const struct ib_sa_query *query);
 void ibmad_sa_query_get(struct ib_sa_query *query);
 void ibmad_sa_query_put(struct ib_sa_query *query);
-/* After done(): out of the table, and its reference is put. */
+/* After done(): removes the query from the table and drops its reference. */
 void ibmad_sa_query_end(struct ib_sa_query *query);
 /* Cancels every query of a port. */
 void ibmad_sa_cancel_all(struct sa_port *port);
@@ -138,16 +140,16 @@ void ibmad_sa_received(struct ib_mad_agent *agent,
 /* ---- sa/share.c ---- */
 int ibmad_sa_share_open(struct sa_port *port);
 void ibmad_sa_share_close(struct sa_port *port);
-/* Whether @query follows another, which takes its reference. */
+/* Whether @query now follows another query, which takes over its reference. */
 bool ibmad_sa_share_join(struct ib_sa_query *query);
 /* @query was sent: others may follow it. */
 void ibmad_sa_share_lead(struct ib_sa_query *query);
-/* @query was cancelled: if it follows another it leaves, and is told so by a work item. */
+/* @query was cancelled: if it follows another it leaves; a work item completes it. */
 void ibmad_sa_share_leave(struct ib_sa_query *query);
-/* @query was answered: tells its followers the same.  In process context. */
+/* @query got a response: completes its followers with it.  In process context. */
 void ibmad_sa_share_answer(struct ib_sa_query *query, int status,
 			   const struct ib_sa_mad *mad);
-/* @query ended without an answer: its followers go on.  In process context. */
+/* @query ended without a response: its followers go on.  In process context. */
 void ibmad_sa_share_pass_on(struct ib_sa_query *query);
 
 /* ---- sa/path.c ---- */
@@ -180,8 +182,8 @@ static inline u8 sa_selector(u8 sel, u8 value)
 
 /* ---- sa/ls.c ---- */
 /*
- * Asks the local service for the path that @query is to ask for.  True: it ends by
- * itself, or is sent; it may be gone.
+ * Asks the local service for the path that @query requests.  If true, the query ends by
+ * itself or is sent later; it may have been freed already.
  */
 bool ibmad_sa_ls_ask(struct ib_sa_query *query, gfp_t gfp);
 

@@ -2,20 +2,21 @@
 /*
  * Identical queries for a path share one MAD.
  *
- * The first of them leads: its MAD is on its way.  Those that ask the same of the
- * same port meanwhile follow it, their own MADs ready but not sent, and are told
- * what it is told.  When it ends without an answer, because its time is over or it
- * was cancelled, the first follower that still has time is sent in its stead, and the
- * others follow that one.
+ * The first of them leads: its MAD is sent.  Identical queries on the same port follow
+ * it meanwhile: their own MADs are ready but not sent, and they get the leader's
+ * response.  If the leader ends without a response, because it timed out or was
+ * cancelled, the first follower that has time left is sent instead, and the others
+ * follow that one.
  *
- * So no query is told less, or much later, than if it had gone alone: a follower whose
- * time is over when its leader ends is told so; one that has some left gets it.
+ * So no query gets a worse result, or gets it much later, than if it had been sent
+ * alone: a follower whose time is over when its leader ends times out; one that has
+ * time left gets it.
  */
 #include <linux/jhash.h>
 #include "mad.h"
 #include "sa.h"
 
-/* What makes two queries identical, as it is in their MADs. */
+/* What must be equal in identical queries: component mask and record, from the MAD. */
 static const void *share_key(const struct ib_sa_query *query)
 {
 	const struct ib_sa_mad *mad = query->buf->mad;
@@ -51,7 +52,7 @@ static const struct rhashtable_params share_params = {
 	.automatic_shrinking = true,
 };
 
-/* The next of @list, which is off it then; or NULL. */
+/* Removes and returns the first query on @list; or NULL. */
 static struct ib_sa_query *share_pop(struct sa_port *port, struct list_head *list)
 {
 	struct ib_sa_query *query;
@@ -88,14 +89,17 @@ int ibmad_sa_share_open(struct sa_port *port)
 	return rhashtable_init(&port->leaders, &share_params);
 }
 
-/* Nobody leads or follows any more; who left has perhaps not been told. */
+/* No query leads or follows any more; some that left may still have to be completed. */
 void ibmad_sa_share_close(struct sa_port *port)
 {
 	flush_work(&port->left_work);
 	rhashtable_destroy(&port->leaders);
 }
 
-/* Not one that may keep it waiting for longer, or went to where the SM was. */
+/*
+ * A leader does not suit if it may keep @query waiting longer than @query's own
+ * timeout, or if it was sent to another address of the SM.
+ */
 static bool share_suits(const struct ib_sa_query *query,
 			const struct ib_sa_query *leader)
 {
@@ -124,7 +128,7 @@ bool ibmad_sa_share_join(struct ib_sa_query *query)
 	return leader;
 }
 
-/* After the post, so that none follows a query that could not be sent. */
+/* Called after the post, so that no query follows one that could not be sent. */
 void ibmad_sa_share_lead(struct ib_sa_query *query)
 {
 	struct sa_port *port = query->port;
@@ -133,7 +137,10 @@ void ibmad_sa_share_lead(struct ib_sa_query *query)
 	if (!query->share.wanted)
 		return;
 	spin_lock_irqsave(&port->share_lock, flags);
-	/* Where another leads by now, or memory lacks, it goes alone. */
+	/*
+	 * If another query leads by now, or memory is lacking, this one gets no
+	 * followers.
+	 */
 	if (!query->share.over)
 		query->share.leads =
 			!rhashtable_lookup_insert_key(&port->leaders, share_key(query),
@@ -142,7 +149,9 @@ void ibmad_sa_share_lead(struct ib_sa_query *query)
 	spin_unlock_irqrestore(&port->share_lock, flags);
 }
 
-/* @query is over: nobody follows it any more; who did is on @followers. */
+/*
+ * @query has ended: no query can follow it any more; its followers move to @followers.
+ */
 static void share_end(struct ib_sa_query *query, struct list_head *followers)
 {
 	struct sa_port *port = query->port;
@@ -170,7 +179,7 @@ void ibmad_sa_share_answer(struct ib_sa_query *query, int status,
 		share_done(follower, status, mad);
 }
 
-/* Answers 0 if @query goes on: sent, or riding with another. */
+/* Returns 0 if @query goes on: it was sent, or follows another. */
 static int share_go_on(struct ib_sa_query *query)
 {
 	if (test_bit(SA_QUERY_CANCELLED, &query->flags))

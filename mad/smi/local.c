@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The provider's own agents: SMA, PMA and vendor agents that a device offers
- * through process_mad, behind the wire and behind the local SM.
+ * The provider's own agents: SMA, PMA and vendor agents that a device offers through
+ * process_mad, to peers on the wire and to the local SM.
  *
- * Each QP has a responder, an agent of ours that sends what the provider answers
- * (and, on a switch, what it forwards).  SMPs that the local SM sends to this
- * node never reach the QP; they are processed from a work item, since they may be
- * posted where one cannot sleep and process_mad may.
+ * Each QP has a responder, an internal agent that sends the provider's responses (and,
+ * on a switch, forwarded SMPs).  SMPs that the local SM sends to this node never reach
+ * the QP; they are processed from a work item, since they may be posted in atomic
+ * context and process_mad may sleep.
  */
 #include <linux/slab.h>
 #include "agent/agent.h"
@@ -28,7 +28,7 @@ static void local_node(const struct ibmad_port *port, u32 port_num,
 	node->num_ports = port->device->phys_port_cnt;
 }
 
-/* The port an SMP came in on: only switches do not know it beforehand. */
+/* The port an SMP arrived on: on a switch, only the completion tells it. */
 static u32 local_in_port(const struct ibmad_qp *mqp, const struct ib_wc *wc)
 {
 	return rdma_cap_ib_switch(mqp->port->device) ? wc->port_num :
@@ -42,7 +42,7 @@ static void responder_sent(struct ib_mad_agent *agent,
 	ib_free_send_mad(send_wc->send_buf);
 }
 
-/* Sends @mad to where @recv came from; with @out_port, past the SMI and there. */
+/* Sends @mad to the source of @recv; with @out_port, out of that port, past the SMI. */
 static int local_send(struct ibmad_qp *mqp, const struct ibmad_recv *recv,
 		      const void *mad, size_t len, u16 pkey_index, u32 out_port)
 {
@@ -80,7 +80,7 @@ err_ah:
 	return ret;
 }
 
-/* True if the SMI leaves nothing for this node to do. */
+/* True if the SMI has forwarded or discarded the SMP: this node must not process it. */
 static bool local_route_received(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 				 size_t len)
 {
@@ -113,9 +113,9 @@ static bool local_route_received(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 /* ---- replies ---- */
 
 /*
- * A reply by QP1 on its way.  The neighbour that it goes to may have to be looked
- * for first, a second long if there is none: receiving does not wait for that, nor
- * does one reply for another.
+ * A reply on QP1 that is being sent.  The address of its destination may have to be
+ * resolved first, which takes a second if there is no such neighbour: receiving does
+ * not wait for that, nor do other replies.
  */
 struct local_reply {
 	struct work_struct work;
@@ -147,7 +147,7 @@ static void local_reply_work(struct work_struct *work)
 	local_reply_now(reply->mqp, reply->recv, reply->len, reply->pkey_index);
 	local_reply_put(reply->mqp);
 	kfree(reply);
-	/* Who waited for it may have released the port since. */
+	/* ibmad_local_exit() waited for it; the port may have been released since. */
 	ibmad_port_put(port);
 }
 
@@ -172,11 +172,11 @@ static bool local_reply_later(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	return true;
 }
 
-/* Sends what @recv holds to where it came from, if it can; consumes @recv. */
+/* Sends the reply in @recv to its source, if possible; consumes @recv. */
 static void local_reply(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 			size_t len, u16 pkey_index)
 {
-	/* On QP0 there are LIDs alone, and those need no looking for. */
+	/* On QP0 all addresses are LIDs, which need not be resolved. */
 	if (mqp == &mqp->port->qp[0])
 		local_reply_now(mqp, recv, len, pkey_index);
 	else if (!local_reply_later(mqp, recv, len, pkey_index))
@@ -231,9 +231,9 @@ consumed:
 }
 
 /*
- * Not what was looped back here by the SM's own route.  Nor a MAD of an RMPP
- * transfer: with the response bit it would be one of a transfer that there is not,
- * or an ACK of what its sender sends.
+ * A Get or Set is answered, except one that the local SM sent to this node itself, and
+ * except a MAD of an RMPP transfer: with the response bit set it would be part of a
+ * transfer that does not exist, or an ACK of its sender's transfer.
  */
 static bool local_wants_answer(const struct ibmad_recv *recv)
 {
@@ -244,9 +244,10 @@ static bool local_wants_answer(const struct ibmad_recv *recv)
 }
 
 /*
- * A Get or Set that nobody takes is answered, so that its sender need not wait
- * out its timeouts (IBA 13.4.7: unsupported method and attribute combination).  Where the
- * provider did not tell how much came, what is behind the headers may be another's.
+ * A Get or Set that no agent takes is answered, so that its sender need not wait out
+ * its timeouts (IBA 13.4.7: unsupported method and attribute combination).  If the
+ * provider did not report the length, the bytes behind the headers may be from another
+ * MAD: clear them.
  */
 void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 {
@@ -292,12 +293,12 @@ void ibmad_local_queue(struct ibmad_send *send)
 {
 	struct ibmad_qp *mqp = send_agent(send)->mqp;
 
-	/* The item is free for this: it enters the inbox only when DONE. */
+	/* send->item is unused here: it enters the inbox only when the send is DONE. */
 	if (llist_add(&send->item.node, &mqp->local))
 		queue_work(ibmad_wq, &mqp->local_work);
 }
 
-/* What the wire would have reported of an SMP that did not go there. */
+/* Fills in the completion that an SMP looped back here would have had from the wire. */
 static void local_fill_wc(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 			  const struct ibmad_send *send)
 {
@@ -314,7 +315,10 @@ static void local_fill_wc(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	recv->local = true;
 }
 
-/* The provider's answer arrives back where the route started, or is dropped. */
+/*
+ * Whether the route of the provider's response ends here, where it started; if not the
+ * response is dropped.
+ */
 static bool local_returns(struct ibmad_qp *mqp, struct ib_mad_hdr *hdr)
 {
 	struct ibmad_smi_node node;
@@ -327,7 +331,7 @@ static bool local_returns(struct ibmad_qp *mqp, struct ib_mad_hdr *hdr)
 				   &out_port) == IBMAD_SMI_LOCAL;
 }
 
-/* Whether there is something in @recv to dispatch. */
+/* Has the provider process @send.  Returns whether @recv holds a MAD to dispatch. */
 static bool local_turn_around(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 			      const struct ibmad_send *send)
 {
@@ -335,7 +339,10 @@ static bool local_turn_around(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 	size_t len = send->length;
 	u16 pkey_index;
 
-	/* A TrapRepress, too, which is sent as a request but matched as a response. */
+	/*
+	 * This includes TrapRepress, which has no response bit but is matched as a
+	 * response.
+	 */
 	if (mqp->port->device->ops.process_mad &&
 	    !(((const struct ib_mad_hdr *)send->buf.mad)->method &
 	      IB_MGMT_METHOD_RESP))
@@ -367,7 +374,7 @@ static void local_send_one(struct ibmad_qp *mqp, struct ibmad_send *send)
 	}
 	local_fill_wc(mqp, recv, send);
 	dispatch = local_turn_around(mqp, recv, send);
-	/* @send may be gone after this, unless it waits for its response. */
+	/* @send may be freed after this, unless it waits for its response. */
 	ibmad_send_wr_done(send, IB_WC_SUCCESS, 0);
 	if (dispatch)
 		ibmad_recv_dispatch(mqp, recv);
@@ -396,7 +403,7 @@ int ibmad_local_init(struct ibmad_qp *mqp)
 	return 0;
 }
 
-/* Nothing is received any more. */
+/* The QP receives nothing any more. */
 void ibmad_local_exit(struct ibmad_qp *mqp)
 {
 	if (!mqp->responder)

@@ -12,7 +12,7 @@
 #include "smi/smi.h"
 #include "trace.h"
 
-/* The fields of a directed route, wherever base and OPA SMPs have them. */
+/* The fields of a directed route, in a base or an OPA SMP. */
 struct smi_route {
 	u8 *hop_ptr;
 	u8 hop_cnt;
@@ -55,7 +55,7 @@ static enum ibmad_smi_verdict smi_out(const struct ibmad_smi_node *node,
 	return IBMAD_SMI_SEND;
 }
 
-/* C14-9, by number. */
+/* C14-9; the comments have the numbers of its cases. */
 static enum ibmad_smi_verdict smi_outbound(struct smi_route *r,
 					   const struct ibmad_smi_node *node,
 					   bool received, u32 *out_port)
@@ -86,13 +86,13 @@ static enum ibmad_smi_verdict smi_outbound(struct smi_route *r,
 		*r->hop_ptr = ptr + 1;
 		return IBMAD_SMI_LOCAL;
 	}
-	/* 4: LID routed to its end; 5: past it */
+	/* 4: beyond the directed route, by LID routing; 5: hop pointer too large */
 	if (ptr == r->hop_cnt + 1)
 		return IBMAD_SMI_LOCAL;
 	return IBMAD_SMI_DISCARD;
 }
 
-/* C14-13, by number. */
+/* C14-13; the comments have the numbers of its cases. */
 static enum ibmad_smi_verdict smi_inbound(struct smi_route *r,
 					  const struct ibmad_smi_node *node,
 					  bool received, u32 *out_port)
@@ -120,7 +120,7 @@ static enum ibmad_smi_verdict smi_inbound(struct smi_route *r,
 		*r->hop_ptr = 0;
 		return IBMAD_SMI_LOCAL;
 	}
-	/* 4: LID routed to the SM; 5: past it */
+	/* 4: at the SM, by LID routing; 5: hop pointer too large */
 	return ptr ? IBMAD_SMI_DISCARD : IBMAD_SMI_LOCAL;
 }
 
@@ -131,8 +131,8 @@ static bool smi_route_valid(const struct smi_route *route)
 }
 
 /*
- * What becomes of a directed-route SMP that came in on @node->port_num.  With
- * IBMAD_SMI_SEND it goes out of *@out_port as it is now.
+ * Decides what to do with a directed-route SMP received on @node->port_num.  For
+ * IBMAD_SMI_SEND, the SMP (changed in place) must be sent out of *@out_port.
  */
 enum ibmad_smi_verdict
 ibmad_smi_receive(void *smp, bool opa, const struct ibmad_smi_node *node,
@@ -154,10 +154,11 @@ ibmad_smi_receive(void *smp, bool opa, const struct ibmad_smi_node *node,
 EXPORT_SYMBOL_IF_KUNIT(ibmad_smi_receive);
 
 /*
- * What becomes of a directed-route SMP that this node sends: requests of an SM
- * here, responses of the SMA.  A request whose first part is LID routed (DrSLID
- * names a LID), a response whose first part is (DrDLID names one), or whose route
- * ends here but whose SM is at a LID, leaves as it is.
+ * Decides what to do with a directed-route SMP that this node sends: a request of a
+ * local SM, or a response of the SMA.  Sent without directed routing are a request
+ * whose first part is LID routed (DrSLID is a LID), a response whose first part is LID
+ * routed (DrDLID is a LID), and a response whose directed route ends here but whose SM
+ * is at a LID.
  */
 enum ibmad_smi_verdict
 ibmad_smi_originate(void *smp, bool opa, const struct ibmad_smi_node *node,
@@ -179,7 +180,9 @@ ibmad_smi_originate(void *smp, bool opa, const struct ibmad_smi_node *node,
 			return IBMAD_SMI_SEND;
 		return smi_outbound(&route, node, false, out_port);
 	}
-	/* The request came by a LID from where its directed part ended. */
+	/*
+	 * The request was LID routed to this node from the end of its directed route.
+	 */
 	if (!route.to_local_lid && *route.hop_ptr == route.hop_cnt + 1)
 		return IBMAD_SMI_SEND;
 	if (*route.hop_ptr == 1 && !route.from_local_lid) {

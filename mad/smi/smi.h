@@ -9,12 +9,12 @@
 enum ibmad_smi_verdict {
 	IBMAD_SMI_DISCARD,
 	IBMAD_SMI_LOCAL,	/* for this node's SMA or SM */
-	IBMAD_SMI_SEND,		/* out of the port named */
+	IBMAD_SMI_SEND,		/* must be sent out of *@out_port */
 };
 
 struct ibmad_smi_node {
 	bool is_switch;
-	u32 port_num;		/* the port it came in on; 0 on the send side */
+	u32 port_num;		/* the port it arrived on, or is sent from */
 	u32 num_ports;
 };
 
@@ -28,10 +28,10 @@ bool ibmad_smi_is_opa(const struct ibmad_port *port,
 		      const struct ib_mad_hdr *hdr);
 
 /* ---- local.c: the provider's own agents behind process_mad ---- */
-/* True if @recv was consumed (answered, forwarded, swallowed). */
+/* True if @recv was consumed (answered, forwarded, dropped). */
 bool ibmad_local_receive(struct ibmad_qp *mqp, struct ibmad_recv *recv,
 			 size_t len);
-/* Answers a request that no agent takes; consumes @recv. */
+/* Answers a Get or Set that no agent takes; consumes @recv. */
 void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv);
 /* Decides the route of an SMP that is being posted. */
 int ibmad_local_route(struct ibmad_send *send);
