@@ -5,8 +5,8 @@
  *		of the bond; one for each GID type that the port supports
  *	IP	each IPv4 (as ::ffff:a.b.c.d) and IPv6 address, in each type, of N
  *		and its VLANs, and of every other device on top of N
- * The bond and the devices on top of it count only while N may send for the bond, not
- * while another slave is the active one.
+ * The bond and the devices on top of it count only while N may send for the bond: not
+ * while another slave of an active-backup bond is the active one.
  *
  * All of it is read under RCU, without excluding changes of the network.  A change, even
  * of a MAC that is half written when it is read, is notified afterwards, and the GIDs are
@@ -141,12 +141,19 @@ static struct net_device *roce_bond_of(struct net_device *ndev)
 	return master && netif_is_bond_master(master) ? master : NULL;
 }
 
-/* Whether @bond may send through its slave @ndev.  Under rcu_read_lock. */
+/*
+ * Whether @bond may send through its slave @ndev.  Only active-backup has idle slaves:
+ * balance-tlb and balance-alb have an active slave too, but send through all slaves.
+ * Under rcu_read_lock.
+ */
 static bool roce_bond_uses(struct net_device *bond, struct net_device *ndev)
 {
+	struct bonding *bonding = netdev_priv(bond);
 	struct net_device *active;
 
-	active = bond_option_active_slave_get_rcu(netdev_priv(bond));
+	if (BOND_MODE(bonding) != BOND_MODE_ACTIVEBACKUP)
+		return true;
+	active = bond_option_active_slave_get_rcu(bonding);
 	return !active || active == ndev;
 }
 

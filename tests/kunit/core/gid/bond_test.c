@@ -127,6 +127,37 @@ static void a_bonds_gids_are_at_its_active_slave(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(!has(0, &on_vlan)));
 }
 
+/* Replaces the bond by one of @mode, with both slaves and the address @ip. */
+static int use_mode(int mode, const struct in6_addr *ip)
+{
+	net_unlink(bond);
+	bond = net_link("bond", "fbond0", NULL, mode);
+	if (!bond)
+		return -ENODEV;
+	/* balance-alb changes the MACs of slaves that are up. */
+	slave[0]->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+	slave[1]->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+	return enslave(slave[0], true) ?: enslave(slave[1], true) ?:
+	       fake_netdev_add_ipv4(bond, ip->s6_addr32[3], 24);
+}
+
+/* balance-tlb and balance-alb have an active slave, but send through all slaves. */
+static void a_balancing_bonds_gids_are_at_each_slave(struct kunit *test)
+{
+	static const int modes[] = { BOND_MODE_TLB, BOND_MODE_ALB };
+	struct in6_addr ip = net_v4(0x0a580001);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		KUNIT_ASSERT_EQ(test, use_mode(modes[i], &ip), 0);
+		KUNIT_EXPECT_TRUE(test, wait_until(has(0, &ip) && has(1, &ip)));
+		KUNIT_EXPECT_TRUE(test, wait_until(default_is(0, bond) && default_is(1, bond)));
+		KUNIT_ASSERT_EQ(test, net_bond_active(bond, slave[1]), 0);
+		rdma_roce_rescan_device(&hca[0]->ibdev);
+		KUNIT_EXPECT_TRUE(test, has(0, &ip) && has(1, &ip));
+	}
+}
+
 static void a_bond_that_goes_takes_its_gids(struct kunit *test)
 {
 	struct in6_addr ip = net_v4(0x0a580001);
@@ -191,6 +222,7 @@ static void a_flow_knows_its_slave(struct kunit *test)
 
 static struct kunit_case bond_cases[] = {
 	KUNIT_CASE(a_bonds_gids_are_at_its_active_slave),
+	KUNIT_CASE(a_balancing_bonds_gids_are_at_each_slave),
 	KUNIT_CASE(a_bond_that_goes_takes_its_gids),
 	KUNIT_CASE(a_flow_knows_its_slave),
 	{}
