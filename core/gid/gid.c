@@ -83,15 +83,34 @@ static void gid_inherit_mac(struct ibcore_gid_entry *entry)
 			ether_addr_copy(entry->macs.port, other->macs.port);
 }
 
-int ibcore_gid_hw_add(struct ibcore_gid_entry *entry)
+void ibcore_gid_read_macs(struct ibcore_gid_macs *macs,
+			  const struct net_device *ndev,
+			  const struct net_device *port_ndev)
+{
+	ether_addr_copy(macs->ndev, ndev->dev_addr);
+	ether_addr_copy(macs->port, port_ndev->dev_addr);
+}
+
+/*
+ * The driver reads the MACs in add_gid.  If one changes meanwhile, it is not known which
+ * the driver has read: the entry gets zero MACs, which no net_device has, and the update
+ * that the change schedules programs the entry again.
+ */
+int ibcore_gid_hw_add(struct ibcore_gid_entry *entry,
+		      const struct net_device *port_ndev)
 {
 	struct ib_device *dev = entry->attr.device;
+	struct ibcore_gid_macs after;
 	int ret;
 
 	lockdep_assert_held(&entry->table->lock);
 	if (!rdma_cap_roce_gid_table(dev, entry->attr.port_num))
 		return 0;
+	ibcore_gid_read_macs(&entry->macs, entry->ndev, port_ndev);
 	ret = dev->ops.add_gid(&entry->attr, &entry->context);
+	ibcore_gid_read_macs(&after, entry->ndev, port_ndev);
+	if (memcmp(&entry->macs, &after, sizeof(after)))
+		memset(&entry->macs, 0, sizeof(entry->macs));
 	if (ret) {
 		ibdev_err(dev, "port %u: adding GID %pI6 at index %u: %d\n",
 			  entry->attr.port_num, entry->attr.gid.raw,
@@ -336,7 +355,6 @@ struct ibcore_gid_entry *ibcore_gid_alloc(struct ib_gid_table *table,
 	entry->attr.gid_type = want->type;
 	entry->attr.index = ix;
 	entry->attr.port_num = table->port;
-	entry->macs = want->macs;
 	entry->ndev = want->ndev;
 	netdev_hold(entry->ndev, &entry->tracker, GFP_KERNEL);
 	RCU_INIT_POINTER(entry->attr.ndev, entry->ndev);
@@ -369,7 +387,7 @@ int ibcore_gid_insert(struct ib_gid_table *table, unsigned int ix,
 	entry = ibcore_gid_alloc(table, ix, want);
 	if (!entry)
 		return -ENOMEM;
-	ret = ibcore_gid_hw_add(entry);
+	ret = ibcore_gid_hw_add(entry, want->port_ndev);
 	if (ret) {
 		gid_free(entry);
 		return ret;

@@ -46,7 +46,8 @@ struct ibcore_gid_entry {
 	bool awaited;			/* work waits for users == 0; likewise */
 	struct net_device *ndev;	/* held; outlives attr.ndev by a grace period */
 	netdevice_tracker tracker;
-	struct ibcore_gid_macs macs;	/* as programmed; under table->lock */
+	/* As programmed, zero if not known; under table->lock. */
+	struct ibcore_gid_macs macs;
 	struct work_struct work;	/* gid_release_work, queued by the last put */
 	struct work_struct idle;	/* queued by the last user, with a reference */
 	struct rcu_head rcu;		/* to detach ndev, then to free */
@@ -74,7 +75,7 @@ struct ibcore_gid_want {
 	union ib_gid gid;
 	enum ib_gid_type type;
 	bool is_default;		/* goes to the index reserved for its type */
-	struct ibcore_gid_macs macs;
+	struct net_device *port_ndev;	/* the port's, held by ibcore_gid_wants */
 	struct net_device *ndev;	/* held */
 	netdevice_tracker tracker;
 };
@@ -124,8 +125,13 @@ void ibcore_gid_drop(struct ibcore_gid_entry *entry);
 /* Let readers find an entry, or no longer find it. */
 void ibcore_gid_show(struct ibcore_gid_entry *entry);
 void ibcore_gid_hide(struct ibcore_gid_entry *entry);
+/* Reads the MACs that add_gid would program now. */
+void ibcore_gid_read_macs(struct ibcore_gid_macs *macs,
+			  const struct net_device *ndev,
+			  const struct net_device *port_ndev);
 /* Call the driver's add_gid and del_gid for an entry. */
-int ibcore_gid_hw_add(struct ibcore_gid_entry *entry);
+int ibcore_gid_hw_add(struct ibcore_gid_entry *entry,
+		      const struct net_device *port_ndev);
 void ibcore_gid_hw_del(struct ibcore_gid_entry *entry);
 
 /* ---- roce_gid.c: updates GID tables on netdev, address, VLAN and bond changes ---- */

@@ -80,16 +80,17 @@ static void gid_readdress(struct ib_gid_table *table,
 			  const struct ibcore_gid_want *want, bool *changed)
 {
 	struct ibcore_gid_entry *entry = gid_match(table, want);
+	struct ibcore_gid_macs now;
 
+	ibcore_gid_read_macs(&now, want->ndev, want->port_ndev);
 	/* An address configured twice is in @want twice; the first pass may drop it. */
 	if (!entry || !entry->in_hw || entry->context ||
-	    !memcmp(&entry->macs, &want->macs, sizeof(want->macs)))
+	    !memcmp(&entry->macs, &now, sizeof(now)))
 		return;
 	*changed = true;
 	ibcore_gid_hide(entry);
 	ibcore_gid_hw_del(entry);
-	entry->macs = want->macs;
-	if (!ibcore_gid_hw_add(entry))
+	if (!ibcore_gid_hw_add(entry, want->port_ndev))
 		ibcore_gid_show(entry);
 	else
 		ibcore_gid_drop(entry);
@@ -145,11 +146,14 @@ static void gid_mark_updating(struct ib_gid_table *table, const u8 *mac)
 	smp_mb();	/* Orders the last users' work before the calls to the driver. */
 }
 
-static void gid_readdress_places(struct ib_gid_table *table, const u8 *mac,
+static void gid_readdress_places(struct ib_gid_table *table,
+				 const struct net_device *port_ndev,
 				 bool *changed)
 {
 	struct ibcore_gid_entry *entry, *next;
+	u8 mac[ETH_ALEN];
 
+	ether_addr_copy(mac, port_ndev->dev_addr);
 	gid_mark_updating(table, mac);
 	list_for_each_entry(entry, &table->entries, link)
 		if (entry->updating)
@@ -158,8 +162,7 @@ static void gid_readdress_places(struct ib_gid_table *table, const u8 *mac,
 		if (!entry->updating)
 			continue;
 		*changed = true;
-		ether_addr_copy(entry->macs.port, mac);
-		if (ibcore_gid_hw_add(entry)) {
+		if (ibcore_gid_hw_add(entry, port_ndev)) {
 			WRITE_ONCE(entry->updating, false);
 			ibcore_gid_remove(entry);
 			continue;
@@ -245,7 +248,7 @@ int ibcore_gid_sync(struct ib_device *dev, u32 port,
 	for (i = 0; i < n; i++)
 		gid_readdress(table, &want[i], changed);
 	if (n)
-		gid_readdress_places(table, want->macs.port, changed);
+		gid_readdress_places(table, want->port_ndev, changed);
 	ret = gid_install_missing(table, want, n, changed);
 out:
 	mutex_unlock(&table->lock);

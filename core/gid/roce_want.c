@@ -12,7 +12,6 @@
  * of a MAC that is half written when it is read, is notified afterwards, and the GIDs are
  * computed again (roce_gid.c).
  */
-#include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
@@ -57,8 +56,7 @@ static void want_add(struct ibcore_gid_wants *set, const union ib_gid *gid,
 		want->type = type;
 		want->is_default = is_default;
 		want->ndev = ndev;
-		ether_addr_copy(want->macs.ndev, ndev->dev_addr);
-		ether_addr_copy(want->macs.port, set->port_ndev->dev_addr);
+		want->port_ndev = set->port_ndev;
 		netdev_hold(ndev, &want->tracker, GFP_ATOMIC);
 	}
 }

@@ -307,6 +307,55 @@ static void a_mac_set_at_registration_is_programmed(struct kunit *test)
 	roce.hca->ibdev.ops.add_gid = add_gid;
 }
 
+static struct completion change_mac, mac_changed;
+static int adds;
+
+/* Returns after the MAC was changed, in the first call and in the second. */
+static int add_gid_and_change(const struct ib_gid_attr *attr, void **context)
+{
+	int ret = add_gid(attr, context);
+
+	if (++adds <= 2) {
+		complete(&change_mac);
+		wait_for_completion_timeout(&mac_changed, HZ);
+	}
+	return ret;
+}
+
+static void change_mac_fn(struct work_struct *work)
+{
+	wait_for_completion(&change_mac);
+	roce_set_mac(roce.ndev, 0x107);
+	complete(&mac_changed);
+	wait_for_completion(&change_mac);
+	roce_set_mac(roce.ndev, 0x106);
+	complete(&mac_changed);
+}
+
+static DECLARE_WORK(change_mac_work, change_mac_fn);
+
+/* The second GID is added with a MAC that the net_device has only then. */
+static void a_mac_that_comes_back_is_programmed(struct kunit *test)
+{
+	struct in6_addr ll;
+
+	fake_hca_destroy(roce.hca);
+	KUNIT_ASSERT_EQ(test, roce_set_mac(roce.ndev, 0x106), 0);
+	ll = net_link_local(roce.ndev);
+	roce.hca = roce_alloc(roce.ndev, strict);
+	KUNIT_ASSERT_NOT_NULL(test, roce.hca);
+	init_completion(&change_mac);
+	init_completion(&mac_changed);
+	adds = 0;
+	add_gid = roce.hca->ibdev.ops.add_gid;
+	roce.hca->ibdev.ops.add_gid = add_gid_and_change;
+	queue_work(system_unbound_wq, &change_mac_work);
+	KUNIT_EXPECT_EQ(test, fake_hca_register(roce.hca), 0);
+	flush_work(&change_mac_work);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ll) && macs_are(roce.ndev->dev_addr)));
+	roce.hca->ibdev.ops.add_gid = add_gid;
+}
+
 static struct kunit_case gid_hw_cases[] = {
 	KUNIT_CASE(a_gid_in_use_leaves_the_adapter_at_once),
 	KUNIT_CASE(no_address_handle_comes_from_a_gid_that_left),
@@ -317,6 +366,7 @@ static struct kunit_case gid_hw_cases[] = {
 	KUNIT_CASE(a_refused_mac_is_tried_again),
 	KUNIT_CASE(gids_do_not_wait_for_the_rtnl),
 	KUNIT_CASE(a_mac_set_at_registration_is_programmed),
+	KUNIT_CASE(a_mac_that_comes_back_is_programmed),
 	{}
 };
 
