@@ -86,7 +86,8 @@ struct ibcore_gid_wants {
 	unsigned int n;
 	unsigned int cap;
 	unsigned long types;		/* mask of the port's GID types */
-	struct net_device *port_ndev;	/* held, or NULL */
+	/* Set by the caller, held, or NULL; ibcore_gid_wants_put() puts it. */
+	struct net_device *port_ndev;
 };
 
 int ibcore_gid_setup(struct ib_device *dev);	/* cache.c calls these three */
@@ -141,10 +142,13 @@ int ibcore_roce_setup(struct ib_device *dev);
 void ibcore_roce_cleanup(struct ib_device *dev);
 /* Schedules an update of @port's table; @dev is not dereferenced. */
 void ibcore_roce_resync(const struct ib_device *dev, u32 port);
+/* Whether a RoCE port has @ndev as its net_device, by its last computation. */
+bool ibcore_roce_has_port(const struct net_device *ndev);
 
 /* ---- roce_want.c: which GIDs a RoCE port should have ---- */
 int ibcore_gid_wants_get(struct ibcore_gid_wants *set, struct ib_device *dev,
 			 u32 port);
 void ibcore_gid_wants_put(struct ibcore_gid_wants *set);
+struct net_device *ibcore_roce_bond_of(struct net_device *ndev);
 
 #endif

@@ -14,6 +14,10 @@
  *
  * An iWARP port's one GID is read from the device, but its net_device is followed too.
  *
+ * The GIDs of a port on an idle slave of a bond depend on whether another port is on the
+ * active slave.  So each computation records the port's net_device (roce_port_ndev), and
+ * if that has changed, all ports on the slaves of its bond are marked.
+ *
  * Lock order: roce_dev.lock, then ib_gid_table.lock.  event_lock and the lock of
  * roce_devs are innermost.
  */
@@ -31,6 +35,12 @@
 
 struct workqueue_struct *ibcore_gid_wq;
 
+/* The net_device of a RoCE port when its GIDs were last computed. */
+struct roce_port_ndev {
+	struct net_device *ndev;	/* held, or NULL; others only compare it */
+	netdevice_tracker tracker;
+};
+
 /* A device with RoCE or iWARP ports, from ibcore_roce_setup to ibcore_roce_cleanup. */
 struct roce_dev {
 	struct ib_device *dev;
@@ -42,6 +52,7 @@ struct roce_dev {
 	bool announce;			/* send GID_CHANGE events; under lock */
 	unsigned long *dirty;		/* marked ports, by number; atomic */
 	unsigned long *again;		/* ports to retry; under lock */
+	struct roce_port_ndev *port_ndev;	/* by port; written under lock */
 };
 
 static DEFINE_XARRAY_ALLOC(roce_devs);
@@ -56,6 +67,8 @@ struct roce_event {
 static DEFINE_SPINLOCK(event_lock);
 static DEFINE_HASHTABLE(event_table, 6);	/* event_lock */
 static bool event_lost;				/* event_lock */
+
+static void roce_note(struct net_device *ndev);
 
 /**
  * roce_gid_type_mask_support - the GID types a port supports
@@ -85,6 +98,58 @@ static bool roce_follows(const struct ib_device *dev, u32 port)
 	return rdma_protocol_roce(dev, port) || rdma_protocol_iwarp(dev, port);
 }
 
+/* ---- the net_devices of the ports ---- */
+
+bool ibcore_roce_has_port(const struct net_device *ndev)
+{
+	struct roce_dev *rd;
+	unsigned long id;
+	bool ret = false;
+	u32 port;
+
+	xa_lock(&roce_devs);
+	xa_for_each(&roce_devs, id, rd)
+		rdma_for_each_port(rd->dev, port)
+			ret |= READ_ONCE(rd->port_ndev[port].ndev) == ndev;
+	xa_unlock(&roce_devs);
+	return ret;
+}
+
+static void roce_note_bond(struct net_device *ndev)
+{
+	struct net_device *bond;
+
+	rcu_read_lock();
+	bond = ndev ? ibcore_roce_bond_of(ndev) : NULL;
+	if (bond)
+		roce_note(bond);
+	rcu_read_unlock();
+}
+
+/*
+ * Records that @port is on @ndev, or on none if @ndev is NULL or being unregistered:
+ * then the update that the unregistration schedules puts the reference here.  Under
+ * rd->lock, or when @rd has left roce_devs.
+ */
+static void roce_port_ndev_set(struct roce_dev *rd, u32 port, struct net_device *ndev)
+{
+	struct roce_port_ndev *at = &rd->port_ndev[port];
+	netdevice_tracker tracker = at->tracker;
+	struct net_device *old = at->ndev;
+
+	if (ndev && READ_ONCE(ndev->reg_state) != NETREG_REGISTERED)
+		ndev = NULL;
+	if (ndev == old)
+		return;
+	if (ndev)
+		netdev_hold(ndev, &at->tracker, GFP_KERNEL);
+	WRITE_ONCE(at->ndev, ndev);
+	/* After the write: a port marked by this finds it (see roce_dispatch). */
+	roce_note_bond(old);
+	roce_note_bond(ndev);
+	netdev_put(old, &tracker);
+}
+
 /* ---- updating the tables ---- */
 
 /* Returns 0, or -ENOMEM if the caller must retry later. */
@@ -100,6 +165,9 @@ static int roce_sync_port(struct roce_dev *rd, u32 port, bool *changed)
 			ibcore_gid_del_netdev(rd->dev, port, NULL);
 		return ret == -ENOMEM ? ret : 0;
 	}
+	/* Recorded first: the computation must not find the port's former net_device. */
+	wants.port_ndev = ib_device_get_netdev(rd->dev, port);
+	roce_port_ndev_set(rd, port, wants.port_ndev);
 	ret = ibcore_gid_wants_get(&wants, rd->dev, port);
 	if (!ret)
 		ret = ibcore_gid_sync(rd->dev, port, wants.want, wants.n,
@@ -294,6 +362,7 @@ EXPORT_SYMBOL(roce_del_all_netdev_gids);
 static void roce_dev_free(struct roce_dev *rd)
 {
 	mutex_destroy(&rd->lock);
+	kfree(rd->port_ndev);
 	bitmap_free(rd->again);
 	bitmap_free(rd->dirty);
 	kfree(rd);
@@ -306,13 +375,18 @@ static void roce_dev_free(struct roce_dev *rd)
  * (2) lookups put their references when they are done, which is waited for; only their
  *     callers and the work itself queue the work;
  * (3) the work is cancelled last, after which nothing queues it.
+ * Then no computation runs that could record a net_device, and those recorded are put.
  */
 static void roce_dev_remove(struct roce_dev *rd)
 {
+	u32 port;
+
 	xa_erase(&roce_devs, rd->id);
 	roce_dev_put(rd);
 	wait_for_completion(&rd->idle);
 	cancel_delayed_work_sync(&rd->work);
+	rdma_for_each_port(rd->dev, port)
+		roce_port_ndev_set(rd, port, NULL);
 	roce_dev_free(rd);
 }
 
@@ -324,7 +398,10 @@ static struct roce_dev *roce_dev_alloc(struct ib_device *dev)
 		return NULL;
 	rd->dirty = bitmap_zalloc(rdma_end_port(dev) + 1, GFP_KERNEL);
 	rd->again = bitmap_zalloc(rdma_end_port(dev) + 1, GFP_KERNEL);
-	if (!rd->dirty || !rd->again) {
+	rd->port_ndev = kcalloc(rdma_end_port(dev) + 1, sizeof(*rd->port_ndev),
+				GFP_KERNEL);
+	if (!rd->dirty || !rd->again || !rd->port_ndev) {
+		kfree(rd->port_ndev);
 		bitmap_free(rd->again);
 		bitmap_free(rd->dirty);
 		kfree(rd);

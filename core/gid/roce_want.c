@@ -6,7 +6,8 @@
  *	IP	each IPv4 (as ::ffff:a.b.c.d) and IPv6 address, in each type, of N
  *		and its VLANs, and of every other device on top of N
  * The bond and the devices on top of it count only while N may send for the bond: not
- * while another slave of an active-backup bond is the active one.
+ * while another slave of an active-backup bond is the active one, and a RoCE port has
+ * that slave as its net_device.
  *
  * All of it is read under RCU, without excluding changes of the network.  A change, even
  * of a MAC that is half written when it is read, is notified afterwards, and the GIDs are
@@ -129,7 +130,7 @@ static void want_add_default(struct ibcore_gid_wants *set, struct net_device *nd
 }
 
 /* Returns the bond of @ndev if @ndev is a slave, or NULL.  Under rcu_read_lock. */
-static struct net_device *roce_bond_of(struct net_device *ndev)
+struct net_device *ibcore_roce_bond_of(struct net_device *ndev)
 {
 	struct net_device *master;
 
@@ -142,6 +143,12 @@ static struct net_device *roce_bond_of(struct net_device *ndev)
 /*
  * Whether @bond may send through its slave @ndev.  Only active-backup has idle slaves:
  * balance-tlb and balance-alb have an active slave too, but send through all slaves.
+ *
+ * If no RoCE port is on the active slave, this port may be the one that sends there:
+ * an mlx5 device with LAG has one port for all slaves, whose net_device the driver sets
+ * to the active slave up to a second after the failover.  QPs that use the bond's GIDs
+ * meanwhile must not lose them.
+ *
  * Under rcu_read_lock.
  */
 static bool roce_bond_uses(struct net_device *bond, struct net_device *ndev)
@@ -152,7 +159,7 @@ static bool roce_bond_uses(struct net_device *bond, struct net_device *ndev)
 	if (BOND_MODE(bonding) != BOND_MODE_ACTIVEBACKUP)
 		return true;
 	active = bond_option_active_slave_get_rcu(bonding);
-	return !active || active == ndev;
+	return !active || active == ndev || !ibcore_roce_has_port(active);
 }
 
 struct upper_walk {
@@ -179,7 +186,7 @@ static void want_fill(struct ibcore_gid_wants *set)
 	struct netdev_nested_priv priv = { .data = &walk };
 
 	rcu_read_lock();
-	bond = roce_bond_of(ndev);
+	bond = ibcore_roce_bond_of(ndev);
 	if (!bond)
 		want_add_default(set, ndev);
 	else if (roce_bond_uses(bond, ndev))
@@ -193,7 +200,7 @@ static void want_fill(struct ibcore_gid_wants *set)
 
 /**
  * ibcore_gid_wants_get - compute the GIDs of a RoCE port
- * @set: zeroed
+ * @set: zero except for port_ndev
  * @dev: the device
  * @port: RoCE port of the device
  *
@@ -206,7 +213,6 @@ int ibcore_gid_wants_get(struct ibcore_gid_wants *set, struct ib_device *dev,
 	unsigned int cap;
 
 	set->types = roce_gid_type_mask_support(dev, port);
-	set->port_ndev = ib_device_get_netdev(dev, port);
 	while (set->port_ndev) {
 		want_fill(set);
 		if (set->n <= set->cap)

@@ -158,6 +158,66 @@ static void a_balancing_bonds_gids_are_at_each_slave(struct kunit *test)
 	}
 }
 
+/* Leaves only the adapter on slave 0, and makes both net_devices slaves. */
+static int use_one_hca(const struct in6_addr *ip)
+{
+	fake_hca_destroy(hca[1]);
+	hca[1] = NULL;
+	return enslave(slave[0], true) ?: enslave(slave[1], true) ?:
+	       fake_netdev_add_ipv4(bond, ip->s6_addr32[3], 24);
+}
+
+/* As mlx5 with LAG: one port for both slaves, which gets its new netdev a while later. */
+static void a_port_for_all_slaves_keeps_its_gids(struct kunit *test)
+{
+	struct in6_addr ip = net_v4(0x0a580001);
+	const struct ib_gid_attr *attr, *now;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, use_one_hca(&ip), 0);
+	KUNIT_ASSERT_TRUE(test, wait_until(has(0, &ip) && default_is(0, bond)));
+	/* While this is held, a GID that is removed comes back at another index. */
+	attr = rdma_find_gid(&hca[0]->ibdev, (union ib_gid *)&ip, V2, NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(attr));
+	for (i = 1; i >= 0; i--) {
+		KUNIT_EXPECT_EQ(test, net_bond_active(bond, slave[i]), 0);
+		rdma_roce_rescan_device(&hca[0]->ibdev);
+		KUNIT_EXPECT_TRUE(test, has(0, &ip) && default_is(0, bond));
+		KUNIT_EXPECT_EQ(test, ib_device_set_netdev(&hca[0]->ibdev, slave[i], 1), 0);
+		rdma_roce_rescan_device(&hca[0]->ibdev);
+		now = rdma_find_gid(&hca[0]->ibdev, (union ib_gid *)&ip, V2, NULL);
+		KUNIT_EXPECT_PTR_EQ(test, now, attr);
+		if (!IS_ERR(now))
+			rdma_put_gid_attr(now);
+	}
+	rdma_put_gid_attr(attr);
+}
+
+/* The bond's GIDs move to a port that appears on the active slave, and back. */
+static void a_port_comes_to_the_active_slave(struct kunit *test)
+{
+	struct fake_hca_params params = {
+		.link_layer = IB_LINK_LAYER_ETHERNET, .ndev = slave[1],
+	};
+	struct in6_addr ip = net_v4(0x0a580001);
+
+	KUNIT_ASSERT_EQ(test, use_one_hca(&ip), 0);
+	KUNIT_ASSERT_EQ(test, net_bond_active(bond, slave[1]), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(has(0, &ip)));
+	hca[1] = fake_hca_create(&params);
+	KUNIT_ASSERT_NOT_NULL(test, hca[1]);
+	KUNIT_EXPECT_TRUE(test, has(1, &ip));
+	KUNIT_EXPECT_TRUE(test, wait_until(!has(0, &ip) && default_is(0, NULL)));
+
+	KUNIT_EXPECT_EQ(test, ib_device_set_netdev(&hca[1]->ibdev, NULL, 1), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(has(0, &ip) && default_is(0, bond)));
+	KUNIT_EXPECT_EQ(test, ib_device_set_netdev(&hca[1]->ibdev, slave[1], 1), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(!has(0, &ip) && has(1, &ip)));
+	fake_hca_destroy(hca[1]);
+	hca[1] = NULL;
+	KUNIT_EXPECT_TRUE(test, wait_until(has(0, &ip) && default_is(0, bond)));
+}
+
 static void a_bond_that_goes_takes_its_gids(struct kunit *test)
 {
 	struct in6_addr ip = net_v4(0x0a580001);
@@ -223,6 +283,8 @@ static void a_flow_knows_its_slave(struct kunit *test)
 static struct kunit_case bond_cases[] = {
 	KUNIT_CASE(a_bonds_gids_are_at_its_active_slave),
 	KUNIT_CASE(a_balancing_bonds_gids_are_at_each_slave),
+	KUNIT_CASE(a_port_for_all_slaves_keeps_its_gids),
+	KUNIT_CASE(a_port_comes_to_the_active_slave),
 	KUNIT_CASE(a_bond_that_goes_takes_its_gids),
 	KUNIT_CASE(a_flow_knows_its_slave),
 	{}
