@@ -55,6 +55,9 @@ int cma_listeners_init(void);
 void cma_listeners_exit(void);
 int cma_listeners_add(struct cma_id *idp);
 void cma_listeners_del(struct cma_id *idp);
+struct cma_id *cma_port_find_listener_at(struct net *net,
+					 enum rdma_ucm_port_space ps, __be16 port,
+					 const struct sockaddr *addr);
 struct cma_id *cma_port_find_listener(struct net *net,
 				      enum rdma_ucm_port_space ps, __be16 port,
 				      const struct sockaddr *addr);

@@ -106,6 +106,30 @@ static struct cma_id *cma_listener_get(const struct cma_listen_key *key,
 }
 
 /*
+ * cma_port_find_listener_at() - find the listener bound to an address
+ * @addr: the address; its port is ignored
+ *
+ * Context: any.
+ * Return: the listener with a reference (cma_id_put()), or NULL.
+ */
+struct cma_id *cma_port_find_listener_at(struct net *net,
+					 enum rdma_ucm_port_space ps, __be16 port,
+					 const struct sockaddr *addr)
+{
+	struct cma_addr_key want;
+	struct cma_listen_key key = {
+		.net = net, .ps = ps, .port = port, .addr = &want
+	};
+	struct cma_id *idp;
+
+	cma_addr_key_init(&want, addr);
+	rcu_read_lock();
+	idp = cma_listener_get(&key, false);
+	rcu_read_unlock();
+	return idp;
+}
+
+/*
  * cma_port_find_listener() - find the listener for requests to an address
  * @addr: the destination address of the request; its port is ignored
  *

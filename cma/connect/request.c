@@ -31,6 +31,7 @@ struct cma_request {
 	struct sa_path_rec *path;	/* REQ only: from us to the requester */
 	const struct ib_gid_attr *sgid_attr;	/* the CM's; NULL on IB */
 	const union ib_gid *local_gid;	/* NULL: not known */
+	union ib_gid found_gid;		/* local_gid, if a listener's GID shows it */
 
 	struct cma_hdr_info hdr;	/* .family AF_IB: there is no header */
 	struct net_device *ndev;	/* with a reference, or NULL */
@@ -225,6 +226,42 @@ static struct cma_id *cma_request_listener(const struct cma_request *req)
 }
 
 /*
+ * As cma_request_listener(), for a request between AF_IB addresses.
+ *
+ * A SIDR_REQ without GRH does not contain the GID that it was sent to.  It was sent to the
+ * port, so a listener at any GID of the port may get it.
+ */
+static struct cma_id *cma_request_listener_ib(struct cma_request *req)
+{
+	struct sockaddr_ib *dst = (struct sockaddr_ib *)&req->hdr.dst;
+	struct ib_device *device = req->cm_id->device;
+	struct cma_id *listener;
+	int i, n;
+
+	if (req->local_gid)
+		return cma_request_listener(req);
+	n = device->port_data[req->port].immutable.gid_tbl_len;
+	for (i = 0; i < n; i++) {
+		if (rdma_query_gid(device, req->port, i, &req->found_gid))
+			continue;
+		memcpy(&dst->sib_addr, &req->found_gid, sizeof(dst->sib_addr));
+		listener = cma_port_find_listener_at(req->net,
+						     cma_sid_ps(req->service_id),
+						     cma_sid_port(req->service_id),
+						     (void *)dst);
+		if (!listener)
+			continue;
+		if (cma_listener_wants(listener, req)) {
+			req->local_gid = &req->found_gid;
+			return listener;
+		}
+		cma_id_put(listener);
+	}
+	memset(&dst->sib_addr, 0, sizeof(dst->sib_addr));
+	return cma_request_listener(req);
+}
+
+/*
  * Returns the listener for the request, with a reference, or an error.
  *
  * RDMA_PS_IB is the port space of both IP and AF_IB addresses, and the private data of
@@ -246,7 +283,7 @@ static struct cma_id *cma_request_find(struct cma_request *req)
 	cma_request_put(req);
 	if (cma_request_read_ib(req))
 		return listener;
-	return cma_request_listener(req);
+	return cma_request_listener_ib(req);
 }
 
 static int cma_child_set_paths(struct cma_id *idp,

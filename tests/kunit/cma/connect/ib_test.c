@@ -427,6 +427,51 @@ static void datagrams_between_ib_addresses(struct kunit *test)
 			pair.server.id->qp->qp_num);
 }
 
+/*
+ * A SIDR_REQ without GRH does not say which GID of the port it is for: a listener at any
+ * of them gets it.
+ */
+static void datagrams_to_a_gid(struct kunit *test)
+{
+	static const int at[] = { 0, 3 };
+	union ib_gid *gids = pair.server.hca->port[1].gids;
+	struct sockaddr_storage addr;
+	struct sockaddr_ib *ib = (struct sockaddr_ib *)&addr;
+	struct sockaddr_ib *src;
+	union ib_gid sgid, dgid;
+	int i;
+
+	gids[3] = gids[0];
+	gids[3].raw[15] ^= 0x55;
+	fake_hca_port_event(pair.server.hca, 1, IB_EVENT_GID_CHANGE);
+	msleep(50);
+	pair.client.qp_type = IB_QPT_UD;
+	pair.server.qp_type = IB_QPT_UD;
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		/* On such an adapter a GRH says that the request is for GID 0. */
+		if (at[i] && pair.server.hca->quirks.grh_required)
+			break;
+		cma_sin_ib(&addr, &pair.server, RDMA_PS_UDP, TEST_PORT);
+		memcpy(&ib->sib_addr, &gids[at[i]], sizeof(ib->sib_addr));
+		KUNIT_ASSERT_EQ(test, cma_listen_at(&pair.server, RDMA_PS_UDP,
+						    (struct sockaddr *)&addr), 0);
+		resolve_ib(test, RDMA_PS_UDP);
+		KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "Q"));
+		src = (struct sockaddr_ib *)&pair.server.id->route.addr.src_addr;
+		KUNIT_EXPECT_MEMEQ(test, &src->sib_addr, &gids[at[i]], 16);
+		rdma_read_gids(pair.server.id, &sgid, &dgid);
+		KUNIT_EXPECT_MEMEQ(test, &sgid, &gids[at[i]], 16);
+		cma_drop_listener(&pair.server);
+		cma_drop_id(&pair.client);
+		cma_drop_id(&pair.server);
+		cma_quiesce(&pair);
+		cma_forget(&pair.client);
+		cma_forget(&pair.server);
+	}
+}
+
 static void an_ib_address_of_nobody(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -528,6 +573,7 @@ static struct kunit_case ib_cases[] = {
 	KUNIT_CASE(between_ib_addresses),
 	KUNIT_CASE(data_that_look_like_a_header),
 	KUNIT_CASE(datagrams_between_ib_addresses),
+	KUNIT_CASE(datagrams_to_a_gid),
 	KUNIT_CASE(an_ib_address_of_nobody),
 	KUNIT_CASE(the_nearest_port_is_taken),
 	KUNIT_CASE(this_host),
