@@ -165,13 +165,13 @@ static int cma_request_read_ib(struct cma_request *req)
 	dst->sib_sid = req->service_id;
 	dst->sib_sid_mask = cpu_to_be64(U64_MAX);
 	src->sib_sid_mask = cpu_to_be64(U64_MAX);
+	src->sib_pkey = cpu_to_be16(req->pkey);
+	dst->sib_pkey = cpu_to_be16(req->pkey);
 	if (req->local_gid)
 		memcpy(&dst->sib_addr, req->local_gid, sizeof(dst->sib_addr));
 	if (!req->path)
 		return 0;
 	memcpy(&src->sib_addr, &req->path->dgid, sizeof(src->sib_addr));
-	src->sib_pkey = req->path->pkey;
-	dst->sib_pkey = req->path->pkey;
 	src->sib_flowinfo = req->path->flow_label;
 	dst->sib_flowinfo = req->path->flow_label;
 	return 0;
@@ -315,10 +315,12 @@ static void cma_child_set_addr(struct cma_id *idp,
 	idp->id.route.addr.dst_addr = req->hdr.src;
 	if (req->ndev) {
 		rdma_copy_src_l2_addr(dev_addr, req->ndev);
-	} else if (req->local_gid) {
+	} else {
 		dev_addr->dev_type = ARPHRD_INFINIBAND;
-		rdma_addr_set_sgid(dev_addr, (union ib_gid *)req->local_gid);
 		ib_addr_set_pkey(dev_addr, req->pkey);
+		if (req->local_gid)
+			rdma_addr_set_sgid(dev_addr,
+					   (union ib_gid *)req->local_gid);
 	}
 	if (!req->path)
 		return;

@@ -417,6 +417,10 @@ static void data_that_look_like_a_header(struct kunit *test)
 
 static void datagrams_between_ib_addresses(struct kunit *test)
 {
+	struct ib_qp_init_attr init;
+	struct sockaddr_ib *addr;
+	struct ib_qp_attr attr;
+
 	pair.client.qp_type = IB_QPT_UD;
 	pair.server.qp_type = IB_QPT_UD;
 	listen_ib(test, NULL, RDMA_PS_UDP);
@@ -425,6 +429,14 @@ static void datagrams_between_ib_addresses(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
 	KUNIT_EXPECT_EQ(test, pair.client.last.param.ud.qp_num,
 			pair.server.id->qp->qp_num);
+	/* Of the request's P_Key, not of an empty entry of the table. */
+	KUNIT_ASSERT_EQ(test, ib_query_qp(pair.server.id->qp, &attr, IB_QP_PKEY_INDEX,
+					  &init), 0);
+	KUNIT_EXPECT_EQ(test, attr.pkey_index, 0);
+	addr = (struct sockaddr_ib *)&pair.server.id->route.addr.src_addr;
+	KUNIT_EXPECT_EQ(test, addr->sib_pkey, htons(0xffff));
+	addr = (struct sockaddr_ib *)&pair.server.id->route.addr.dst_addr;
+	KUNIT_EXPECT_EQ(test, addr->sib_pkey, htons(0xffff));
 }
 
 /*
