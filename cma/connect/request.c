@@ -264,26 +264,26 @@ static struct cma_id *cma_request_listener_ib(struct cma_request *req)
 /*
  * Returns the listener for the request, with a reference, or an error.
  *
- * RDMA_PS_IB is the port space of both IP and AF_IB addresses, and the private data of
- * a request between AF_IB addresses may look like an A11 header.  Only the existence
- * of a listener shows which of the two the request is.
+ * In each port space, listeners may be at IP or at AF_IB addresses, and the private data
+ * of a request between AF_IB addresses may look like an A11 header.  Only the existence
+ * of a listener shows which of the two the request is.  The second lookup finds listeners
+ * at AF_IB addresses only; if there is none, the first one's error is the reason.
  */
 static struct cma_id *cma_request_find(struct cma_request *req)
 {
-	struct cma_id *listener;
+	struct cma_id *listener, *ib;
 	int err;
 
 	err = cma_request_read_ip(req);
 	listener = err ? ERR_PTR(err) : cma_request_listener(req);
-	if (!IS_ERR(listener) ||
-	    (err != -EPROTONOSUPPORT &&
-	     cma_sid_ps(req->service_id) != RDMA_PS_IB))
+	if (!IS_ERR(listener))
 		return listener;
 
 	cma_request_put(req);
 	if (cma_request_read_ib(req))
 		return listener;
-	return cma_request_listener_ib(req);
+	ib = cma_request_listener_ib(req);
+	return IS_ERR(ib) ? listener : ib;
 }
 
 static int cma_child_set_paths(struct cma_id *idp,

@@ -373,6 +373,16 @@ static void between_ib_addresses(struct kunit *test)
 	}
 }
 
+/* Private data of AF_IB requests that look like an IPv4 header, then an x. */
+static void fill_like_a_header(u8 *data, size_t len)
+{
+	memset(data, 0, len);
+	data[1] = 0x40;
+	memcpy(data + 16, &pair.client.ip4, 4);
+	memcpy(data + 32, &pair.server.ip4, 4);
+	data[36] = 'x';
+}
+
 /*
  * Requests in RDMA_PS_IB may have a CMA header or not: data that look like a header are
  * one if a listener has that address, else they are the consumer's.
@@ -381,12 +391,10 @@ static void data_that_look_like_a_header(struct kunit *test)
 {
 	struct sockaddr_storage addr;
 	struct sockaddr *peer;
-	u8 data[92] = { [1] = 0x40 };
+	u8 data[92];
 	int ip;
 
-	memcpy(data + 16, &pair.client.ip4, 4);
-	memcpy(data + 32, &pair.server.ip4, 4);
-	data[36] = 'x';
+	fill_like_a_header(data, sizeof(data));
 	for (ip = 0; ip < 2; ip++) {
 		if (ip)
 			KUNIT_ASSERT_EQ(test,
@@ -405,6 +413,40 @@ static void data_that_look_like_a_header(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, peer->sa_family, ip ? AF_INET : AF_IB);
 		KUNIT_EXPECT_MEMEQ(test, pair.server.private_data, data + (ip ? 36 : 0),
 				   ip ? 56 : 92);
+		cma_drop_listener(&pair.server);
+		cma_drop_id(&pair.client);
+		cma_quiesce(&pair);
+		cma_drop_id(&pair.server);
+		cma_quiesce(&pair);
+		cma_forget(&pair.client);
+		cma_forget(&pair.server);
+	}
+}
+
+/* AF_IB listeners in the port spaces of IP addresses get such requests, too. */
+static void data_that_look_like_a_header_in_ip_port_spaces(struct kunit *test)
+{
+	static const enum rdma_ucm_port_space spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP };
+	struct sockaddr *peer;
+	u8 data[92];
+	bool udp;
+	int i;
+
+	fill_like_a_header(data, sizeof(data));
+	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
+		udp = spaces[i] == RDMA_PS_UDP;
+		pair.client.qp_type = udp ? IB_QPT_UD : IB_QPT_RC;
+		pair.server.qp_type = pair.client.qp_type;
+		listen_ib(test, NULL, spaces[i]);
+		resolve_ib(test, spaces[i]);
+		pair.client.param.private_data = data;
+		pair.client.param.private_data_len = sizeof(data);
+		KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
+		KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, udp ? "Q" : "QE"));
+		peer = (struct sockaddr *)&pair.server.id->route.addr.dst_addr;
+		KUNIT_EXPECT_EQ(test, peer->sa_family, AF_IB);
+		KUNIT_EXPECT_MEMEQ(test, pair.server.private_data, data, sizeof(data));
 		cma_drop_listener(&pair.server);
 		cma_drop_id(&pair.client);
 		cma_quiesce(&pair);
@@ -584,6 +626,7 @@ static struct kunit_case ib_cases[] = {
 	KUNIT_CASE(a_partition_the_port_is_not_in),
 	KUNIT_CASE(between_ib_addresses),
 	KUNIT_CASE(data_that_look_like_a_header),
+	KUNIT_CASE(data_that_look_like_a_header_in_ip_port_spaces),
 	KUNIT_CASE(datagrams_between_ib_addresses),
 	KUNIT_CASE(datagrams_to_a_gid),
 	KUNIT_CASE(an_ib_address_of_nobody),
