@@ -123,6 +123,14 @@ static int qp_make(struct ibmad_qp *mqp)
 	struct ib_qp *qp;
 
 	/*
+	 * The rings of qedr's GSI QP wrap at exactly these numbers, and it takes a ring
+	 * in which all work requests are complete for one in which none is.
+	 */
+	if (port->device->ops.driver_id == RDMA_DRIVER_QEDR) {
+		attr.cap.max_send_wr++;
+		attr.cap.max_recv_wr++;
+	}
+	/*
 	 * Poll from a work item, not from softirq, since process_mad may sleep; on any
 	 * CPU, since a MAD that keeps the port up must not wait behind the interrupts
 	 * of one (see also ibmad_init()).  One CQ for both queues: qedr polls both
@@ -495,6 +503,8 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 		ret = ibmad_local_init(mqp);
 	if (!ret)
 		ret = qp_start(mqp);
+	/* Recovery that waited for the mutex must not bring up what is to be destroyed. */
+	mqp->gone = ret;
 	mutex_unlock(&mqp->reset_mutex);
 	if (ret)
 		ibmad_qp_destroy(mqp);

@@ -21,7 +21,8 @@ struct fake_hca_quirks {
 	bool byte_len_missing;		/* byte_len is 0 in every other receive on QP1 */
 	bool no_src_qp;			/* src_qp is 0 in receives on QP1 */
 	u8 byte_len_extra;		/* bytes that the provider put behind the MAD */
-	bool joint_poll;		/* both queues of QP1 are polled by its receive CQ */
+	/* The receive CQ of QP1 polls both its queues; a full queue looks empty there. */
+	bool joint_poll;
 	bool reset_keeps_sends;		/* ERR and RESET of QP1 affect receives only */
 	bool reset_is_a_note;		/* a QP that has been in ERR or RESET never gets to INIT */
 	bool reset_keeps_ring;		/* completions after RESET start with an old send's */

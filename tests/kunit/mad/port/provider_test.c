@@ -158,6 +158,30 @@ static void a_reset_that_keeps_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
 }
 
+/* All receives of qedr's QP1 complete before the CQ is polled: a full ring. */
+static void a_full_ring_is_not_empty(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = {
+		.driver = RDMA_DRIVER_QEDR,
+		.joint_poll = true,
+	};
+	struct fake_hca_packet like = { .src_qpn = 1, .slid = 1 };
+	u8 mad[IB_MGMT_MAD_SIZE] = {};
+	struct fake_hca *hca;
+	int i;
+
+	pair_up(test, &quirks);
+	hca = pair.asker.hca;
+	for (i = 0; i < 512; i++)
+		KUNIT_ASSERT_EQ(test, fake_hca_inject(hca, 1, &like, mad, sizeof(mad)), 0);
+	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(hca->special[1][1]), 0u);
+	mad_quiesce(&pair);
+	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(hca->special[1][1]), 512u);
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 2), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
+}
+
 /* The QP would write MADs to buffers that were taken back. */
 static void a_reset_that_keeps_receives(struct kunit *test)
 {
@@ -660,6 +684,7 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(each_stock_provider),
 	KUNIT_CASE(a_port_that_is_an_smi_alone),
 	KUNIT_CASE(a_reset_that_keeps_sends),
+	KUNIT_CASE(a_full_ring_is_not_empty),
 	KUNIT_CASE(a_reset_that_keeps_receives),
 	KUNIT_CASE(an_error_that_a_reset_keeps),
 	KUNIT_CASE(a_reset_that_does_nothing),
