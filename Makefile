@@ -8,7 +8,7 @@ KVER = $(notdir $(KDIR:/usr/src/linux-headers-%=%))
 export DEBIAN_KERNEL_USE_CCACHE := $(if $(shell command -v ccache),1)
 export CCACHE_DIR ?= $(shell scripts/cache)/ccache
 
-MODULES := core/ mad/ cm/ cma/ user/
+MODULES := core/ mad/ cm/ cma/ user/ drivers/vib/
 SHADOW   = $(CURDIR)/build/$(KVER)
 BUILT    = $(shell sed 's/o$$/ko/' $(SHADOW)/modules.order)
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* The configfs folder vib: a folder a fabric, in it nodes/ and links/. */
+#include <linux/slab.h>
+#include "config/config.h"
+
+static void fabric_release(struct config_item *item)
+{
+	struct vib_config_fabric *fabric =
+		container_of(to_config_group(item), struct vib_config_fabric, group);
+
+	vib_fabric_cleanup(&fabric->fabric);
+	kfree(fabric);
+}
+
+static struct configfs_item_operations fabric_item_ops = {
+	.release = fabric_release,
+};
+
+static const struct config_item_type fabric_type = {
+	.ct_item_ops = &fabric_item_ops,
+	.ct_owner = THIS_MODULE,
+};
+
+static struct config_group *fabric_make(struct config_group *group, const char *name)
+{
+	struct vib_config_fabric *fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
+
+	if (!fabric)
+		return ERR_PTR(-ENOMEM);
+	vib_fabric_init(&fabric->fabric);
+	config_group_init_type_name(&fabric->group, name, &fabric_type);
+	config_group_init_type_name(&fabric->nodes, "nodes", &vib_config_nodes_type);
+	config_group_init_type_name(&fabric->links, "links", &vib_config_links_type);
+	configfs_add_default_group(&fabric->nodes, &fabric->group);
+	configfs_add_default_group(&fabric->links, &fabric->group);
+	return &fabric->group;
+}
+
+static struct configfs_group_operations fabrics_ops = {
+	.make_group = fabric_make,
+};
+
+static const struct config_item_type fabrics_type = {
+	.ct_group_ops = &fabrics_ops,
+	.ct_owner = THIS_MODULE,
+};
+
+static struct configfs_subsystem vib_subsystem = {
+	.su_group = {
+		.cg_item = {
+			.ci_namebuf = "vib",
+			.ci_type = &fabrics_type,
+		},
+	},
+};
+
+int vib_config_init(void)
+{
+	config_group_init(&vib_subsystem.su_group);
+	mutex_init(&vib_subsystem.su_mutex);
+	return configfs_register_subsystem(&vib_subsystem);
+}
+
+/* A fabric's folder holds a reference on the module: there is none. */
+void vib_config_exit(void)
+{
+	configfs_unregister_subsystem(&vib_subsystem);
+	mutex_destroy(&vib_subsystem.su_mutex);
+}
