@@ -8,6 +8,7 @@ import sys
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VM = os.path.join(TOP, "build", "vm")
 TESTS = os.path.join(TOP, "tests", "vm")
+TOOLS = os.path.join(TOP, "tools")
 BENCH = os.path.join(TOP, "tests", "bench")
 
 

@@ -5,7 +5,7 @@ import glob
 import os
 import shlex
 
-from .common import BENCH, TESTS, die, digest, read, script
+from .common import BENCH, TESTS, TOOLS, TOP, die, digest, read, script
 
 
 def cached(name, key, command):
@@ -56,6 +56,7 @@ def siw(kver):
 def built(kver):
     """path in the guest -> path here, for all modules and programs"""
     made = modules_of(BENCH, kver)
+    made.update(modules_of(os.path.join(TOP, "drivers", "vib"), kver))
     for path in sorted(glob.glob(os.path.join(TESTS, "modules", "*"))):
         made.update(modules_of(path, kver))
     for path in sorted(glob.glob(os.path.join(TESTS, "programs", "*"))):
@@ -71,10 +72,12 @@ def init():
 def tests():
     """the files of tests/vm that are not built: path in the guest -> (mode, bytes)"""
     files = init()
-    for pattern in ("*", "lib/*", "tools/*", "scenarios/*/*"):
-        for path in glob.glob(os.path.join(TESTS, pattern)):
+    for top, pattern in ((TESTS, "*"), (TESTS, "lib/*"), (TESTS, "tools/*"), (TESTS, "nets/*"),
+                         (TESTS, "scenarios/*/*"), (TOOLS, "vibctl/vibctl"),
+                         (TOOLS, "vibctl/vib/*.py")):
+        for path in glob.glob(os.path.join(top, pattern)):
             if os.path.isfile(path):
-                files["ibex/" + os.path.relpath(path, TESTS)] = (0o755, read(path))
+                files["ibex/" + os.path.relpath(path, top)] = (0o755, read(path))
     return files
 
 

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# Fabrics of vib, made in configfs, their subnet managers, and IPoIB on them.
+. /ibex/lib/lib.sh
+
+FABRIC=/sys/kernel/config/vib/f0
+declare -A OPENSM
+
+vibctl() { /ibex/vibctl/vibctl "$@"; }
+
+vib_up() {
+	modprobe -a configfs ib_core ib_umad ib_uverbs
+	mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
+	insmod /ibex/vib/vib.ko
+	mkdir $FABRIC
+}
+
+# vib_node NAME ca|switch PORTS
+vib_node() {
+	mkdir "$FABRIC/nodes/$1"
+	echo "$2" > "$FABRIC/nodes/$1/type"
+	echo "$3" > "$FABRIC/nodes/$1/ports"
+	echo 1 > "$FABRIC/nodes/$1/live"
+}
+
+# vib_link PORT PORT, such as sw0:1 ca0:1
+vib_link() {
+	mkdir "$FABRIC/links/$1-$2"
+	echo "$1" > "$FABRIC/links/$1-$2/a"
+	echo "$2" > "$FABRIC/links/$1-$2/b"
+	echo 1 > "$FABRIC/links/$1-$2/live"
+}
+
+# vib_star COUNT: so many adapters on one switch
+vib_star() {
+	local i
+	vib_node sw0 switch "$1"
+	for ((i = 0; i < $1; i++)); do
+		vib_node "ca$i" ca 1
+		vib_link "sw0:$((i + 1))" "ca$i:1"
+	done
+}
+
+vib_down() {
+	rmdir $FABRIC/links/* $FABRIC/nodes/*
+	rmdir $FABRIC
+	rmmod vib
+}
+
+# opensm_up DEVICE [OPTION...]: a subnet manager behind its port 1
+opensm_up() {
+	local device=$1 guid dir=/run/opensm-$1
+	shift
+	guid=$(tr -d : < "/sys/class/infiniband/$device/ports/1/gids/0" | cut -c17-)
+	mkdir -p "$dir"
+	OSM_CACHE_DIR=$dir OSM_TMP_DIR=$dir opensm -g "0x$guid" -e "$@" \
+		-f "/run/out/opensm-$device.log" > "/run/out/opensm-$device.out" 2>&1 &
+	OPENSM[$device]=$!
+}
+
+opensm_down() {
+	kill "${OPENSM[$1]}"
+	wait "${OPENSM[$1]}" || true
+	unset "OPENSM[$1]"
+}
+
+# ports_are STATE COUNT: so many ports of adapters are in it
+ports_are() {
+	[ "$(grep -lx "[0-9]: $1" /sys/class/infiniband/*/ports/*/state | wc -l)" = "$2" ]
+}
+
+port_is() { grep -qx "[0-9]: $2" "/sys/class/infiniband/$1/ports/1/state"; }
+
+lid() { printf '%d' "$(cat "/sys/class/infiniband/$1/ports/1/lid")"; }
+
+# The adapters of vib_star COUNT, all Active by opensm
+subnet_up() {
+	local count=$1
+	shift
+	vib_star "$count"
+	wait_for 20 ports_are INIT "$count" || fail "ports do not come up"
+	opensm_up vib0 "$@"
+	wait_for 60 ports_are ACTIVE "$count" || fail "opensm leaves ports inactive"
+}
+
+# ipoib_up: ibN is 10.1.0.N+1, ib1 and the others in namespaces of their own, hostN
+ipoib_up() {
+	local dev n
+	modprobe ib_ipoib
+	for dev in /sys/class/net/ib*; do
+		n=${dev##*/ib}
+		if [ "$n" = 0 ]; then
+			ip addr add 10.1.0.1/24 dev ib0
+			ip link set ib0 up
+			continue
+		fi
+		ip netns add "host$n"
+		ip link set "ib$n" netns "host$n"
+		ip -n "host$n" addr add "10.1.0.$((n + 1))/24" dev "ib$n"
+		ip -n "host$n" link set "ib$n" up
+	done
+}
+
+ipoib_down() {
+	local host
+	for host in $(ip netns list | cut -d ' ' -f 1); do
+		# unless its adapter was removed
+		ip -n "$host" link show "ib${host#host}" > /dev/null 2>&1 &&
+			ip -n "$host" link set "ib${host#host}" netns 1
+		ip netns del "$host"
+	done
+	rmmod ib_ipoib
+}
+
+# pings COUNT ADDRESS [OPTION...]: all of them are answered
+pings() {
+	local count=$1 to=$2
+	shift 2
+	ping -q -c "$count" -i 0.05 -W 2 "$@" "$to" > /run/ping || { cat /run/ping; return 1; }
+	grep -q "$count packets transmitted, $count received" /run/ping
+}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# about: vib: IPoIB, with multicast, partitions and a link that flaps
+# timeout: 240
+. /ibex/lib/vib.sh
+
+guid() { tr -d : < "/sys/class/infiniband/$1/ports/1/gids/0" | cut -c17-; }
+
+# All are in one partition; the first two in another.
+partitions() {
+	cat > /run/partitions <<-END
+		Default=0x7fff, ipoib : ALL=full;
+		Two=0x0002, ipoib : 0x$(guid vib0)=full, 0x$(guid vib1)=full;
+	END
+}
+
+flood() {
+	say "datagrams"
+	wait_for 60 ping -c 1 -W 1 10.1.0.2 || fail "no ping"
+	wait_for 60 ping -c 1 -W 1 10.1.0.3 || fail "no ping to the third"
+	pings 50 10.1.0.2 -s 1900 || fail "pings are lost"
+	pings 20 10.1.0.3 -s 8000 || fail "pings in fragments are lost"
+}
+
+multicast() {
+	local host
+	say "multicast"
+	for host in host1 host2; do
+		ip netns exec $host sysctl -qw net.ipv4.icmp_echo_ignore_broadcasts=0
+	done
+	# Both answer each one: one reply is the ping's, the other a duplicate.
+	ping -c 5 -W 2 -I ib0 224.0.0.1 > /run/out/mcast || fail "no reply"
+	[ "$(grep -c 'bytes from 10.1.0.2' /run/out/mcast)" = 5 ] || fail "ca1 misses some"
+	[ "$(grep -c 'bytes from 10.1.0.3' /run/out/mcast)" -ge 4 ] || fail "ca2 misses some"
+}
+
+# child NETNS-COMMAND... : ibN.8002 with 10.2.0.N+1
+child() {
+	local n=$1
+	shift
+	"$@" ip link add link "ib$n" name "ib$n.8002" type ipoib pkey 0x8002
+	"$@" ip addr add "10.2.0.$((n + 1))/24" dev "ib$n.8002"
+	"$@" ip link set "ib$n.8002" up
+}
+
+has_carrier() { [ "$("${@:2}" cat "/sys/class/net/$1/carrier")" = 1 ]; }
+
+partitioned() {
+	say "partitions"
+	child 0
+	child 1 ip netns exec host1
+	child 2 ip netns exec host2
+	wait_for 60 ping -c 1 -W 1 10.2.0.2 || fail "no ping in the partition"
+	pings 20 10.2.0.2 || fail "pings are lost in the partition"
+	! has_carrier ib2.8002 ip netns exec host2 || fail "who is no member has joined"
+	! ping -c 2 -W 1 10.2.0.3 || fail "who is no member answers"
+	ip link del ib0.8002
+	ip netns exec host1 ip link del ib1.8002
+	ip netns exec host2 ip link del ib2.8002
+}
+
+flap() {
+	local cut="$FABRIC/links/sw0:2-ca1:1/cut" i
+	say "a link that flaps"
+	for i in 1 2 3; do
+		echo 1 > "$cut"
+		wait_for 5 port_is vib1 DOWN || fail "the port stays up"
+		echo 0 > "$cut"
+		wait_for 60 port_is vib1 ACTIVE || fail "the port does not come back"
+	done
+	wait_for 60 ping -c 1 -W 1 10.1.0.2 || fail "no ping after it"
+	pings 20 10.1.0.2 || fail "pings are lost after it"
+}
+
+removed() {
+	say "an adapter is removed under load"
+	ping -q -f -s 1900 10.1.0.3 > /dev/null &
+	wait_for 10 grown || fail "no load"
+	rmdir "$FABRIC/nodes/ca2"
+	kill $!
+	! ip netns exec host2 test -e /sys/class/net/ib2 || fail "the interface is still there"
+	pings 20 10.1.0.2 || fail "pings to the other are lost"
+}
+
+grown() { [ "$(cat /sys/class/infiniband/vib2/ports/1/hw_counters/rcv_packets)" -gt 500 ]; }
+
+vib_up
+record_core
+vib_star 3
+wait_for 20 ports_are INIT 3 || fail "ports do not come up"
+partitions
+opensm_up vib0 -P /run/partitions
+wait_for 60 ports_are ACTIVE 3 || fail "opensm leaves ports inactive"
+ipoib_up
+flood
+multicast
+partitioned
+flap
+removed
+ipoib_down
+opensm_down vib0
+vib_down
