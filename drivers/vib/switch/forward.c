@@ -42,7 +42,7 @@ static void forward_to(struct vib_switch *sw, struct vib_port *in, u8 out,
 			relay_error(in, pkt);
 			return;
 		}
-		pkt->hdr.lrh[0] &= cpu_to_be16((u16)~(IB_SC_MASK << IB_SC_SHIFT));
+		pkt->hdr.lrh[0] &= ~cpu_to_be16(IB_SC_MASK << IB_SC_SHIFT);
 		pkt->hdr.lrh[0] |= cpu_to_be16(pkt->vl << IB_SC_SHIFT);
 	}
 	vib_port_xmit(port, pkt);
