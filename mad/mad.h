@@ -67,7 +67,7 @@
 #define IBMAD_FLUSH_MS		2000	/* a QP in ERR flushes within this time */
 #define IBMAD_REMAKE_MS		1000U	/* first delay before a lost QP is recreated */
 #define IBMAD_REMAKE_MAX_MS	60000U	/* the delay doubles up to this */
-#define IBMAD_STALL_MS		20000	/* QP reset if the oldest send takes this long */
+#define IBMAD_STALL_MS		20000	/* the oldest send is seen to after this time */
 #define IBMAD_MAX_REDO		3	/* reposts of a send flushed by another's error */
 #define IBMAD_RESPONSE_BURST	16	/* responses sent before a waiting request */
 #define IBMAD_MAX_ANSWERS	256	/* queued ACKs, replies and forwarded SMPs */

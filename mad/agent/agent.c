@@ -301,8 +301,9 @@ EXPORT_SYMBOL(ib_register_mad_agent);
  *     reaper, and taken back control MADs in a lane; an address lookup for one of them
  *     finds the reassembly destroyed or the agent closing, and ends.
  * (5) refs reaches 0 once all of those are in the inbox.  If a provider has lost a
- *     completion it does not: if work requests are outstanding after IBMAD_DRAIN_MS,
- *     the QP is reset, which completes each whether the provider does or not.
+ *     completion it does not: if a work request has been the oldest for IBMAD_DRAIN_MS,
+ *     the CQ is polled, and then the QP is reset, which completes each whether the
+ *     provider does or not.
  * (6) Items are added to the inbox only while a reference is held, so none is added any
  *     more, and the flush of the work item is the last delivery.
  * (7) Timers that run late hold a reference on their send and see its state.
@@ -321,16 +322,9 @@ static void agent_quiesce(struct ibmad_agent *agent)
 	ibmad_rmpp_agent_exit(agent);
 
 	ibmad_agent_put(agent);
-	while (!wait_for_completion_timeout(&agent->idle, timeout)) {
-		/* Otherwise a slow provider still runs process_mad or create_ah. */
-		if (!READ_ONCE(agent->mqp->inflight))
-			continue;
-		ibdev_warn(agent->pub.device,
-			   "port %u: send completions lost, resetting QP%td\n",
-			   agent->port->port_num,
-			   agent->mqp - agent->port->qp);
-		ibmad_qp_reset(agent->mqp);
-	}
+	/* It may also be that a slow provider still runs process_mad or create_ah. */
+	while (!wait_for_completion_timeout(&agent->idle, timeout))
+		ibmad_qp_unstick(agent->mqp, IBMAD_DRAIN_MS);
 	flush_work(&agent->deliver);
 	ibmad_rmpp_agent_free(agent);
 	WARN_ON(!llist_empty(&agent->inbox));

@@ -171,6 +171,8 @@ void ibmad_sendq_hold(struct ibmad_qp *mqp);
  */
 void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all);
 void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc);
+/* Whether a send that is on the QP has been the oldest for @ms. */
+bool ibmad_sendq_waited(struct ibmad_qp *mqp, unsigned int ms);
 void ibmad_sendq_stall_work(struct work_struct *work);
 
 /* ---- qp.c: QP0 and QP1 of a port ---- */
@@ -248,7 +250,8 @@ int ibmad_qp_create(struct ibmad_port *port, struct ibmad_qp *mqp,
 		    enum ib_qp_type type);
 void ibmad_qp_destroy(struct ibmad_qp *mqp);
 void ibmad_qp_recover(struct ibmad_qp *mqp);	/* any context */
-void ibmad_qp_reset(struct ibmad_qp *mqp);	/* may sleep; completes all sends */
+/* If a send has been the oldest for @ms, polls; if that is in vain, resets.  May sleep. */
+void ibmad_qp_unstick(struct ibmad_qp *mqp, unsigned int ms);
 
 /* ---- port.c: devices and ports ---- */
 struct ibmad_port {

@@ -406,13 +406,28 @@ void ibmad_qp_recover(struct ibmad_qp *mqp)
 	queue_work(ibmad_wq, &mqp->recover_work);
 }
 
-/* After lost completions: completes every queued send to its agent as flushed. */
-void ibmad_qp_reset(struct ibmad_qp *mqp)
+/*
+ * If the oldest send has been on the QP for @ms, its completion was lost or the event
+ * for it.  So the CQ is polled first: a reset costs more, and on mlx4 and mthca that of
+ * QP0 closes the port.  It completes every queued send to its agent as flushed.
+ */
+void ibmad_qp_unstick(struct ibmad_qp *mqp, unsigned int ms)
 {
+	bool stuck;
+
 	mutex_lock(&mqp->reset_mutex);
-	if (!mqp->gone) {
-		set_bit(IBMAD_QP_FATAL, &mqp->flags);
-		qp_restart(mqp, false);
+	if (!mqp->gone && ibmad_sendq_waited(mqp, ms)) {
+		qp_poll(mqp);
+		stuck = ibmad_sendq_waited(mqp, ms);
+		dev_warn_ratelimited(&mqp->port->device->dev,
+				     "port %u: send queue stalled, %s QP%td\n",
+				     mqp->port->port_num,
+				     stuck ? "resetting" : "had to poll",
+				     mqp - mqp->port->qp);
+		if (stuck) {
+			set_bit(IBMAD_QP_FATAL, &mqp->flags);
+			qp_restart(mqp, false);
+		}
 	}
 	mutex_unlock(&mqp->reset_mutex);
 }

@@ -446,10 +446,21 @@ void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
 	sendq_complete_all(&done, IB_WC_WR_FLUSH_ERR);
 }
 
+bool ibmad_sendq_waited(struct ibmad_qp *mqp, unsigned int ms)
+{
+	bool waited;
+
+	spin_lock_irq(&mqp->send_lock);
+	waited = mqp->inflight && mqp->state != IBMAD_QP_DEAD &&
+		 jiffies - mqp->progress >= msecs_to_jiffies(ms);
+	spin_unlock_irq(&mqp->send_lock);
+	return waited;
+}
+
 /*
  * Runs now and then while work requests are posted.  A QP completes them in the order
  * of posting, so one that has been the oldest for IBMAD_STALL_MS has lost its
- * completion: reset the QP rather than have its client wait without end.
+ * completion or the event for it: do not have its client wait without end.
  */
 void ibmad_sendq_stall_work(struct work_struct *work)
 {
@@ -457,23 +468,15 @@ void ibmad_sendq_stall_work(struct work_struct *work)
 					    struct ibmad_qp, stall_work);
 	unsigned long timeout = msecs_to_jiffies(IBMAD_STALL_MS);
 	unsigned long waited;
-	bool stalled = false;
+
+	ibmad_qp_unstick(mqp, IBMAD_STALL_MS);
 
 	spin_lock_irq(&mqp->send_lock);
 	if (!mqp->inflight || mqp->state == IBMAD_QP_DEAD) {
 		mqp->stall_armed = false;
 	} else {
-		waited = jiffies - mqp->progress;
-		stalled = waited >= timeout;
-		queue_delayed_work(ibmad_wq, &mqp->stall_work,
-				   stalled ? timeout : timeout - waited);
+		waited = min(jiffies - mqp->progress, timeout);
+		queue_delayed_work(ibmad_wq, &mqp->stall_work, timeout - waited);
 	}
 	spin_unlock_irq(&mqp->send_lock);
-
-	if (stalled) {
-		dev_warn_ratelimited(&mqp->port->device->dev,
-				     "port %u: send queue stalled, resetting QP%td\n",
-				     mqp->port->port_num, mqp - mqp->port->qp);
-		ibmad_qp_reset(mqp);
-	}
 }

@@ -20,7 +20,7 @@ BAD_DMESG = re.compile(
 # Messages of our modules when something is left behind, lost or stuck.
 DISTRESS = re.compile(
     r"send queue stalled|left its MAD agent behind|cannot be reset|lost, no MADs"
-    r"|send completions lost|did not drain|drain called from a completion"
+    r"|did not drain|drain called from a completion"
     r"|no MAD service|event lost, no memory|no memory to report event"
     r"|(deleting|reading) GID index|would move a pinned|not usable after a move")
 # Modules that are not the kernel's own (4096), and not signed (8192).

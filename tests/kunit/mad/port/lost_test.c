@@ -107,24 +107,69 @@ static void no_event(struct ib_cq *cq, void *private)
 {
 }
 
-/* The completion event is lost, and the CQ not armed again: the watch handles both. */
-static void an_event_that_is_lost(struct kunit *test)
+/* Posts @n sends whose completions, if there are any, are reported by no event. */
+static void post_without_event(struct kunit *test, int n)
 {
 	struct ib_cq *cq = qp1()->send_cq;
 	ib_comp_handler usual = cq->comp_handler;
 
 	cq->comp_handler = no_event;
-	post(test, 1);
+	post(test, n);
 	mad_quiesce(&pair);
 	cq->comp_handler = usual;
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 0);
-	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&pair.asker.sent),
-					    IBMAD_STALL_MS + IBMAD_FLUSH_MS + 1000));
+}
+
+/* The CQ is not armed again either: the watch polls and arms it, and resets nothing. */
+static void an_event_that_is_lost(struct kunit *test)
+{
+	unsigned long since = jiffies;
+
+	post_without_event(test, 3);
+	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&pair.asker.sent) == 3,
+					    IBMAD_STALL_MS + 1000));
+	KUNIT_EXPECT_GE(test, jiffies_to_msecs(jiffies - since), IBMAD_STALL_MS);
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, resets(), 1);
-	/* What is posted before the reset has ended is handed back, too. */
-	KUNIT_EXPECT_TRUE(test, wait_within(mqp()->state == IBMAD_QP_LIVE,
-					    2 * IBMAD_FLUSH_MS));
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), 0);
+	KUNIT_EXPECT_EQ(test, resets(), 0);
+	/* The watch goes on. */
+	since = jiffies;
+	pair.asker.hca->lose_completions = true;
+	post(test, 1);
+	expect_stalled(test, since);
+	expect_well(test);
+}
+
+/* The poll completes the sends behind the lost one, which is no reason to wait on. */
+static void an_event_and_a_completion_that_are_lost(struct kunit *test)
+{
+	pair.asker.hca->hold_send_completions = true;
+	post(test, 1);
+	mad_quiesce(&pair);
+	KUNIT_EXPECT_TRUE(test, fake_hca_lose_held(qp1()));
+	pair.asker.hca->hold_send_completions = false;
+	post_without_event(test, 2);
+	expect_stalled(test, jiffies - msecs_to_jiffies(IBMAD_STALL_MS));
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 3));
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), 1);
+	expect_well(test);
+}
+
+/* A client waits for the send: it is polled for sooner. */
+static void an_event_that_is_lost_before_a_deregistration(struct kunit *test)
+{
+	struct ib_mad_agent *other;
+	unsigned long since = jiffies;
+
+	other = ib_register_mad_agent(&pair.asker.hca->ibdev, 1, IB_QPT_GSI, NULL, 0,
+				      mad_sent, mad_received, &pair.asker, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
+	post_without_event(test, 3);
+	ib_unregister_mad_agent(pair.asker.agent);
+	pair.asker.agent = other;
+	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since), IBMAD_DRAIN_MS + 1000);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 3);
+	KUNIT_EXPECT_EQ(test, resets(), 0);
 	expect_well(test);
 }
 
@@ -330,6 +375,8 @@ static struct kunit_case lost_cases[] = {
 	KUNIT_CASE(one_lost_completion_amid_errors),
 	KUNIT_CASE(slow_is_not_stalled),
 	KUNIT_CASE(an_event_that_is_lost),
+	KUNIT_CASE(an_event_and_a_completion_that_are_lost),
+	KUNIT_CASE(an_event_that_is_lost_before_a_deregistration),
 	KUNIT_CASE(removal_with_all_completions_lost),
 	KUNIT_CASE(completions_of_nothing),
 	KUNIT_CASE(receives_in_error_are_posted_again),
