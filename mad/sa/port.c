@@ -167,8 +167,10 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 		return;
 	/*
 	 * The memberships may be lost, but not when another subnet manager takes over:
-	 * it knows them, or requests all of them again (CLIENT_REREGISTER).  IPoIB does
-	 * not join again on other events.
+	 * it knows them, or requests all of them again (CLIENT_REREGISTER); nor at
+	 * PORT_ACTIVE, since PORT_ERR came before it.  IPoIB ignores the reset: it joins
+	 * again by itself on each of these events except SM_CHANGE, and on PKEY_CHANGE
+	 * only if its P_Key has changed.
 	 */
 	if (event->event != IB_EVENT_PORT_ACTIVE &&
 	    event->event != IB_EVENT_SM_CHANGE)
