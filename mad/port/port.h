@@ -223,6 +223,7 @@ struct ibmad_qp {
 
 	struct mutex reset_mutex;	/* one recovery at a time */
 	bool gone;			/* protected by reset_mutex */
+	bool stays;			/* may use what is posted to it; reset_mutex */
 	bool lacking;			/* dead, to be created again; reset_mutex */
 	unsigned int remake_ms;		/* delay of the next attempt; reset_mutex */
 	unsigned long flags;		/* IBMAD_QP_FATAL, IBMAD_QP_SICK */

@@ -15,15 +15,17 @@
  * destroyed and created again if it cannot be reset, if it has not completed all of its
  * work requests in ERR, if it flushes them although it reports RTS, or if it cannot be
  * started after RESET (irdma reports that it has reset a QP and leaves it in error).
- * Others are not, since some providers create the QP only once: ocrdma a GSI QP;
- * rdmavt, hfi1 and qib QP0 and QP1 of a port.  The CQ is destroyed with the QP, since
- * qedr makes it unfit for another QP.  Clients notice none of this: the QP they see
- * (ibmad_qp.pub) always exists.
+ * The CQ is destroyed with the QP, since qedr makes it unfit for another QP.  Clients
+ * notice none of this: the QP they see (ibmad_qp.pub) always exists.
+ *
+ * Providers that create the QP only once (qp_made_once()) reset it for good, whatever
+ * had happened to it, so there it is reset in all these cases, and destroyed only at
+ * removal.
  *
  * A QP that cannot be recovered is dead, and sends posted to it fail.  If memory was
- * lacking, it is created again when there is memory.  A QP that the provider refuses to
- * destroy twice (bnxt_re passes on the firmware's error) remains, with the receives
- * that are posted to it.
+ * lacking, it is created or started again when there is memory.  A QP that the provider
+ * refuses to destroy twice (bnxt_re passes on the firmware's error), or to reset,
+ * remains, with the receives that are posted to it.
  */
 #include <linux/kmemleak.h>
 #include <linux/sched/mm.h>
@@ -178,9 +180,11 @@ static void qp_unmake(struct ibmad_qp *mqp)
 	if (ret) {
 		dev_err(&mqp->port->device->dev, "port %u: QP%td stays: %d\n",
 			mqp->port->port_num, mqp - mqp->port->qp, ret);
+		mqp->stays = true;
 		qp_kill(mqp);
 		return;
 	}
+	mqp->stays = false;
 	mqp->qp = NULL;
 	ib_free_cq(mqp->cq);
 	mqp->cq = NULL;
@@ -201,32 +205,56 @@ static bool qp_is_idle(const struct ibmad_qp *mqp)
 	       (!READ_ONCE(mqp->recv_posted) || qp_is_dead(mqp));
 }
 
-/* Whether the provider refused to destroy the QP: it may still use what was posted. */
-static bool qp_stays(const struct ibmad_qp *mqp)
-{
-	return mqp->qp && qp_is_dead(mqp);
-}
-
 /*
- * Resets the QP, which is not dead; true if it is then like a new one and the CQ is
- * empty.  At RESET bnxt_re restarts its rings but keeps its records of the work
- * requests on them: it would complete old ones.
+ * Whether the provider creates the QP only once while the device exists: ocrdma and
+ * rdma_rxe QP1, drivers of rdmavt each QP of a port.
  */
-static bool qp_reset(struct ibmad_qp *mqp)
+static bool qp_made_once(const struct ibmad_qp *mqp)
 {
-	if (mqp->port->device->ops.driver_id == RDMA_DRIVER_BNXT_RE)
+	switch (mqp->port->device->ops.driver_id) {
+	case RDMA_DRIVER_OCRDMA:
+	case RDMA_DRIVER_HFI1:
+	case RDMA_DRIVER_QIB:
+	case RDMA_DRIVER_RXE:
+		return true;
+	default:
 		return false;
-	if (!qp_is_idle(mqp) || qp_to_state(mqp, IB_QPS_RESET))
-		return false;
-	qp_poll(mqp);
-	return true;
+	}
 }
 
 /*
- * Stops the QP, and destroys it if it is dead or @sick or if RESET does not suffice.
- * On return the provider writes to no receive buffer, and no slot is in use: work
- * requests that did not complete within IBMAD_FLUSH_MS are taken back (but not the
- * receives of a QP that could not be destroyed: their buffers stay posted).  The CQ is
+ * Whether RESET makes the QP like a new one.  At RESET bnxt_re restarts its rings but
+ * keeps its records of the work requests on them: it would complete old ones.
+ */
+static bool qp_is_resettable(const struct ibmad_qp *mqp)
+{
+	return !qp_is_dead(mqp) && qp_is_idle(mqp) &&
+	       mqp->port->device->ops.driver_id != RDMA_DRIVER_BNXT_RE;
+}
+
+/*
+ * Ends all work requests of the QP: resets it, or destroys it if it is dead or @sick or
+ * if RESET does not suffice.  The CQ is empty then.
+ */
+static void qp_end(struct ibmad_qp *mqp, bool sick)
+{
+	bool keep = qp_made_once(mqp) && !mqp->gone;
+
+	if (keep || (!sick && qp_is_resettable(mqp))) {
+		mqp->stays = qp_to_state(mqp, IB_QPS_RESET);
+		if (!mqp->stays)
+			qp_poll(mqp);
+		if (keep || !mqp->stays)
+			return;
+	}
+	qp_unmake(mqp);
+}
+
+/*
+ * Stops the QP, and resets or destroys it (see qp_end()).  On return the provider writes
+ * to no receive buffer, and no slot is in use: work requests that did not complete
+ * within IBMAD_FLUSH_MS are taken back (but not the receives of a QP that could not be
+ * reset or destroyed: their buffers stay posted).  The CQ is
  * polled after RESET so that late completions are not taken for those of work requests
  * posted to the same slots next.
  *
@@ -247,10 +275,9 @@ static void qp_stop(struct ibmad_qp *mqp, bool sick)
 		if (!ret)
 			wait_event_timeout(mqp->idle, qp_is_idle(mqp),
 					   msecs_to_jiffies(IBMAD_FLUSH_MS));
-		if (qp_is_dead(mqp) || sick || !qp_reset(mqp))
-			qp_unmake(mqp);
+		qp_end(mqp, sick);
 	}
-	if (!qp_stays(mqp))
+	if (!mqp->stays)
 		ibmad_recvq_reclaim(mqp);
 	/* An event from here on concerns the QP that is started next. */
 	clear_bit(IBMAD_QP_SICK, &mqp->flags);
@@ -264,7 +291,7 @@ static int qp_revive(struct ibmad_qp *mqp)
 	unsigned int noio = memalloc_noio_save();
 	int ret = 0;
 
-	if (qp_is_dead(mqp))
+	if (qp_is_dead(mqp) || mqp->stays)
 		ret = -EIO;
 	else if (!mqp->qp)
 		ret = qp_make(mqp);
@@ -276,17 +303,17 @@ static int qp_revive(struct ibmad_qp *mqp)
 
 /*
  * The QP could not be revived, with error @why.  If memory was lacking, or if the
- * provider at first refused to destroy the old QP but has destroyed it now, it is
- * created again later, at growing intervals; only the first such failure is logged.
+ * provider at first refused to destroy or reset the old QP but has done it now, that is
+ * tried again later, at growing intervals; only the first such failure is logged.
  */
 static void qp_lose(struct ibmad_qp *mqp, int why)
 {
-	bool known = mqp->lacking, stayed = qp_stays(mqp);
+	bool known = mqp->lacking, stayed = mqp->stays;
 
 	lockdep_assert_held(&mqp->reset_mutex);
 	qp_kill(mqp);
 	qp_stop(mqp, false);
-	mqp->lacking = (why == -ENOMEM || stayed) && !mqp->qp;
+	mqp->lacking = (why == -ENOMEM || stayed) && !mqp->stays;
 	if (mqp->lacking) {
 		mqp->remake_ms = known ? min(2 * mqp->remake_ms, IBMAD_REMAKE_MAX_MS) :
 					 IBMAD_REMAKE_MS;
@@ -322,8 +349,8 @@ static void qp_restart(struct ibmad_qp *mqp, bool sick)
 }
 
 /*
- * Creates the QP again, which qp_lose() destroyed.  Sends collect until that succeeds
- * or fails.
+ * Creates or starts the QP again, which qp_lose() destroyed or reset.  Sends collect
+ * until that succeeds or fails.
  */
 static void qp_remake(struct ibmad_qp *mqp)
 {
@@ -573,7 +600,7 @@ void ibmad_qp_destroy(struct ibmad_qp *mqp)
 	mqp->gone = true;
 	qp_kill(mqp);
 	qp_stop(mqp, false);
-	if (qp_stays(mqp))
+	if (mqp->stays)
 		qp_keep(mqp);
 	mutex_unlock(&mqp->reset_mutex);
 

@@ -148,6 +148,7 @@ struct fake_hca {
 	struct list_head on_fabric;	/* protected by fake_fabric_lock */
 	struct xarray qps;
 	struct ib_qp *special[FAKE_HCA_MAX_PORTS + 1][2];
+	bool special_made[FAKE_HCA_MAX_PORTS + 1][2];
 
 	atomic_t alive[FAKE_OBJECTS];
 	/* The n-th verb of a kind from now on fails; 0: none does. */

@@ -136,11 +136,14 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 {
 	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
 	struct fake_hca *hca = to_fake_hca(ibqp->device);
-	u32 qpn;
+	bool special = init->qp_type == IB_QPT_SMI || init->qp_type == IB_QPT_GSI;
+	u32 qpn = init->qp_type == IB_QPT_GSI;
 	int ret;
 
 	if (hca->quirks.max_recv_sge &&
 	    init->cap.max_recv_sge > hca->quirks.max_recv_sge)
+		return -EINVAL;
+	if (special && hca->quirks.special_once && hca->special_made[init->port_num][qpn])
 		return -EINVAL;
 	if (refuse(ibqp->device, FAKE_QP))
 		return -ENOMEM;
@@ -154,9 +157,9 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	hca->queues.qp = *init;
 	if (udata)
 		init->cap.max_inline_data += 8;	/* more than requested */
-	if (init->qp_type == IB_QPT_SMI || init->qp_type == IB_QPT_GSI) {
-		qpn = init->qp_type == IB_QPT_GSI;
+	if (special) {
 		hca->special[init->port_num][qpn] = ibqp;
+		hca->special_made[init->port_num][qpn] = true;
 		ibqp->qp_num = qpn;
 		qp->own.device = ibqp->device;
 		qp->own.qp_num = qpn;
@@ -263,18 +266,27 @@ void fake_hca_qp_error(struct ib_qp *ibqp, enum ib_qp_state state)
 }
 EXPORT_SYMBOL_GPL(fake_hca_qp_error);
 
-/* Discards posted receives without completions, as RESET does. */
-static void fake_discard_recvs(struct fake_qp *qp)
+/*
+ * Discards what is posted without completions, as RESET does; but completions that are held
+ * back, of QPs other than QP0 and QP1, count as on their way to the CQ.
+ */
+static void fake_discard(struct fake_qp *qp)
 {
+	struct fake_completion *kept, *next_kept;
 	struct fake_recv *recv, *next;
 	LIST_HEAD(recvs);
+	LIST_HEAD(held);
 
 	spin_lock_irq(&qp->lock);
 	list_splice_init(&qp->recvs, &recvs);
 	qp->nr_recvs = 0;
+	if (qp->ibqp.qp_num <= 1 && !fake_qp_keeps_sends(qp))
+		list_splice_init(&qp->held, &held);
 	spin_unlock_irq(&qp->lock);
 	list_for_each_entry_safe(recv, next, &recvs, entry)
 		kfree(recv);
+	list_for_each_entry_safe(kept, next_kept, &held, entry)
+		kfree(kept);
 }
 
 static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -319,7 +331,7 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (next == IB_QPS_ERR)
 		fake_flush(qp);
 	if (next == IB_QPS_RESET) {
-		fake_discard_recvs(qp);
+		fake_discard(qp);
 		fake_contract_reset(hca, qp);
 	}
 	return 0;

@@ -154,6 +154,7 @@ static const struct fake_hca_quirks providers[] = {
 	}, {
 		.provider = "ocrdma",
 		.driver = RDMA_DRIVER_OCRDMA,
+		.special_once = true,
 		.wc_unset_stays = true,
 		.wc_no_smac = true,
 		.one_pkey = true,
@@ -187,6 +188,7 @@ static const struct fake_hca_quirks providers[] = {
 	}, {
 		.provider = "hfi1",
 		.driver = RDMA_DRIVER_HFI1,
+		.special_once = true,
 		.max_ah = 65535,
 		.ah_queries_port = true,
 		.process_mad = FAKE_TAKES_NONE,
@@ -195,6 +197,7 @@ static const struct fake_hca_quirks providers[] = {
 	}, {
 		.provider = "ib_qib",
 		.driver = RDMA_DRIVER_QIB,
+		.special_once = true,
 		.max_ah = 65535,
 		.ah_queries_port = true,
 		.process_mad = FAKE_TAKES_NONE,
@@ -221,6 +224,7 @@ static const struct fake_hca_quirks providers[] = {
 	}, {
 		.provider = "rxe",
 		.driver = RDMA_DRIVER_RXE,
+		.special_once = true,
 		.wc_no_smac = true,
 		.comp_under_lock = true,
 		.one_pkey = true,

@@ -30,6 +30,7 @@ struct fake_hca_quirks {
 	bool qp1_state_is_a_note;	/* no state of QP1 flushes or forgets anything */
 	bool qp1_reports_rts;		/* query_qp of QP1 reports RTS in any state */
 	bool one_send_a_call;		/* QP1 takes one work request a call */
+	bool special_once;		/* QP0 and QP1 of a port are created only once */
 
 	/* Contents of completions */
 	bool wc_unset_stays;		/* fields that are not set keep their values */

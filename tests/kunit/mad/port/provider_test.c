@@ -362,6 +362,75 @@ static void receives_of_a_qp_that_stays(struct kunit *test)
 	atomic_set(&hca->fail_destroy[FAKE_QP], 0);
 }
 
+/* ---- a QP that is made once ---- */
+
+static enum ib_qp_state refused;
+
+static void refuse_state(struct fake_hca *hca, struct ib_qp *qp, enum ib_qp_state next)
+{
+	if (next != refused)
+		return;
+	hca->on_modify_qp = NULL;
+	atomic_set(&hca->fail_modify_qp, 1);
+}
+
+static int receives_to_refuse;
+
+static bool refuse_receives(struct fake_hca *hca, const struct ib_recv_wr *wr)
+{
+	return receives_to_refuse-- > 0;
+}
+
+/* @refuse: a transition to refuse once, IB_QPS_SQE for all receives, or IB_QPS_ERR. */
+static void mend_once_made(struct kunit *test, enum ib_qp_state refuse)
+{
+	struct fake_hca *hca = pair.asker.hca;
+	struct ib_qp *qp = hca->special[1][1];
+
+	/* The send never completes, so that the QP is not idle. */
+	hca->lose_completions = true;
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
+	refused = refuse;
+	if (refuse == IB_QPS_SQE) {
+		receives_to_refuse = 512;
+		hca->refuses_recv = refuse_receives;
+	} else {
+		hca->on_modify_qp = refuse_state;
+	}
+	fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 1));
+	hca->lose_completions = false;
+	KUNIT_EXPECT_TRUE_MSG(test, wait_within(READ_ONCE(mqp()->state) == IBMAD_QP_LIVE,
+						2 * IBMAD_FLUSH_MS + 2 * IBMAD_REMAKE_MS),
+			      "state %d", refuse);
+	KUNIT_EXPECT_PTR_EQ(test, hca->special[1][1], qp);
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 1000, 2), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 2));
+	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, mqp()->recv_posted, 512u);
+	KUNIT_EXPECT_EQ(test, fake_hca_posted_recvs(qp), 512u);
+}
+
+/* It is not destroyed, whatever fails, since it could not be created again. */
+static void a_qp_that_is_made_once(struct kunit *test)
+{
+	static const enum rdma_driver_id drivers[] = {
+		RDMA_DRIVER_OCRDMA, RDMA_DRIVER_HFI1, RDMA_DRIVER_QIB, RDMA_DRIVER_RXE,
+	};
+	static const enum ib_qp_state refuse[] = {
+		IB_QPS_ERR, IB_QPS_RESET, IB_QPS_INIT, IB_QPS_RTS, IB_QPS_SQE,
+	};
+	struct fake_hca_quirks quirks = { .special_once = true };
+	int i, n = ARRAY_SIZE(refuse);
+
+	for (i = 0; i < ARRAY_SIZE(drivers) * n; i++) {
+		quirks.driver = drivers[i / n];
+		pair_up(test, &quirks);
+		mend_once_made(test, refuse[i % n]);
+		mad_pair_exit(&pair);
+	}
+}
+
 /* ---- a QP that breaks while it is made ---- */
 
 static void break_as_made(struct fake_hca *hca, struct ib_qp *qp)
@@ -692,6 +761,7 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(a_qp_that_stays),
 	KUNIT_CASE(a_qp_that_stays_for_good),
 	KUNIT_CASE(receives_of_a_qp_that_stays),
+	KUNIT_CASE(a_qp_that_is_made_once),
 	KUNIT_CASE(an_event_before_the_qp_is_started),
 	KUNIT_CASE(a_qp_that_memory_lacks_for),
 	KUNIT_CASE(removal_for_want_of_memory),
