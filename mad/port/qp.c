@@ -156,6 +156,41 @@ static int qp_make(struct ibmad_qp *mqp)
 	return 0;
 }
 
+struct qp_fence {
+	struct work_struct work;
+	struct completion passed;
+};
+
+static void qp_fence_work(struct work_struct *work)
+{
+	complete(&container_of(work, struct qp_fence, work)->passed);
+}
+
+/*
+ * mlx5 makes the completions of QP1's sends itself, and calls the CQ's handler from a
+ * work item in system_wq, which neither destroy_qp nor destroy_cq waits for.  It is not
+ * queued again after destroy_qp, but may still be pending.  Each CPU starts such items
+ * in order, and starts none while one runs that does not sleep, as this one: wait for an
+ * item behind it.  A flush of system_wq would wait for items that may need this QP.
+ */
+static void qp_await_notices(struct ibmad_qp *mqp)
+{
+	struct qp_fence fence;
+	int cpu;
+
+	if (mqp->port->device->ops.driver_id != RDMA_DRIVER_MLX5 ||
+	    mqp->pub.qp_type != IB_QPT_GSI)
+		return;
+	for_each_online_cpu(cpu) {
+		/* Anew for each CPU: an item is queued where it may still be running. */
+		INIT_WORK_ONSTACK(&fence.work, qp_fence_work);
+		init_completion(&fence.passed);
+		queue_work_on(cpu, system_wq, &fence.work);
+		wait_for_completion(&fence.passed);
+		destroy_work_on_stack(&fence.work);
+	}
+}
+
 static void qp_kill(struct ibmad_qp *mqp)
 {
 	spin_lock_irq(&mqp->send_lock);
@@ -186,6 +221,7 @@ static void qp_unmake(struct ibmad_qp *mqp)
 	}
 	mqp->stays = false;
 	mqp->qp = NULL;
+	qp_await_notices(mqp);
 	ib_free_cq(mqp->cq);
 	mqp->cq = NULL;
 }

@@ -8,7 +8,16 @@ struct fake_cq {
 	struct ib_wc *ring;
 	u32 size, head, tail;
 	bool armed;
+	struct work_struct notice;	/* quirks.soft_sends */
 };
+
+static void fake_notice(struct work_struct *work)
+{
+	struct fake_cq *cq = container_of(work, struct fake_cq, notice);
+
+	if (cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
 
 static int fake_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 			  struct uverbs_attr_bundle *attrs)
@@ -22,6 +31,7 @@ static int fake_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr
 	if (refuse(ibcq->device, FAKE_CQ))
 		return -ENOMEM;
 	spin_lock_init(&cq->lock);
+	INIT_WORK(&cq->notice, fake_notice);
 	cq->size = roundup_pow_of_two(attr->cqe + 1) * 2;
 	cq->ring = kvcalloc(cq->size, sizeof(*cq->ring), GFP_KERNEL | __GFP_NOFAIL);
 	ibcq->cqe = attr->cqe;
@@ -141,6 +151,21 @@ static void fake_complete(struct ib_cq *ibcq, const struct ib_wc *wc)
 	fake_complete_by(ibcq, wc, NULL);
 }
 
+/* Like mlx5, whose destroy_cq does not wait for the work item. */
+static void fake_complete_softly(struct ib_cq *ibcq, const struct ib_wc *wc)
+{
+	struct fake_cq *cq = container_of(ibcq, struct fake_cq, ibcq);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (!WARN_ON(cq->head - cq->tail == cq->size))
+		cq->ring[cq->head++ & (cq->size - 1)] = *wc;
+	if (cq->armed || wc->status)
+		schedule_work(&cq->notice);
+	cq->armed = false;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
 /*
  * With quirks.joint_poll a send's completion enters the receive CQ, and the send CQ's
  * handler is called, armed or not.
@@ -149,6 +174,9 @@ void fake_sent(struct ib_qp *ibqp, const struct ib_wc *wc)
 {
 	if (fake_polls_jointly(ibqp))
 		fake_complete_by(ibqp->recv_cq, wc, ibqp->send_cq);
+	else if (ibqp->qp_type == IB_QPT_GSI &&
+		 to_fake_hca(ibqp->device)->quirks.soft_sends)
+		fake_complete_softly(ibqp->send_cq, wc);
 	else
 		fake_complete(ibqp->send_cq, wc);
 }

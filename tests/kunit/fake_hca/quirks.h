@@ -31,6 +31,8 @@ struct fake_hca_quirks {
 	bool qp1_reports_rts;		/* query_qp of QP1 reports RTS in any state */
 	bool one_send_a_call;		/* QP1 takes one work request a call */
 	bool special_once;		/* QP0 and QP1 of a port are created only once */
+	/* Sends of QP1 are reported from a work item that destroy_cq does not wait for. */
+	bool soft_sends;
 
 	/* Contents of completions */
 	bool wc_unset_stays;		/* fields that are not set keep their values */

@@ -431,6 +431,40 @@ static void a_qp_that_is_made_once(struct kunit *test)
 	}
 }
 
+/* ---- completions that are reported late ---- */
+
+static void complete_a_send(struct fake_hca *hca, enum fake_hca_object kind, bool create)
+{
+	if (kind == FAKE_QP && !create && hca->special[1][1])
+		fake_hca_complete_held(hca->special[1][1], IB_WC_SUCCESS);
+}
+
+/*
+ * The work item that reports the completion is pending when the QP has been destroyed,
+ * in a recovery and at removal: KASAN reports it if the CQ is freed before it runs.
+ */
+static void a_send_that_completes_as_its_qp_ends(struct kunit *test)
+{
+	const struct fake_hca_quirks quirks = {
+		.driver = RDMA_DRIVER_MLX5, .reset_keeps_sends = true, .soft_sends = true,
+	};
+	struct fake_hca *hca;
+
+	pair_up(test, &quirks);
+	expect_service(test);
+	hca = pair.asker.hca;
+	hca->hold_send_completions = true;
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
+	hca->on_verb = complete_a_send;
+	fake_hca_qp_event(hca->special[1][1], IB_EVENT_QP_FATAL);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 1));
+	mad_quiesce(&pair);
+	KUNIT_ASSERT_EQ(test, mad_post(&pair.asker, 0, 0), 0);
+	mad_pair_exit(&pair);
+	/* The work item runs, if it was left behind. */
+	__flush_workqueue(system_wq);
+}
+
 /* ---- a QP that breaks while it is made ---- */
 
 static void break_as_made(struct fake_hca *hca, struct ib_qp *qp)
@@ -762,6 +796,7 @@ static struct kunit_case provider_cases[] = {
 	KUNIT_CASE(a_qp_that_stays_for_good),
 	KUNIT_CASE(receives_of_a_qp_that_stays),
 	KUNIT_CASE(a_qp_that_is_made_once),
+	KUNIT_CASE(a_send_that_completes_as_its_qp_ends),
 	KUNIT_CASE(an_event_before_the_qp_is_started),
 	KUNIT_CASE(a_qp_that_memory_lacks_for),
 	KUNIT_CASE(removal_for_want_of_memory),
