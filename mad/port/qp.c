@@ -18,9 +18,8 @@
  * The CQ is destroyed with the QP, since qedr makes it unfit for another QP.  Clients
  * notice none of this: the QP they see (ibmad_qp.pub) always exists.
  *
- * Providers that create the QP only once (qp_made_once()) reset it for good, whatever
- * had happened to it, so there it is reset in all these cases, and destroyed only at
- * removal.
+ * With a provider that creates the QP only once (qp_made_once()), RESET suffices in all
+ * these cases, and the QP is destroyed only at removal.
  *
  * A QP that cannot be recovered is dead, and sends posted to it fail.  If memory was
  * lacking, it is created or started again when there is memory.  A QP that the provider
@@ -270,7 +269,8 @@ static bool qp_is_resettable(const struct ibmad_qp *mqp)
 
 /*
  * Ends all work requests of the QP: resets it, or destroys it if it is dead or @sick or
- * if RESET does not suffice.  The CQ is empty then.
+ * if RESET does not suffice.  If it is still there afterwards and was reset, its CQ is
+ * empty.
  */
 static void qp_end(struct ibmad_qp *mqp, bool sick)
 {
@@ -290,9 +290,9 @@ static void qp_end(struct ibmad_qp *mqp, bool sick)
  * Stops the QP, and resets or destroys it (see qp_end()).  On return the provider writes
  * to no receive buffer, and no slot is in use: work requests that did not complete
  * within IBMAD_FLUSH_MS are taken back (but not the receives of a QP that could not be
- * reset or destroyed: their buffers stay posted).  The CQ is
- * polled after RESET so that late completions are not taken for those of work requests
- * posted to the same slots next.
+ * reset or destroyed: their buffers stay posted).  The CQ is polled after RESET so that
+ * late completions are not taken for those of work requests posted to the same slots
+ * next.
  *
  * Sends are completed as flushed if the QP is dead or its error was fatal, else posted
  * again.
@@ -471,8 +471,8 @@ void ibmad_qp_recover(struct ibmad_qp *mqp)
 
 /*
  * If the oldest send has been on the QP for @ms, its completion was lost or the event
- * for it.  So the CQ is polled first: a reset costs more, and on mlx4 and mthca that of
- * QP0 closes the port.  It completes every queued send to its agent as flushed.
+ * for it.  So the CQ is polled first: a reset completes every queued send to its agent
+ * as flushed, and on mlx4 and mthca that of QP0 closes the port.
  */
 void ibmad_qp_unstick(struct ibmad_qp *mqp, unsigned int ms)
 {

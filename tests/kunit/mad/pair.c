@@ -178,6 +178,8 @@ static struct fake_hca *mad_hca(enum rdma_link_layer link_layer,
 	if (!hca)
 		return NULL;
 	hca->quirks = *quirks;
+	/* fake_hca_alloc() has set that of the default provider. */
+	hca->ibdev.ops.driver_id = quirks->driver;
 	if (fake_hca_register(hca)) {
 		fake_hca_free(hca);
 		return NULL;
