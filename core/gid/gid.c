@@ -29,6 +29,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
 #include <linux/jhash.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
@@ -80,37 +81,38 @@ static void gid_inherit_mac(struct ibcore_gid_entry *entry)
 	list_for_each_entry(other, &entry->table->entries, link)
 		if (other != entry && other->in_hw &&
 		    other->context == entry->context)
-			ether_addr_copy(entry->macs.port, other->macs.port);
+			ether_addr_copy(entry->l2.port_mac, other->l2.port_mac);
 }
 
-void ibcore_gid_read_macs(struct ibcore_gid_macs *macs,
-			  const struct net_device *ndev,
-			  const struct net_device *port_ndev)
+void ibcore_gid_read_l2(struct ibcore_gid_l2 *l2,
+			const struct ibcore_gid_entry *entry,
+			const struct net_device *port_ndev)
 {
-	ether_addr_copy(macs->ndev, ndev->dev_addr);
-	ether_addr_copy(macs->port, port_ndev->dev_addr);
+	ether_addr_copy(l2->ndev_mac, entry->ndev->dev_addr);
+	ether_addr_copy(l2->port_mac, port_ndev->dev_addr);
+	l2->vlan_id = ibcore_gid_vlan_id(entry);
 }
 
 /*
- * The driver reads the MACs in add_gid.  If one changes meanwhile, it is not known which
- * the driver has read: the entry gets zero MACs, which no net_device has, and the update
- * that the change schedules programs the entry again.
+ * The driver reads MACs and VLAN in add_gid.  If one changes meanwhile, it is not known
+ * which the driver has read: the entry gets zero MACs and a VLAN that no net_device has,
+ * and the update that the change schedules programs the entry again.
  */
 int ibcore_gid_hw_add(struct ibcore_gid_entry *entry,
 		      const struct net_device *port_ndev)
 {
 	struct ib_device *dev = entry->attr.device;
-	struct ibcore_gid_macs after;
+	struct ibcore_gid_l2 after;
 	int ret;
 
 	lockdep_assert_held(&entry->table->lock);
 	if (!rdma_cap_roce_gid_table(dev, entry->attr.port_num))
 		return 0;
-	ibcore_gid_read_macs(&entry->macs, entry->ndev, port_ndev);
+	ibcore_gid_read_l2(&entry->l2, entry, port_ndev);
 	ret = dev->ops.add_gid(&entry->attr, &entry->context);
-	ibcore_gid_read_macs(&after, entry->ndev, port_ndev);
-	if (memcmp(&entry->macs, &after, sizeof(after)))
-		memset(&entry->macs, 0, sizeof(entry->macs));
+	ibcore_gid_read_l2(&after, entry, port_ndev);
+	if (memcmp(&entry->l2, &after, sizeof(after)))
+		entry->l2 = (struct ibcore_gid_l2){ .vlan_id = VLAN_N_VID };
 	if (ret) {
 		ibdev_err(dev, "port %u: adding GID %pI6 at index %u: %d\n",
 			  entry->attr.port_num, entry->attr.gid.raw,

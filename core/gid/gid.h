@@ -21,10 +21,11 @@ void ibcore_cache_release(struct ib_device *dev);	/* on the last put_device */
 void ibcore_cache_event(const struct ib_event *event);
 
 /* ---- gid.c, gid_sync.c, gid_find.c: GID tables, references on entries ---- */
-/* MACs that drivers program with an entry: mlx5 that of ndev, bnxt_re the port's. */
-struct ibcore_gid_macs {
-	u8 ndev[ETH_ALEN];	/* MAC of the entry's net_device */
-	u8 port[ETH_ALEN];	/* MAC of the port's net_device */
+/* What drivers program with a GID: mlx5 and bnxt_re the VLAN and one of the MACs. */
+struct ibcore_gid_l2 {
+	u8 ndev_mac[ETH_ALEN];	/* mlx5: MAC of the entry's net_device */
+	u8 port_mac[ETH_ALEN];	/* bnxt_re: MAC of the port's net_device */
+	u16 vlan_id;		/* 0xffff: untagged; VLAN_N_VID: not known */
 };
 
 /*
@@ -42,12 +43,12 @@ struct ibcore_gid_entry {
 	void *context;			/* the driver's; constant while in use */
 	bool in_hw;			/* added by add_gid; written under table->lock */
 	bool gone;			/* removed from the table; likewise */
-	bool updating;			/* is getting a new MAC; likewise */
+	bool updating;			/* is getting a new MAC or VLAN; likewise */
+	bool moves;			/* to another VLAN's place; table->lock */
 	bool awaited;			/* work waits for users == 0; likewise */
 	struct net_device *ndev;	/* held; outlives attr.ndev by a grace period */
 	netdevice_tracker tracker;
-	/* As programmed, zero if not known; under table->lock. */
-	struct ibcore_gid_macs macs;
+	struct ibcore_gid_l2 l2;	/* as programmed; under table->lock */
 	struct work_struct work;	/* gid_release_work, queued by the last put */
 	struct work_struct idle;	/* queued by the last user, with a reference */
 	struct rcu_head rcu;		/* to detach ndev, then to free */
@@ -126,10 +127,12 @@ void ibcore_gid_drop(struct ibcore_gid_entry *entry);
 /* Let readers find an entry, or no longer find it. */
 void ibcore_gid_show(struct ibcore_gid_entry *entry);
 void ibcore_gid_hide(struct ibcore_gid_entry *entry);
-/* Reads the MACs that add_gid would program now. */
-void ibcore_gid_read_macs(struct ibcore_gid_macs *macs,
-			  const struct net_device *ndev,
-			  const struct net_device *port_ndev);
+/* Reads what add_gid would program now. */
+void ibcore_gid_read_l2(struct ibcore_gid_l2 *l2,
+			const struct ibcore_gid_entry *entry,
+			const struct net_device *port_ndev);
+/* The VLAN of packets from @entry, 0xffff for untagged. */
+u16 ibcore_gid_vlan_id(const struct ibcore_gid_entry *entry);
 /* Call the driver's add_gid and del_gid for an entry. */
 int ibcore_gid_hw_add(struct ibcore_gid_entry *entry,
 		      const struct net_device *port_ndev);

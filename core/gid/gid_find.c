@@ -390,7 +390,10 @@ static int gid_lower_vlan(struct net_device *lower,
 	return *vlan_id != 0xffff;
 }
 
-/* Also finds the VLAN of a device on top of a VLAN device, such as a macvlan. */
+/*
+ * Also finds the VLAN of a device on top of a VLAN device, such as a macvlan.  Under
+ * rcu_read_lock.
+ */
 static u16 gid_vlan_id(struct net_device *ndev)
 {
 	u16 vlan_id = rdma_vlan_dev_vlan_id(ndev);
@@ -398,6 +401,16 @@ static u16 gid_vlan_id(struct net_device *ndev)
 
 	if (vlan_id == 0xffff)
 		netdev_walk_all_lower_dev_rcu(ndev, gid_lower_vlan, &priv);
+	return vlan_id;
+}
+
+u16 ibcore_gid_vlan_id(const struct ibcore_gid_entry *entry)
+{
+	u16 vlan_id;
+
+	rcu_read_lock();
+	vlan_id = gid_vlan_id(entry->ndev);
+	rcu_read_unlock();
 	return vlan_id;
 }
 

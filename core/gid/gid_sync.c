@@ -71,8 +71,9 @@ static int gid_install(struct ib_gid_table *table,
 }
 
 /*
- * Drivers program a MAC with the GID: an entry whose MAC has changed is deleted from
- * the hardware and added again.  It keeps its references and its index; if add_gid
+ * Drivers program a MAC and a VLAN with the GID: an entry for which one of them has
+ * changed (the VLAN of a bridge is that of its port) is deleted from the hardware and
+ * added again.  It keeps its references and its index; if add_gid
  * fails, it is removed from the table.  It is hidden during add_gid, like a new entry:
  * mlx5 looks there for other entries with the GID.
  */
@@ -80,12 +81,13 @@ static void gid_readdress(struct ib_gid_table *table,
 			  const struct ibcore_gid_want *want, bool *changed)
 {
 	struct ibcore_gid_entry *entry = gid_match(table, want);
-	struct ibcore_gid_macs now;
+	struct ibcore_gid_l2 now;
 
-	ibcore_gid_read_macs(&now, want->ndev, want->port_ndev);
 	/* An address configured twice is in @want twice; the first pass may drop it. */
-	if (!entry || !entry->in_hw || entry->context ||
-	    !memcmp(&entry->macs, &now, sizeof(now)))
+	if (!entry || !entry->in_hw || entry->context)
+		return;
+	ibcore_gid_read_l2(&now, entry, want->port_ndev);
+	if (!memcmp(&entry->l2, &now, sizeof(now)))
 		return;
 	*changed = true;
 	ibcore_gid_hide(entry);
@@ -96,35 +98,47 @@ static void gid_readdress(struct ib_gid_table *table,
 		ibcore_gid_drop(entry);
 }
 
+/* Whether the entry is in a driver's own table that has MACs and VLANs; mlx4's has none. */
+static bool gid_in_place(const struct ibcore_gid_entry *entry)
+{
+	return entry->in_hw && entry->context && !entry->gone &&
+	       entry->table->dev->ops.driver_id != RDMA_DRIVER_MLX4;
+}
+
 /*
- * A driver with a table of its own programs the port's MAC, if it uses a MAC (mlx4 does
- * not), when a place gets its first entry.  A changed MAC has to wait until no entry
- * of the place has users; then all its entries are deleted and added again.
+ * A driver with a table of its own programs the port's MAC when a place gets its first
+ * entry.  A changed MAC has to wait until no entry of the place has users; then all its
+ * entries are deleted and added again.
  */
 static bool gid_place_outdated(const struct ibcore_gid_entry *entry,
 			       const u8 *mac)
 {
-	return entry->in_hw && entry->context && !entry->gone &&
-	       entry->table->dev->ops.driver_id != RDMA_DRIVER_MLX4 &&
-	       !ether_addr_equal(entry->macs.port, mac);
+	return gid_in_place(entry) && !ether_addr_equal(entry->l2.port_mac, mac);
 }
 
-/* Whether an entry of the place has users, or with @updating can still get one. */
+/*
+ * Whether an entry of the place has users, or with @updating can still get one.  An
+ * entry whose VLAN has changed leaves the place to the others, so only its own users
+ * count.
+ */
 static bool gid_place_in_use(const struct ibcore_gid_entry *entry, bool updating)
 {
 	const struct ibcore_gid_entry *other;
 
-	list_for_each_entry(other, &entry->table->entries, link)
-		if (other->in_hw && other->context == entry->context &&
-		    (atomic_read(&other->users) || (updating && !other->updating)))
+	list_for_each_entry(other, &entry->table->entries, link) {
+		if (!other->in_hw || other->context != entry->context ||
+		    (entry->moves && other != entry))
+			continue;
+		if (atomic_read(&other->users) || (updating && !other->updating))
 			return true;
+	}
 	return false;
 }
 
 /*
- * Marks the entries of places programmed with another MAC than @mac as updating, so that
- * they get no new user, except in places that are in use: there the last user to finish
- * schedules an update of the port.
+ * Marks the entries of places programmed with another MAC than @mac or another VLAN as
+ * updating, so that they get no new user, except in places that are in use: there the
+ * last user to finish schedules an update of the port.
  */
 static void gid_mark_updating(struct ib_gid_table *table, const u8 *mac)
 {
@@ -134,7 +148,9 @@ static void gid_mark_updating(struct ib_gid_table *table, const u8 *mac)
 	list_for_each_entry(entry, &table->entries, link) {
 		if (entry->gone)
 			continue;
-		outdated = gid_place_outdated(entry, mac);
+		entry->moves = gid_in_place(entry) &&
+			       entry->l2.vlan_id != ibcore_gid_vlan_id(entry);
+		outdated = entry->moves || gid_place_outdated(entry, mac);
 		WRITE_ONCE(entry->awaited, outdated);
 		WRITE_ONCE(entry->updating,
 			   outdated && !gid_place_in_use(entry, false));
@@ -206,12 +222,12 @@ static int gid_install_missing(struct ib_gid_table *table,
  * @n: number of GIDs in @want
  * @changed: set if an entry was added, removed or programmed again
  *
- * Entries that are in @want stay at their index, and are programmed again if a MAC
- * has changed.  If the driver rejects a GID, the error is logged and the GID left out
+ * Entries that are in @want stay at their index, and are programmed again if a MAC or
+ * the VLAN has changed.  If the driver rejects a GID, the error is logged and the GID left out
  * until the port's next update.  A GID that finds no free index is also logged and left
  * out; the port is updated as soon as a removed entry's last reference is put.  The port
  * is also updated when a driver with a table of its own deletes a removed entry, or when
- * one of its entries has lost its users and can get its new MAC.
+ * one of its entries has lost its users and can get its new MAC or VLAN.
  *
  * Context: may sleep; calls the driver's add_gid and del_gid under the table's lock.
  * Return: 0, -ENOMEM if there was no memory for a GID.
