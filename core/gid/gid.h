@@ -64,6 +64,8 @@ struct ib_gid_table {
 	struct mutex lock;		/* for all changes; held during add_gid */
 	bool closed;			/* no entry may be added; under lock */
 	bool starved;			/* a GID found no free index; under lock */
+	/* The RoCE port's at the last update; only compared, written under lock. */
+	struct net_device *port_ndev;
 	unsigned long *used;		/* occupied indices (RoCE); under lock */
 	struct list_head entries;	/* entries not yet released; under lock */
 	unsigned int hash_mask;

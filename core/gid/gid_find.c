@@ -381,27 +381,54 @@ struct net_device *rdma_read_gid_attr_ndev_rcu(const struct ib_gid_attr *attr)
 }
 EXPORT_SYMBOL(rdma_read_gid_attr_ndev_rcu);
 
+struct vlan_walk {
+	struct net_device *port_ndev;	/* only compared; NULL: not known */
+	u16 vlan_id;
+};
+
+static int gid_is_port(struct net_device *lower, struct netdev_nested_priv *priv)
+{
+	return lower == priv->data;
+}
+
+/* Whether packets of the port pass through @vlan, which is above or below its net_device. */
+static bool gid_on_port(struct net_device *vlan, struct net_device *port_ndev)
+{
+	struct netdev_nested_priv priv = { .data = port_ndev };
+
+	return !port_ndev || vlan == port_ndev ||
+	       netdev_walk_all_lower_dev_rcu(vlan, gid_is_port, &priv) ||
+	       netdev_has_upper_dev_all_rcu(vlan, port_ndev);
+}
+
 static int gid_lower_vlan(struct net_device *lower,
 			  struct netdev_nested_priv *priv)
 {
-	u16 *vlan_id = priv->data;
+	struct vlan_walk *walk = priv->data;
 
-	*vlan_id = rdma_vlan_dev_vlan_id(lower);
-	return *vlan_id != 0xffff;
+	if (!is_vlan_dev(lower) || !gid_on_port(lower, walk->port_ndev))
+		return 0;
+	walk->vlan_id = rdma_vlan_dev_vlan_id(lower);
+	return 1;
 }
 
 /*
- * Also finds the VLAN of a device on top of a VLAN device, such as a macvlan.  Under
- * rcu_read_lock.
+ * Also finds the VLAN of a device on top of a VLAN device, such as a macvlan or a bridge.
+ * A bridge may have ports of several adapters: only VLANs of the GID's own port count.
+ * Under rcu_read_lock.
  */
-static u16 gid_vlan_id(struct net_device *ndev)
+static u16 gid_vlan_id(const struct ibcore_gid_entry *entry,
+		       struct net_device *ndev)
 {
-	u16 vlan_id = rdma_vlan_dev_vlan_id(ndev);
-	struct netdev_nested_priv priv = { .data = &vlan_id };
+	struct vlan_walk walk = {
+		.port_ndev = READ_ONCE(entry->table->port_ndev),
+		.vlan_id = rdma_vlan_dev_vlan_id(ndev),
+	};
+	struct netdev_nested_priv priv = { .data = &walk };
 
-	if (vlan_id == 0xffff)
+	if (walk.vlan_id == 0xffff)
 		netdev_walk_all_lower_dev_rcu(ndev, gid_lower_vlan, &priv);
-	return vlan_id;
+	return walk.vlan_id;
 }
 
 u16 ibcore_gid_vlan_id(const struct ibcore_gid_entry *entry)
@@ -409,7 +436,7 @@ u16 ibcore_gid_vlan_id(const struct ibcore_gid_entry *entry)
 	u16 vlan_id;
 
 	rcu_read_lock();
-	vlan_id = gid_vlan_id(entry->ndev);
+	vlan_id = gid_vlan_id(entry, entry->ndev);
 	rcu_read_unlock();
 	return vlan_id;
 }
@@ -435,7 +462,8 @@ int rdma_read_gid_l2_fields(const struct ib_gid_attr *attr, u16 *vlan_id,
 		if (smac)
 			ether_addr_copy(smac, ndev->dev_addr);
 		if (vlan_id)
-			*vlan_id = gid_vlan_id(ndev);
+			*vlan_id = gid_vlan_id(container_of(attr, struct ibcore_gid_entry,
+							    attr), ndev);
 		ret = 0;
 	}
 	rcu_read_unlock();

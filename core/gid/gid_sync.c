@@ -252,6 +252,8 @@ int ibcore_gid_sync(struct ib_device *dev, u32 port,
 	mutex_lock(&table->lock);
 	if (table->closed)
 		goto out;
+	if (n)
+		WRITE_ONCE(table->port_ndev, want->port_ndev);
 	for (i = 0; i < n; i++)
 		__set_bit(gid_present(table, &want[i]), keep);
 	for (i = 0; i < table->len; i++) {

@@ -203,10 +203,33 @@ static void another_vlan_waits_for_what_sends(struct kunit *test)
 	ib_dealloc_pd(pd);
 }
 
+/* A bridge's port that belongs to another adapter does not tag this adapter's packets. */
+static void another_adapters_vlan_is_not_this_ones(struct kunit *test)
+{
+	const struct ib_gid_attr *attr;
+	struct in6_addr ip;
+
+	below_bridge(vlan[2], true);
+	below_bridge(roce.ndev, true);
+	attr = gid_of_bridge(&ip);
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	KUNIT_EXPECT_EQ(test, vlan_of(attr), 0xffff);
+	KUNIT_EXPECT_TRUE(test, programmed(&ip, 0xffff));
+	below_bridge(roce.ndev, false);
+	below_bridge(vlan[0], true);
+	rdma_put_gid_attr(attr);
+	attr = roce_gid(&roce, &ip);
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	KUNIT_EXPECT_EQ(test, vlan_of(attr), 7);
+	KUNIT_EXPECT_TRUE(test, wait_until(programmed(&ip, 7)));
+	rdma_put_gid_attr(attr);
+}
+
 static struct kunit_case gid_vlan_cases[] = {
 	KUNIT_CASE(another_vlan_is_programmed_in_place),
 	KUNIT_CASE(a_vlan_it_already_has_is_left_alone),
 	KUNIT_CASE(another_vlan_waits_for_what_sends),
+	KUNIT_CASE(another_adapters_vlan_is_not_this_ones),
 	{}
 };
 
