@@ -12,6 +12,8 @@
  *	ibcore_gid_remove	readers no longer find it; the references on its
  *				net_device and the table's on the entry are put
  *				after a grace period
+ *	ibcore_gid_revive	the same GID was added again while the entry was still
+ *				referenced: it is in the table again, as if inserted
  *	gid_retire		no reference remains; on a RoCE port its index is
  *				free again
  * When core calls del_gid depends on whether add_gid set a context:
@@ -234,7 +236,7 @@ static void gid_detach_rcu(struct rcu_head *rcu)
 		container_of(rcu, struct ibcore_gid_entry, rcu);
 
 	netdev_put(entry->ndev, &entry->tracker);
-	entry->ndev = NULL;
+	WRITE_ONCE(entry->ndev, NULL);
 	rdma_put_gid_attr(&entry->attr);
 }
 
@@ -277,9 +279,10 @@ bool ibcore_gid_use(const struct ib_gid_attr *attr)
 	smp_mb__after_atomic();
 	if (!rdma_cap_roce_gid_table(attr->device, attr->port_num))
 		return true;
-	/* Pairs with gid_readdress_places(): the new context is seen. */
-	if (!smp_load_acquire(&entry->updating) && !READ_ONCE(entry->gone) &&
-	    READ_ONCE(entry->in_hw))
+	/* Pairs with gid_readdress_places(): the context is seen. */
+	if (!smp_load_acquire(&entry->updating) &&
+	    /* Pairs with ibcore_gid_revive(), likewise. */
+	    !smp_load_acquire(&entry->gone) && READ_ONCE(entry->in_hw))
 		return true;
 	ibcore_gid_unuse(attr);
 	return false;
@@ -344,6 +347,36 @@ void ibcore_gid_remove(struct ibcore_gid_entry *entry)
 	ibcore_gid_drop(entry);
 }
 
+/*
+ * The references of the net_device and of the table are taken anew; gid_detach_rcu() must
+ * have put the former ones.  Users of an entry that is still in the hardware keep their
+ * place.
+ */
+int ibcore_gid_revive(struct ibcore_gid_entry *entry,
+		      const struct ibcore_gid_want *want)
+{
+	int ret = 0;
+
+	lockdep_assert_held(&entry->table->lock);
+	if (!refcount_inc_not_zero(&entry->ref))
+		return -ENOENT;
+	if (READ_ONCE(entry->ndev))
+		rcu_barrier();
+	entry->ndev = want->ndev;
+	netdev_hold(entry->ndev, &entry->tracker, GFP_KERNEL);
+	rcu_assign_pointer(entry->attr.ndev, entry->ndev);
+	if (!entry->in_hw)
+		ret = ibcore_gid_hw_add(entry, want->port_ndev);
+	if (ret) {
+		ibcore_gid_drop(entry);
+		return ret;
+	}
+	/* Pairs with ibcore_gid_use(). */
+	smp_store_release(&entry->gone, false);
+	ibcore_gid_show(entry);
+	return 0;
+}
+
 struct ibcore_gid_entry *ibcore_gid_alloc(struct ib_gid_table *table,
 					  unsigned int ix,
 					  const struct ibcore_gid_want *want)
@@ -360,6 +393,8 @@ struct ibcore_gid_entry *ibcore_gid_alloc(struct ib_gid_table *table,
 	entry->ndev = want->ndev;
 	netdev_hold(entry->ndev, &entry->tracker, GFP_KERNEL);
 	RCU_INIT_POINTER(entry->attr.ndev, entry->ndev);
+	entry->was_ndev = entry->ndev;
+	entry->was_ifindex = entry->ndev ? entry->ndev->ifindex : 0;
 	refcount_inc(&table->ref);
 	entry->table = table;
 	refcount_set(&entry->ref, 1);

@@ -48,6 +48,9 @@ struct ibcore_gid_entry {
 	bool awaited;			/* work waits for users == 0; likewise */
 	struct net_device *ndev;	/* held; outlives attr.ndev by a grace period */
 	netdevice_tracker tracker;
+	/* Which net_device it was; only compared, constant. */
+	const struct net_device *was_ndev;
+	int was_ifindex;
 	struct ibcore_gid_l2 l2;	/* as programmed; under table->lock */
 	struct work_struct work;	/* gid_release_work, queued by the last put */
 	struct work_struct idle;	/* queued by the last user, with a reference */
@@ -126,6 +129,12 @@ int ibcore_gid_insert(struct ib_gid_table *table, unsigned int ix,
 		      const struct ibcore_gid_want *want);
 void ibcore_gid_remove(struct ibcore_gid_entry *entry);
 void ibcore_gid_drop(struct ibcore_gid_entry *entry);
+/*
+ * Puts a removed entry, if it is still referenced, back into the table.  Returns 0,
+ * -ENOENT if its last reference was put, or the error of add_gid.
+ */
+int ibcore_gid_revive(struct ibcore_gid_entry *entry,
+		      const struct ibcore_gid_want *want);
 /* Let readers find an entry, or no longer find it. */
 void ibcore_gid_show(struct ibcore_gid_entry *entry);
 void ibcore_gid_hide(struct ibcore_gid_entry *entry);

@@ -32,24 +32,58 @@ static unsigned int gid_default_index(struct ib_gid_table *table,
 			    (BIT(type) - 1));
 }
 
+/* A default GID and an equal IP GID belong at different indices. */
+static bool gid_at_home(struct ib_gid_table *table,
+			const struct ibcore_gid_entry *entry,
+			const struct ibcore_gid_want *want)
+{
+	if (want->is_default)
+		return entry->attr.index == gid_default_index(table, want->type);
+	return entry->attr.index >= table->reserved;
+}
+
 /*
  * Returns the index of the entry that matches @want, or table->len if there is none or
- * it has to move: a default GID and an equal IP GID belong at different indices.
+ * it has to move.
  */
 static unsigned int gid_present(struct ib_gid_table *table,
 				const struct ibcore_gid_want *want)
 {
 	struct ibcore_gid_entry *entry = gid_match(table, want);
-	bool present;
 
-	if (!entry)
-		return table->len;
-	if (want->is_default)
-		present = entry->attr.index ==
-			  gid_default_index(table, want->type);
-	else
-		present = entry->attr.index >= table->reserved;
-	return present ? entry->attr.index : table->len;
+	return entry && gid_at_home(table, entry, want) ? entry->attr.index :
+							  table->len;
+}
+
+static bool gid_was(const struct ibcore_gid_entry *entry,
+		    const struct ibcore_gid_want *want)
+{
+	return entry->attr.gid_type == want->type &&
+	       entry->was_ndev == want->ndev &&
+	       entry->was_ifindex == want->ndev->ifindex &&
+	       !memcmp(&entry->attr.gid, &want->gid, sizeof(want->gid));
+}
+
+/*
+ * A GID that comes back while its old entry is referenced gets that entry, and so its
+ * index, which processes may have stored.  If add_gid fails, gid_install_missing() tries
+ * another index.
+ */
+static void gid_revive(struct ib_gid_table *table,
+		       const struct ibcore_gid_want *want, bool *changed)
+{
+	struct ibcore_gid_entry *entry;
+
+	if (gid_match(table, want))
+		return;
+	list_for_each_entry(entry, &table->entries, link) {
+		if (!entry->gone || !gid_was(entry, want) ||
+		    !gid_at_home(table, entry, want))
+			continue;
+		if (!ibcore_gid_revive(entry, want))
+			*changed = true;
+		return;
+	}
 }
 
 static int gid_install(struct ib_gid_table *table,
@@ -223,7 +257,8 @@ static int gid_install_missing(struct ib_gid_table *table,
  * @changed: set if an entry was added, removed or programmed again
  *
  * Entries that are in @want stay at their index, and are programmed again if a MAC or
- * the VLAN has changed.  If the driver rejects a GID, the error is logged and the GID left out
+ * the VLAN has changed.  A GID that comes back gets its old entry, if that is still
+ * referenced.  If the driver rejects a GID, the error is logged and the GID left out
  * until the port's next update.  A GID that finds no free index is also logged and left
  * out; the port is updated as soon as a removed entry's last reference is put.  The port
  * is also updated when a driver with a table of its own deletes a removed entry, or when
@@ -263,6 +298,8 @@ int ibcore_gid_sync(struct ib_device *dev, u32 port,
 		ibcore_gid_remove(entry);
 		*changed = true;
 	}
+	for (i = 0; i < n; i++)
+		gid_revive(table, &want[i], changed);
 	for (i = 0; i < n; i++)
 		gid_readdress(table, &want[i], changed);
 	if (n)

@@ -54,6 +54,7 @@ static void a_gid_in_use_leaves_the_adapter_at_once(struct kunit *test)
 	struct in6_addr ip = roce_v4(&roce, 1);
 	const struct ib_gid_attr *attr = roce_gid(&roce, &ip), *again;
 	int alive = atomic_read(&roce.hca->alive[FAKE_GID]);
+	u8 mac[ETH_ALEN];
 
 	KUNIT_ASSERT_NOT_NULL(test, attr);
 	KUNIT_EXPECT_EQ(test, in_hw(&ip), 1);
@@ -62,15 +63,81 @@ static void a_gid_in_use_leaves_the_adapter_at_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(!in_hw(&ip)));
 	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->alive[FAKE_GID]), alive - 2);
 
-	/* When the address is back, the adapter has it once, at another index. */
+	/* When the address is back, the adapter has it once, at its old index. */
 	KUNIT_ASSERT_EQ(test, roce_take(&roce, &ip), 0);
 	again = roce_gid(&roce, &ip);
-	KUNIT_EXPECT_NOT_NULL(test, again);
 	KUNIT_EXPECT_EQ(test, in_hw(&ip), 1);
-	if (again) {
-		KUNIT_EXPECT_NE(test, again->index, attr->index);
+	KUNIT_EXPECT_PTR_EQ(test, again, attr);
+	if (again)
 		rdma_put_gid_attr(again);
+	KUNIT_EXPECT_EQ(test, rdma_read_gid_l2_fields(attr, NULL, mac), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(roce_has(&roce, &ip)));
+	rdma_put_gid_attr(attr);
+	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->alive[FAKE_GID]), alive);
+}
+
+/* Removes @ip from the network and has the table follow, or adds it. */
+static void drop_and_sync(struct kunit *test, const struct in6_addr *ip)
+{
+	KUNIT_ASSERT_EQ(test, roce_drop(&roce, ip), 0);
+	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
+	KUNIT_EXPECT_TRUE(test, roce_lacks(&roce, ip));
+}
+
+static void take_and_sync(struct kunit *test, const struct in6_addr *ip)
+{
+	KUNIT_ASSERT_EQ(test, roce_take(&roce, ip), 0);
+	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
+	rdma_roce_rescan_port(&roce.hca->ibdev, 1);
+	KUNIT_EXPECT_TRUE(test, roce_has(&roce, ip));
+	KUNIT_EXPECT_EQ(test, in_hw(ip), 1);
+}
+
+/* Also if the address comes back at once, before the old netdev reference was put. */
+static void a_gid_comes_back_to_its_entry(struct kunit *test)
+{
+	struct in6_addr ip = roce_v4(&roce, 1);
+	const struct ib_gid_attr *attr = roce_gid(&roce, &ip), *again;
+	u8 mac[ETH_ALEN];
+	int i, at;
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	at = attr->index;
+	for (i = 0; i < 3; i++) {
+		drop_and_sync(test, &ip);
+		KUNIT_EXPECT_EQ(test, rdma_read_gid_l2_fields(attr, NULL, mac), -ENODEV);
+		take_and_sync(test, &ip);
+		KUNIT_EXPECT_EQ(test, rdma_read_gid_l2_fields(attr, NULL, mac), 0);
 	}
+	again = roce_gid(&roce, &ip);
+	KUNIT_EXPECT_PTR_EQ(test, again, attr);
+	rdma_put_gid_attr(attr);
+	if (!again)
+		return;
+	KUNIT_EXPECT_EQ(test, again->index, at);
+	rdma_put_gid_attr(again);
+	drop_and_sync(test, &ip);
+	KUNIT_EXPECT_EQ(test, in_hw(&ip), 0);
+}
+
+/* The adapter refuses the old entry of the GID, and has it at another index. */
+static void a_gid_that_is_refused_its_entry(struct kunit *test)
+{
+	struct in6_addr ip = roce_v4(&roce, 1);
+	const struct ib_gid_attr *attr = roce_gid(&roce, &ip), *v1;
+	int alive = atomic_read(&roce.hca->alive[FAKE_GID]);
+	u8 mac[ETH_ALEN];
+
+	KUNIT_ASSERT_NOT_NULL(test, attr);
+	/* Both entries are held, so both would be revived. */
+	v1 = rdma_find_gid(&roce.hca->ibdev, (union ib_gid *)&ip, IB_GID_TYPE_ROCE, NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(v1));
+	drop_and_sync(test, &ip);
+	atomic_set(&roce.hca->fail_create[FAKE_GID], 2);
+	take_and_sync(test, &ip);
+	KUNIT_EXPECT_EQ(test, rdma_read_gid_l2_fields(v1, NULL, mac), 0);
+	KUNIT_EXPECT_EQ(test, rdma_read_gid_l2_fields(attr, NULL, mac), -ENODEV);
+	rdma_put_gid_attr(v1);
 	rdma_put_gid_attr(attr);
 	KUNIT_EXPECT_EQ(test, atomic_read(&roce.hca->alive[FAKE_GID]), alive);
 }
@@ -358,6 +425,8 @@ static void a_mac_that_comes_back_is_programmed(struct kunit *test)
 
 static struct kunit_case gid_hw_cases[] = {
 	KUNIT_CASE(a_gid_in_use_leaves_the_adapter_at_once),
+	KUNIT_CASE(a_gid_comes_back_to_its_entry),
+	KUNIT_CASE(a_gid_that_is_refused_its_entry),
 	KUNIT_CASE(no_address_handle_comes_from_a_gid_that_left),
 	KUNIT_CASE(a_device_that_goes_leaves_none_in_the_adapter),
 	KUNIT_CASE(another_mac_is_programmed_in_place),

@@ -165,10 +165,12 @@ static void a_held_index_is_not_given_away(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wait_until(has(&new)));
 	KUNIT_EXPECT_NE(test, index_of(&new, V1), index);
 	KUNIT_EXPECT_NE(test, index_of(&new, V2), index);
-	/* The address returned while its old entry was held: it gets a new entry. */
+	/* If the address returns while its old entry is held, it gets that entry. */
 	KUNIT_ASSERT_EQ(test, fake_netdev_add_ipv4(roce.ndev, old.s6_addr32[3], 24), 0);
 	KUNIT_EXPECT_TRUE(test, wait_until(has(&old)));
-	KUNIT_EXPECT_NE(test, index_of(&old, V2), index);
+	KUNIT_EXPECT_EQ(test, index_of(&old, V2), index);
+	KUNIT_ASSERT_EQ(test, fake_netdev_del_ipv4(roce.ndev, old.s6_addr32[3], 24), 0);
+	KUNIT_EXPECT_TRUE(test, wait_until(lacks(&old)));
 
 	rdma_hold_gid_attr(attr);
 	rdma_put_gid_attr(attr);
