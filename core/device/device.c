@@ -29,9 +29,8 @@
  * reverse order.
  *
  * Why no reference remains when device_down() has run:
- *  (1) ibcore_subdevs_remove() closed the list of sub devices and deleted each.  An
- *	ib_del_sub_device_and_put() that is deleting one holds a registration
- *	reference on its parent, see (4).
+ *  (1) ibcore_subdevs_remove() closed the list of sub devices and deleted each.  It
+ *	waited for each ib_del_sub_device_and_put() that was deleting one.
  *  (2) ibcore_clients_remove() closed the device for clients under client_lock,
  *	and called remove() of each, latest first.  A client that unregisters at the
  *	same time takes client_lock, so it detached before or is detached already.

@@ -37,6 +37,7 @@ struct ibcore_device {
 
 	bool compat_open;		/* protected by ib.compat_devs_mutex */
 	bool subdev_open;		/* protected by ib.subdev_lock */
+	unsigned int subdevs_leaving;	/* being deleted, off the list; likewise */
 
 	spinlock_t event_lock;		/* protects events_open, events */
 	bool events_open;		/* protected by event_lock */

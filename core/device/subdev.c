@@ -4,11 +4,13 @@
  * (`rdma dev add NAME type SMI parent DEV`), and that are deleted with the parent.
  *
  * A parent has a list of its sub devices.  The thread that removes a sub device from
- * the list, under subdev_lock, must delete it.  The parent outlives its sub devices:
- * ib_del_sub_device_and_put() holds a registration reference on the parent, and the
- * parent's unregistration first empties the list.
+ * the list, under subdev_lock, must delete it.  The parent outlives its sub devices: its
+ * unregistration first empties the list, and waits for threads that have removed a sub
+ * device from it (subdevs_leaving).  They need no registration reference on the parent,
+ * which is not to be had after a move to another namespace has failed.
  */
 #include <linux/module.h>
+#include <linux/wait_bit.h>
 #include "device/device.h"
 
 void ibcore_subdevs_open(struct ib_device *dev)
@@ -38,6 +40,9 @@ void ibcore_subdevs_remove(struct ib_device *dev)
 
 	while ((sub = pop_subdev(dev)))
 		dev->ops.del_sub_dev(sub);
+	wait_var_event(&ibcore_priv(dev)->subdevs_leaving,
+		       /* Pairs with subdev_deleted(). */
+		       !smp_load_acquire(&ibcore_priv(dev)->subdevs_leaving));
 }
 
 /* Returns false if @parent is being unregistered: the caller must delete @sub. */
@@ -94,18 +99,34 @@ int ib_add_sub_device(struct ib_device *parent, enum rdma_nl_dev_type type,
 }
 EXPORT_SYMBOL(ib_add_sub_device);
 
-/* Returns a registration reference on the parent, or NULL if @sub is being deleted. */
+/* Returns the parent, for subdev_deleted(), or NULL if @sub is being deleted. */
 static struct ib_device *unlink_subdev(struct ib_device *sub)
 {
 	struct ib_device *parent = sub->parent;
 	bool mine;
 
 	mutex_lock(&parent->subdev_lock);
-	mine = !list_empty(&sub->subdev_list) && ib_device_try_get(parent);
-	if (mine)
+	mine = !list_empty(&sub->subdev_list);
+	if (mine) {
 		list_del_init(&sub->subdev_list);
+		ibcore_priv(parent)->subdevs_leaving++;
+		get_device(&parent->dev);
+	}
 	mutex_unlock(&parent->subdev_lock);
 	return mine ? parent : NULL;
+}
+
+/* The parent may be unregistered after this. */
+static void subdev_deleted(struct ib_device *parent)
+{
+	struct ibcore_device *priv = ibcore_priv(parent);
+
+	mutex_lock(&parent->subdev_lock);
+	/* Pairs with ibcore_subdevs_remove(): the sub device is gone. */
+	smp_store_release(&priv->subdevs_leaving, priv->subdevs_leaving - 1);
+	mutex_unlock(&parent->subdev_lock);
+	wake_up_var(&priv->subdevs_leaving);
+	put_device(&parent->dev);
 }
 
 /**
@@ -123,13 +144,13 @@ int ib_del_sub_device_and_put(struct ib_device *sub)
 		ib_device_put(sub);
 		return -EOPNOTSUPP;
 	}
-	/* The reference on @sub delays its deletion, and so its parent's. */
+	/* The reference on @sub delays its deletion, and so its parent's unregistration. */
 	parent = unlink_subdev(sub);
 	ib_device_put(sub);
 	if (!parent)
 		return -ENODEV;
 	parent->ops.del_sub_dev(sub);
-	ib_device_put(parent);
+	subdev_deleted(parent);
 	return 0;
 }
 EXPORT_SYMBOL(ib_del_sub_device_and_put);

@@ -380,6 +380,43 @@ static void a_sub_device_is_deleted_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, subs_deleted, 1);
 }
 
+static DECLARE_COMPLETION(may_delete);
+
+static void del_sub_slowly(struct ib_device *dev)
+{
+	del_sub(dev);
+	wait_for_completion(&may_delete);
+}
+
+/* The driver still uses the parent while it deletes a sub device. */
+static void a_parent_waits_for_its_sub_device(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(done);
+
+	subs_deleted = 0;
+	parent_leaves = false;
+	reinit_completion(&parent_gone);
+	reinit_completion(&may_delete);
+	hca->ibdev.ops.add_sub_dev = add_sub;
+	hca->ibdev.ops.del_sub_dev = del_sub_slowly;
+	KUNIT_ASSERT_EQ(test, ib_add_sub_device(&hca->ibdev, RDMA_DEVICE_TYPE_SMI, "s0"), 0);
+	KUNIT_ASSERT_TRUE(test, ib_device_try_get(&sub->ibdev));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(delete_sub, &done, "del")));
+	msleep(100);
+	KUNIT_EXPECT_EQ(test, subs_deleted, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(unregister_parent, &parent_gone,
+						    "unreg")));
+	msleep(100);
+	KUNIT_EXPECT_FALSE(test, completion_done(&parent_gone));
+	complete(&may_delete);
+	wait_for_completion(&done);
+	wait_for_completion(&parent_gone);
+	KUNIT_EXPECT_EQ(test, delete_result, 0);
+	list_del_init(&hca->on_fabric);
+	fake_hca_free(hca);
+	hca = NULL;
+}
+
 /* ---- virtual functions ---- */
 
 static int vf_calls;
@@ -535,6 +572,7 @@ static struct kunit_case client_cases[] = {
 	KUNIT_CASE(sub_devices_go_with_their_parent),
 	KUNIT_CASE(a_sub_device_of_a_parent_that_leaves),
 	KUNIT_CASE(a_sub_device_is_deleted_once),
+	KUNIT_CASE(a_parent_waits_for_its_sub_device),
 	KUNIT_CASE(virtual_functions_are_the_drivers),
 	KUNIT_CASE(objects_are_charged_and_given_back),
 	KUNIT_CASE(a_line_names_its_device),

@@ -391,6 +391,44 @@ static void a_device_that_does_not_survive_the_move(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, removes, 2);
 }
 
+static struct ib_device *add_sub(struct ib_device *parent, enum rdma_nl_dev_type type,
+				 const char *name)
+{
+	struct fake_hca *sub = fake_hca_create(&ib_params);
+
+	return sub ? &sub->ibdev : ERR_PTR(-ENOMEM);
+}
+
+static int subs_deleted;
+
+static void del_sub(struct ib_device *dev)
+{
+	fake_hca_destroy(to_fake_hca(dev));
+	subs_deleted++;
+}
+
+/* It can be deleted though its parent is disabled, and is not deleted once more. */
+static void a_sub_device_of_a_disabled_device(struct kunit *test)
+{
+	struct ib_device *sub;
+
+	prepare_move(test);
+	subs_deleted = 0;
+	hca->ibdev.ops.add_sub_dev = add_sub;
+	hca->ibdev.ops.del_sub_dev = del_sub;
+	KUNIT_ASSERT_EQ(test, ib_add_sub_device(&hca->ibdev, RDMA_DEVICE_TYPE_SMI, "s0"), 0);
+	sub = list_first_entry(&hca->ibdev.subdev_list_head, struct ib_device, subdev_list);
+	enable_result = -EIO;
+	KUNIT_EXPECT_EQ(test, move(&nl, ns.fd), -EIO);
+	KUNIT_ASSERT_TRUE(test, ib_device_try_get(sub));
+	KUNIT_EXPECT_EQ(test, ib_del_sub_device_and_put(sub), 0);
+	KUNIT_EXPECT_EQ(test, subs_deleted, 1);
+	fake_hca_destroy(hca);
+	hca = NULL;
+	KUNIT_EXPECT_EQ(test, subs_deleted, 1);
+	ib_unregister_client(&client);
+}
+
 static void a_disabled_device_is_unregistered(struct kunit *test)
 {
 	prepare_move(test);
@@ -498,6 +536,7 @@ static struct kunit_case netns_cases[] = {
 	KUNIT_CASE(a_device_in_another_namespace_may_go),
 	KUNIT_CASE(wrong_moves_are_refused),
 	KUNIT_CASE(a_device_that_does_not_survive_the_move),
+	KUNIT_CASE(a_sub_device_of_a_disabled_device),
 	KUNIT_CASE(a_disabled_device_is_unregistered),
 	KUNIT_CASE(a_namespace_begins_while_another_exits),
 	KUNIT_CASE(a_device_begins_while_a_namespace_exits),
