@@ -216,8 +216,11 @@ static __be64 node_default_guid(const struct config_node *cn)
 
 	hash = (u64)full_name_hash(NULL, fabric, strlen(fabric)) << 32 |
 	       full_name_hash(NULL, cn->attr.name, strlen(cn->attr.name));
-	/* 0x02: an EUI-64 that is locally administered; a CA's ports count from it. */
-	return cpu_to_be64(0x0200000000000000ULL | (hash & 0x00ffffffffffff00ULL));
+	/*
+	 * 0x06: an EUI-64 that is locally administered.  ULPs take GUIDs as service IDs (SRP), of
+	 * which those that begin with 0x02 belong to the CM.  A CA's ports count from it.
+	 */
+	return cpu_to_be64(0x0600000000000000ULL | (hash & 0x00ffffffffffff00ULL));
 }
 
 static struct vib_node *node_create(struct config_node *cn)
