@@ -127,5 +127,6 @@ bool vib_packet_read(const struct vib_packet *pkt, u32 offset, void *to, u32 len
 		return false;
 	vib_packet_iter(pkt, &iter);
 	iov_iter_advance(&iter, offset);
-	return copy_from_iter(to, len, &iter) == len;
+	/* Without the checks for copies from users: a consumer's buffer may be in any slab. */
+	return _copy_from_iter(to, len, &iter) == len;
 }
