@@ -3,11 +3,18 @@
 #include <kunit/visibility.h>
 #include "config/config.h"
 #include "device/hca.h"
+#include "device/qp.h"
 #include "fabric/fabric.h"
 #include "fabric/fault.h"
+#include "memory/mr.h"
 #include "mgmt/mgmt.h"
 #include "packet/packet.h"
+#include "queue/queue.h"
+#include "queue/srq.h"
+#include "requester/requester.h"
+#include "responder/responder.h"
 #include "switch/switch.h"
+#include "transport/rc.h"
 
 /* config/config.h */
 EXPORT_SYMBOL_IF_KUNIT(vib_config_ports_read);
@@ -20,6 +27,9 @@ EXPORT_SYMBOL_IF_KUNIT(vib_hca_register);
 EXPORT_SYMBOL_IF_KUNIT(vib_hca_unregister);
 EXPORT_SYMBOL_IF_KUNIT(vib_node_remove);
 EXPORT_SYMBOL_IF_KUNIT(vib_port_xmit);
+
+/* device/qp.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_qp_kick);
 
 /* fabric/fabric.h */
 EXPORT_SYMBOL_IF_KUNIT(vib_fabric_cleanup);
@@ -51,6 +61,14 @@ EXPORT_SYMBOL_IF_KUNIT(vib_fault_set_rate);
 EXPORT_SYMBOL_IF_KUNIT(vib_fault_set_seed);
 EXPORT_SYMBOL_IF_KUNIT(vib_fault_struck);
 
+/* memory/mr.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_key_invalidate);
+EXPORT_SYMBOL_IF_KUNIT(vib_mem_walk);
+EXPORT_SYMBOL_IF_KUNIT(vib_mr_register);
+EXPORT_SYMBOL_IF_KUNIT(vib_mw_bind);
+EXPORT_SYMBOL_IF_KUNIT(vib_remote_atomic);
+EXPORT_SYMBOL_IF_KUNIT(vib_remote_walk);
+
 /* mgmt/mgmt.h */
 EXPORT_SYMBOL_IF_KUNIT(vib_bad_pkey);
 EXPORT_SYMBOL_IF_KUNIT(vib_bad_qkey);
@@ -74,7 +92,36 @@ EXPORT_SYMBOL_IF_KUNIT(vib_packet_release);
 EXPORT_SYMBOL_IF_KUNIT(vib_payload_alloc);
 EXPORT_SYMBOL_IF_KUNIT(vib_payload_put);
 
+/* queue/queue.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_queue_len);
+EXPORT_SYMBOL_IF_KUNIT(vib_queue_peek);
+EXPORT_SYMBOL_IF_KUNIT(vib_queue_push);
+EXPORT_SYMBOL_IF_KUNIT(vib_queue_slot);
+
+/* queue/srq.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_srq_find);
+EXPORT_SYMBOL_IF_KUNIT(vib_srq_put);
+EXPORT_SYMBOL_IF_KUNIT(vib_srq_take);
+
+/* requester/requester.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_completer_act);
+EXPORT_SYMBOL_IF_KUNIT(vib_requester_expired);
+EXPORT_SYMBOL_IF_KUNIT(vib_rnr_ns);
+
+/* responder/responder.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_op);
+EXPORT_SYMBOL_IF_KUNIT(vib_resource_replying);
+EXPORT_SYMBOL_IF_KUNIT(vib_resource_sent);
+EXPORT_SYMBOL_IF_KUNIT(vib_responder_act);
+EXPORT_SYMBOL_IF_KUNIT(vib_rx_op);
+
 /* switch/switch.h */
 EXPORT_SYMBOL_IF_KUNIT(vib_switch_create);
 EXPORT_SYMBOL_IF_KUNIT(vib_switch_destroy);
 EXPORT_SYMBOL_IF_KUNIT(vib_switch_vl);
+
+/* transport/rc.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_op_ext);
+EXPORT_SYMBOL_IF_KUNIT(vib_op_ext_len);
+EXPORT_SYMBOL_IF_KUNIT(vib_packet_ext);
+EXPORT_SYMBOL_IF_KUNIT(vib_rc_transport);

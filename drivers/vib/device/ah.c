@@ -3,7 +3,7 @@
 #include "device/ah.h"
 #include "device/hca.h"
 
-static bool ah_valid(const struct vib_hca *hca, const struct rdma_ah_attr *attr)
+bool vib_av_valid(const struct vib_hca *hca, const struct rdma_ah_attr *attr)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 
@@ -19,7 +19,7 @@ static bool ah_valid(const struct vib_hca *hca, const struct rdma_ah_attr *attr)
 	return !(rdma_ah_get_ah_flags(attr) & IB_AH_GRH) || grh->sgid_index < hca->node.guids;
 }
 
-static void ah_fill(struct vib_av *av, const struct rdma_ah_attr *attr)
+void vib_av_set(struct vib_av *av, const struct rdma_ah_attr *attr)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 
@@ -40,11 +40,48 @@ static void ah_fill(struct vib_av *av, const struct rdma_ah_attr *attr)
 	av->dgid = grh->dgid;
 }
 
+void vib_av_query(const struct vib_av *av, struct rdma_ah_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->type = RDMA_AH_ATTR_TYPE_IB;
+	rdma_ah_set_dlid(attr, av->dlid);
+	rdma_ah_set_port_num(attr, av->port);
+	rdma_ah_set_sl(attr, av->sl);
+	rdma_ah_set_path_bits(attr, av->path_bits);
+	rdma_ah_set_static_rate(attr, av->static_rate);
+	if (av->grh)
+		rdma_ah_set_grh(attr, (union ib_gid *)&av->dgid, av->flow_label,
+				av->sgid_index, av->hop_limit, av->traffic_class);
+}
+
+u16 vib_av_slid(const struct vib_av *av, const struct vib_port *port)
+{
+	u16 mask = BIT(READ_ONCE(port->lmc)) - 1;
+
+	return READ_ONCE(port->lid) | (av->path_bits & mask);
+}
+
+void vib_av_fill_grh(const struct vib_av *av, const struct vib_port *port, struct ib_grh *grh)
+{
+	u8 index = av->sgid_index < port->node->guids ? av->sgid_index : 0;
+
+	grh->version_tclass_flow = cpu_to_be32(IB_GRH_VERSION << IB_GRH_VERSION_SHIFT |
+					       av->traffic_class << IB_GRH_TCLASS_SHIFT |
+					       (av->flow_label & IB_GRH_FLOW_MASK));
+	grh->next_hdr = IB_GRH_NEXT_HDR;
+	grh->hop_limit = av->hop_limit;
+	grh->sgid.global.subnet_prefix = READ_ONCE(port->info.gid_prefix);
+	grh->sgid.global.interface_id = READ_ONCE(port->guids[index]);
+	grh->dgid = av->dgid;
+}
+
+/* ---- handles ---- */
+
 static int vib_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
-	if (!ah_valid(to_vib_hca(ibah->device), attr))
+	if (!vib_av_valid(to_vib_hca(ibah->device), attr))
 		return -EINVAL;
-	ah_fill(&to_vib_ah(ibah)->av, attr);
+	vib_av_set(&to_vib_ah(ibah)->av, attr);
 	return 0;
 }
 
@@ -56,18 +93,7 @@ static int vib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 
 static int vib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
-	const struct vib_av *av = &to_vib_ah(ibah)->av;
-
-	memset(attr, 0, sizeof(*attr));
-	attr->type = RDMA_AH_ATTR_TYPE_IB;
-	rdma_ah_set_dlid(attr, av->dlid);
-	rdma_ah_set_port_num(attr, av->port);
-	rdma_ah_set_sl(attr, av->sl);
-	rdma_ah_set_path_bits(attr, av->path_bits);
-	rdma_ah_set_static_rate(attr, av->static_rate);
-	if (av->grh)
-		rdma_ah_set_grh(attr, (union ib_gid *)&av->dgid, av->flow_label,
-				av->sgid_index, av->hop_limit, av->traffic_class);
+	vib_av_query(&to_vib_ah(ibah)->av, attr);
 	return 0;
 }
 

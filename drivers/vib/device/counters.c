@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* hw_counters of a port: what the link counts, and what the adapter dropped and why. */
+/*
+ * hw_counters of a port: what the link counts, what the adapter dropped and why, and what
+ * became of connections.
+ */
 #include "device/hca.h"
 
-/* In the order of enum vib_counter, then of enum vib_drop. */
+#define RC_EVENTS	(VIB_COUNTERS + VIB_DROPS)
+
+/* In the order of enum vib_counter, of enum vib_drop, and of enum vib_rc_event. */
 static const struct rdma_stat_desc counter_descs[] = {
 	[VIB_XMIT_DATA].name = "xmit_data",
 	[VIB_RCV_DATA].name = "rcv_data",
@@ -36,9 +41,23 @@ static const struct rdma_stat_desc counter_descs[] = {
 	[VIB_COUNTERS + VIB_DROP_BACKLOG].name = "drop_backlog",
 	[VIB_COUNTERS + VIB_DROP_NO_MEMORY].name = "drop_no_memory",
 	[VIB_COUNTERS + VIB_DROP_SEND_PKEY].name = "drop_send_pkey",
+	[VIB_COUNTERS + VIB_DROP_PATH].name = "drop_path",
+	[VIB_COUNTERS + VIB_DROP_RESPONSE].name = "drop_response",
+	[VIB_COUNTERS + VIB_DROP_SEQUENCE].name = "drop_sequence",
+	[VIB_COUNTERS + VIB_DROP_REQUEST].name = "drop_request",
+
+	[RC_EVENTS + VIB_RC_TIMEOUT].name = "rc_timeouts",
+	[RC_EVENTS + VIB_RC_SEQ_NAK].name = "rc_sequence_naks",
+	[RC_EVENTS + VIB_RC_IMPLIED_NAK].name = "rc_implied_naks",
+	[RC_EVENTS + VIB_RC_RNR_NAK].name = "rc_rnr_naks",
+	[RC_EVENTS + VIB_RC_MIGRATED].name = "rc_migrations",
+	[RC_EVENTS + VIB_RC_DUPLICATE].name = "rc_duplicate_requests",
+	[RC_EVENTS + VIB_RC_SENT_SEQ_NAK].name = "rc_sent_sequence_naks",
+	[RC_EVENTS + VIB_RC_SENT_RNR_NAK].name = "rc_sent_rnr_naks",
+	[RC_EVENTS + VIB_RC_SENT_ERROR_NAK].name = "rc_sent_error_naks",
 };
 
-static_assert(ARRAY_SIZE(counter_descs) == VIB_COUNTERS + VIB_DROPS);
+static_assert(ARRAY_SIZE(counter_descs) == RC_EVENTS + VIB_RC_EVENTS);
 
 static struct rdma_hw_stats *vib_alloc_stats(struct ib_device *ibdev, u32 port_num)
 {
@@ -62,6 +81,9 @@ static int vib_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u
 	for (i = 0; i < VIB_DROPS; i++)
 		stats->value[VIB_COUNTERS + i] =
 			atomic64_read(&hca->ports[port_num].drops[i]);
+	for (i = 0; i < VIB_RC_EVENTS; i++)
+		stats->value[RC_EVENTS + i] =
+			atomic64_read(&hca->ports[port_num].rc_events[i]);
 	return ARRAY_SIZE(counter_descs);
 }
 

@@ -17,11 +17,13 @@
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
 #include "device/ah.h"
-#include "device/cq.h"
+#include "queue/cq.h"
 #include "device/hca.h"
-#include "device/mr.h"
 #include "device/qp.h"
+#include "queue/srq.h"
+#include "memory/mr.h"
 #include "mgmt/mgmt.h"
+#include "transport/rc.h"
 
 /* Of objects that nothing but memory limits there are as many as anybody counts. */
 #define MAX_OBJECTS	0x100000
@@ -37,28 +39,41 @@ static int vib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 	*attr = (struct ib_device_attr){
 		.sys_image_guid = node->sys_guid,
 		.max_mr_size = U64_MAX,
-		.page_size_cap = PAGE_SIZE,
+		.page_size_cap = VIB_PAGE_SIZES,
 		.vendor_id = VIB_VENDOR_ID,
 		.vendor_part_id = VIB_DEVICE_ID,
 		.hw_ver = VIB_HW_REVISION,
 		.max_qp = IB_MULTICAST_QPN - VIB_FIRST_QPN,
 		.max_qp_wr = VIB_MAX_WR,
 		.device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR | IB_DEVICE_BAD_QKEY_CNTR |
-				    IB_DEVICE_UD_AV_PORT_ENFORCE |
+				    IB_DEVICE_UD_AV_PORT_ENFORCE | IB_DEVICE_AUTO_PATH_MIG |
+				    IB_DEVICE_RC_RNR_NAK_GEN |
 				    IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_SHUTDOWN_PORT |
-				    IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID,
+				    IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID |
+				    IB_DEVICE_SRQ_RESIZE | IB_DEVICE_MEM_MGT_EXTENSIONS |
+				    IB_DEVICE_MEM_WINDOW_TYPE_2B,
 		.kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_BLOCK_MULTICAST_LOOPBACK,
 		.max_send_sge = VIB_MAX_SGE,
 		.max_recv_sge = VIB_MAX_SGE,
+		.max_sge_rd = VIB_MAX_SGE,
+		.max_qp_rd_atom = VIB_MAX_RD_ATOMIC,
+		.max_qp_init_rd_atom = VIB_MAX_RD_ATOMIC,
+		.max_res_rd_atom = MAX_OBJECTS,
 		.max_cq = MAX_OBJECTS,
 		.max_cqe = VIB_MAX_CQE,
 		.max_mr = MAX_OBJECTS,
+		.max_mw = MAX_OBJECTS,
+		.max_fast_reg_page_list_len = VIB_MAX_FAST_PAGES,
 		.max_pd = MAX_OBJECTS,
+		.max_srq = MAX_OBJECTS,
+		.max_srq_wr = VIB_MAX_WR,
+		.max_srq_sge = VIB_MAX_SGE,
 		.max_ah = MAX_OBJECTS,
 		.max_mcast_grp = MAX_GROUPS,
 		.max_mcast_qp_attach = MAX_OBJECTS,
 		.max_total_mcast_qp_attach = MAX_OBJECTS,
 		.max_pkeys = node->pkeys,
+		.atomic_cap = IB_ATOMIC_HCA,
 		.local_ca_ack_delay = 15,
 	};
 	return 0;
@@ -98,7 +113,8 @@ static const struct ib_device_ops hca_ops = {
 
 static const struct ib_device_ops * const hca_all_ops[] = {
 	&hca_ops, &vib_port_ops, &vib_mad_ops, &vib_counter_ops, &vib_cq_ops, &vib_mr_ops,
-	&vib_ah_ops, &vib_qp_ops, &vib_post_ops, &vib_mcast_ops,
+	&vib_ah_ops, &vib_qp_ops, &vib_post_ops, &vib_mcast_ops, &vib_srq_ops,
+	&vib_fast_ops, &vib_window_ops,
 };
 
 static void device_init(struct vib_hca *hca)
@@ -141,9 +157,11 @@ static void hca_event(struct vib_port *port, enum ib_event_type type)
 
 static void hca_free(struct vib_hca *hca)
 {
-	WARN_ON(!xa_empty(&hca->qps) || !xa_empty(&hca->groups) || !xa_empty(&hca->keys));
+	WARN_ON(!xa_empty(&hca->qps) || !xa_empty(&hca->groups) || !xa_empty(&hca->keys) ||
+		!xa_empty(&hca->srqs));
 	xa_destroy(&hca->qps);
 	xa_destroy(&hca->groups);
+	xa_destroy(&hca->srqs);
 	xa_destroy(&hca->keys);
 	mutex_destroy(&hca->lock);
 	kfree(hca->ports);
@@ -181,6 +199,7 @@ struct vib_hca *vib_hca_create(const struct vib_node_attr *attr)
 	mutex_init(&hca->lock);
 	xa_init_flags(&hca->qps, XA_FLAGS_ALLOC);
 	xa_init(&hca->groups);
+	xa_init_flags(&hca->srqs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&hca->keys, XA_FLAGS_ALLOC1);
 	hca->next_qpn = VIB_FIRST_QPN;
 	ret = vib_node_init(&hca->node, RDMA_NODE_IB_CA, &hca_node_ops, attr);

@@ -9,11 +9,14 @@
  *	vib_hca.lock		who has QP0 and QP1, members of multicast groups; a mutex
  *	vib_qp.lock		a queue pair's state and attributes; bottom halves off
  *	  vib_qp.sq_lock	producers of its send queue; interrupts off
- *	    vib_qp.rq_lock	producers of its receive queue; interrupts off
+ *	    vib_rq.lock		producers of its receive queue; interrupts off
+ *	vib_srq.lock		consumers of a shared receive queue; bottom halves off
+ *	  vib_rq.lock		its producers; interrupts off
  *	vib_qp.rx_lock		packets that it has yet to take in; bottom halves off
  *	vib_cq.lock		a completion queue; interrupts off
- * The last two are not held while another lock is taken.  Consumers post, poll and arm with
- * interrupts off as well as on, hence the locks that these take have interrupts off.  No
+ * The last two are not held while another lock is taken.  Posting a datagram reads its memory
+ * with vib_qp.sq_lock held, under vib_key.lock (memory/key.h).  Consumers post, poll and arm
+ * with interrupts off as well as on, hence the locks that these take have interrupts off.  No
  * lock of a queue pair is held while a packet is sent.
  */
 #include <linux/mutex.h>
@@ -37,13 +40,32 @@ enum vib_drop {
 	VIB_DROP_BACKLOG,	/* without link credits, for a QP that lags behind */
 	VIB_DROP_NO_MEMORY,
 	VIB_DROP_SEND_PKEY,	/* to be sent by an empty entry of the P_Key table */
+	VIB_DROP_PATH,		/* not from where a connected QP's path leads to */
+	VIB_DROP_RESPONSE,	/* late, twice, or to no request at all (9.7.6.2) */
+	VIB_DROP_SEQUENCE,	/* a request before which packets are missing (9.7.4.1.2) */
+	VIB_DROP_REQUEST,	/* of UC, not valid; of RC, no duplicate of a request */
 	VIB_DROPS
+};
+
+/* What connected QPs of a port have had to do beside sending and receiving. */
+enum vib_rc_event {
+	VIB_RC_TIMEOUT,		/* the retry timer was over */
+	VIB_RC_SEQ_NAK,		/* came: the responder missed a packet */
+	VIB_RC_IMPLIED_NAK,	/* a response was missed */
+	VIB_RC_RNR_NAK,		/* came: the responder was not ready */
+	VIB_RC_MIGRATED,	/* to the alternate path */
+	VIB_RC_DUPLICATE,	/* a request came again (9.7.5.1.3) */
+	VIB_RC_SENT_SEQ_NAK,	/* a request was missed */
+	VIB_RC_SENT_RNR_NAK,	/* no receive request was posted */
+	VIB_RC_SENT_ERROR_NAK,	/* a request failed */
+	VIB_RC_EVENTS
 };
 
 /* What an adapter has for each port beside the node's struct vib_port. */
 struct vib_ca_port {
 	struct vib_qp_ref __rcu *special[2];	/* QP0, QP1; written under hca->lock */
 	atomic64_t drops[VIB_DROPS];
+	atomic64_t rc_events[VIB_RC_EVENTS];
 };
 
 struct vib_hca {
@@ -54,7 +76,10 @@ struct vib_hca {
 	struct xarray qps;		/* number -> vib_qp_ref; lookups under RCU */
 	u32 next_qpn;			/* for xa_alloc_cyclic() */
 	struct xarray groups;		/* MLID -> vib_group, mcast.c; lookups under RCU */
-	struct xarray keys;		/* index of a key -> vib_mr, mr.c; lookups under RCU */
+	struct xarray srqs;		/* number -> vib_srq_ref of XRC; lookups under RCU */
+	u32 next_srqn;			/* for xa_alloc_cyclic() */
+	struct xarray keys;		/* index -> vib_key, memory/; lookups under RCU */
+	u32 next_key;			/* for xa_alloc_cyclic() */
 	bool registered;		/* events are passed on; READ_ONCE under RCU */
 };
 

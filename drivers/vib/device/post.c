@@ -2,10 +2,11 @@
 /*
  * Posting work requests (IBA vol. 1, 10.8, 11.4.1).  What can be seen to be wrong without
  * looking at the memory that a request names is refused; the rest completes in error, in
- * its turn.  The payload of a datagram is copied here, once.
+ * its turn.  The payload of a datagram is copied here, once; that of a connection is when a
+ * packet is sent.
  */
-#include "device/mr.h"
-#include "device/qp.h"
+#include "memory/mr.h"
+#include "transport/rc.h"
 
 /* Flags that a datagram may have; a fence has nothing to wait for. */
 #define UD_FLAGS	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
@@ -130,15 +131,13 @@ static void flush_fill(const struct ib_send_wr *wr, struct vib_send_wqe *wqe,
 	*slot = (struct vib_send_slot){ .status = IB_WC_WR_FLUSH_ERR };
 }
 
-static int send_post_one(struct vib_qp *qp, const struct ib_send_wr *wr)
+static int ud_post(struct vib_qp *qp, const struct ib_send_wr *wr)
 {
 	struct vib_send_wqe *wqe;
 	u32 index;
 	int ret = 0;
 
 	lockdep_assert_held(&qp->sq_lock);
-	if (!qp_takes_sends(qp))
-		return -EINVAL;
 	wqe = vib_queue_slot(&qp->sq, &index);
 	if (!wqe)
 		return -ENOMEM;
@@ -149,6 +148,13 @@ static int send_post_one(struct vib_qp *qp, const struct ib_send_wr *wr)
 	if (!ret)
 		vib_queue_push(&qp->sq);
 	return ret;
+}
+
+static int send_post_one(struct vib_qp *qp, const struct ib_send_wr *wr)
+{
+	if (!qp_takes_sends(qp))
+		return -EINVAL;
+	return qp->rc ? vib_rc_post(qp, wr) : ud_post(qp, wr);
 }
 
 static int vib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
@@ -168,27 +174,17 @@ static int vib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	spin_unlock_irqrestore(&qp->sq_lock, flags);
 	/* Of a list that stopped at an error, those before it go. */
-	vib_qp_kick(&qp->send_work);
+	vib_qp_kick(qp->sender);
 	return ret;
 }
 
-/* From Init on (10.3.1.2). */
+/* From Init on (10.3.1.2).  A QP with an SRQ has no queue of its own (10.2.9). */
 static int recv_post_one(struct vib_qp *qp, const struct ib_recv_wr *wr)
 {
-	struct vib_recv_wqe *wqe;
-
-	lockdep_assert_held(&qp->rq_lock);
-	if (qp->state == IB_QPS_RESET || wr->num_sge < 0 ||
-	    wr->num_sge > qp->cap.max_recv_sge)
+	lockdep_assert_held(&qp->rq.lock);
+	if (qp->state == IB_QPS_RESET || !qp->cap.max_recv_wr)
 		return -EINVAL;
-	wqe = vib_queue_slot(&qp->rq, NULL);
-	if (!wqe)
-		return -ENOMEM;
-	wqe->wr_id = wr->wr_id;
-	wqe->num_sge = wr->num_sge;
-	memcpy(wqe->sge, wr->sg_list, wr->num_sge * sizeof(*wqe->sge));
-	vib_queue_push(&qp->rq);
-	return 0;
+	return vib_rq_post(&qp->rq, wr);
 }
 
 static int vib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
@@ -199,7 +195,7 @@ static int vib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	bool flush;
 	int ret = 0;
 
-	spin_lock_irqsave(&qp->rq_lock, flags);
+	spin_lock_irqsave(&qp->rq.lock, flags);
 	for (; wr; wr = wr->next) {
 		ret = recv_post_one(qp, wr);
 		if (ret) {
@@ -208,7 +204,7 @@ static int vib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		}
 	}
 	flush = qp->state == IB_QPS_ERR;
-	spin_unlock_irqrestore(&qp->rq_lock, flags);
+	spin_unlock_irqrestore(&qp->rq.lock, flags);
 	if (flush)
 		vib_qp_kick(&qp->recv_work);
 	return ret;

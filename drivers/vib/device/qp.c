@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Queue pairs: made, found by packets, and destroyed (IBA vol. 1, 10.2.4, 11.2.4). */
 #include <linux/slab.h>
-#include "device/cq.h"
-#include "device/qp.h"
+#include "queue/cq.h"
+#include "queue/srq.h"
+#include "transport/rc.h"
 
 /* ---- packets find it ---- */
 
@@ -92,6 +93,40 @@ static int qp_check_caps(const struct ib_qp_cap *cap)
 	return 0;
 }
 
+static bool qp_type_is_connected(enum ib_qp_type type)
+{
+	return type == IB_QPT_RC || type == IB_QPT_UC || type == IB_QPT_XRC_INI ||
+	       type == IB_QPT_XRC_TGT;
+}
+
+/* SMI and GSI have none; those of XRC are named by packets, not by QPs (A14.2.2). */
+static bool qp_srq_valid(const struct ib_qp_init_attr *init)
+{
+	if (!init->srq)
+		return true;
+	switch (init->qp_type) {
+	case IB_QPT_UD:
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+		return init->srq->srq_type == IB_SRQT_BASIC;
+	default:
+		return false;
+	}
+}
+
+/* An XRC target has neither queue, but a domain (A14.2.3). */
+static bool qp_cqs_valid(const struct ib_qp_init_attr *init)
+{
+	switch (init->qp_type) {
+	case IB_QPT_XRC_TGT:
+		return init->xrcd;
+	case IB_QPT_XRC_INI:
+		return init->send_cq;
+	default:
+		return init->send_cq && init->recv_cq;
+	}
+}
+
 static int qp_check_init(const struct ib_device *ibdev, const struct ib_qp_init_attr *init)
 {
 	u32 flags = 0;
@@ -105,64 +140,83 @@ static int qp_check_init(const struct ib_device *ibdev, const struct ib_qp_init_
 	case IB_QPT_UD:
 		flags = IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 		break;
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_XRC_INI:
+	case IB_QPT_XRC_TGT:
+		break;
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (init->create_flags & ~flags || init->srq || init->rwq_ind_tbl)
+	if (init->create_flags & ~flags || init->rwq_ind_tbl)
 		return -EOPNOTSUPP;
-	if (!init->send_cq || !init->recv_cq)
+	if (!qp_srq_valid(init) || !qp_cqs_valid(init))
 		return -EINVAL;
 	return qp_check_caps(&init->cap);
 }
 
 static void qp_free_queues(struct vib_qp *qp)
 {
+	vib_rc_free(qp);
 	vib_queue_free(&qp->sq);
-	vib_queue_free(&qp->rq);
+	vib_rq_free(&qp->rq);
 	kvfree(qp->slots);
+}
+
+/* The send queue of datagrams. */
+static int qp_alloc_sq(struct vib_qp *qp, const struct ib_qp_cap *cap)
+{
+	int ret = vib_queue_init(&qp->sq, cap->max_send_wr, sizeof(struct vib_send_wqe));
+
+	if (ret)
+		return ret;
+	qp->slots = kvcalloc(vib_queue_size(&qp->sq), sizeof(*qp->slots), GFP_KERNEL);
+	return qp->slots ? 0 : -ENOMEM;
 }
 
 static int qp_alloc_queues(struct vib_qp *qp, const struct ib_qp_cap *cap)
 {
-	u32 recv_size = sizeof(struct vib_recv_wqe) +
-			cap->max_recv_sge * sizeof(struct ib_sge);
+	bool xrc = qp->ib.qp_type == IB_QPT_XRC_INI || qp->ib.qp_type == IB_QPT_XRC_TGT;
 	int ret;
 
-	ret = vib_queue_init(&qp->sq, cap->max_send_wr, sizeof(struct vib_send_wqe));
+	if (qp_type_is_connected(qp->ib.qp_type))
+		ret = vib_rc_create(qp, cap);
+	else
+		ret = qp_alloc_sq(qp, cap);
 	if (!ret)
-		ret = vib_queue_init(&qp->rq, cap->max_recv_wr, recv_size);
-	if (ret)
-		goto err;
-	qp->slots = kvcalloc(vib_queue_size(&qp->sq), sizeof(*qp->slots), GFP_KERNEL);
-	if (!qp->slots) {
-		ret = -ENOMEM;
-		goto err;
+		ret = vib_rq_init(&qp->rq, cap->max_recv_wr, cap->max_recv_sge);
+	if (ret) {
+		qp_free_queues(qp);
+		return ret;
 	}
 	qp->cap = (struct ib_qp_cap){
 		.max_send_wr = vib_queue_size(&qp->sq),
-		.max_recv_wr = vib_queue_size(&qp->rq),
+		.max_recv_wr = qp->srq || xrc ? 0 : vib_queue_size(&qp->rq.queue),
 		.max_send_sge = cap->max_send_sge,
 		.max_recv_sge = cap->max_recv_sge,
 		.max_inline_data = cap->max_inline_data,
 	};
 	return 0;
-err:
-	qp_free_queues(qp);
-	return ret;
 }
 
 static void qp_init(struct vib_qp *qp, const struct ib_qp_init_attr *init)
 {
 	spin_lock_init(&qp->lock);
 	spin_lock_init(&qp->sq_lock);
-	spin_lock_init(&qp->rq_lock);
 	spin_lock_init(&qp->rx_lock);
 	INIT_LIST_HEAD(&qp->rx);
 	INIT_LIST_HEAD(&qp->waiter.entry);
 	INIT_WORK(&qp->send_work, vib_ud_send);
-	INIT_WORK(&qp->recv_work, vib_ud_receive);
-	qp->waiter.work = &qp->send_work;
+	if (qp_type_is_connected(init->qp_type)) {
+		INIT_WORK(&qp->recv_work, vib_rc_work);
+		qp->sender = &qp->recv_work;
+	} else {
+		INIT_WORK(&qp->recv_work, vib_ud_receive);
+		qp->sender = &qp->send_work;
+	}
+	qp->waiter.work = qp->sender;
 	qp->state = IB_QPS_RESET;
+	qp->srq = init->srq ? to_vib_srq(init->srq) : NULL;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->block_loopback = init->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 }
@@ -258,6 +312,10 @@ static void qp_forget_sends(struct vib_qp *qp)
 {
 	u32 index;
 
+	if (qp->rc) {
+		vib_rc_reset(qp);
+		return;
+	}
 	while (vib_queue_peek(&qp->sq, &index)) {
 		vib_payload_put(qp->slots[index].payload);
 		qp->slots[index].payload = NULL;
@@ -277,8 +335,8 @@ void vib_qp_purge(struct vib_qp *qp)
 	while ((pkt = vib_qp_next_packet(qp)))
 		vib_packet_free(pkt);
 	qp_forget_sends(qp);
-	while (vib_queue_peek(&qp->rq, NULL))
-		vib_queue_pop(&qp->rq);
+	vib_rq_clear(&qp->rq);
+	qp->last_wqe = false;
 }
 
 void vib_qp_resume(struct vib_qp *qp)
@@ -293,10 +351,11 @@ void vib_qp_resume(struct vib_qp *qp)
  *     no multicast group, as the core counts those.  Who found it before has put its
  *     reference; who finds its vib_qp_ref late, under RCU, gets none.
  * (2) Its works have ended and stay disabled, so nothing more is sent, taken in or
- *     completed, and no event is raised; the port's transmitter has forgotten its waiter.
+ *     completed, and no event is raised; the port's transmitter has forgotten its waiter; the
+ *     timer of a connection has ended after that, and nothing but the work starts it.
  * (3) The packets that waited are freed with the credits that they held, and so are the
  *     payloads of what was posted.
- * (4) No completion that names it is left in its CQs.
+ * (4) No completion that names it is left in its CQs, nor in those of the SRQs of its domain.
  */
 static int vib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
@@ -311,9 +370,13 @@ static int vib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	kfree_rcu(ref, rcu);
 
 	vib_qp_purge(qp);
-	vib_cq_clean(to_vib_cq(ibqp->send_cq), ibqp);
-	if (ibqp->recv_cq != ibqp->send_cq)
+	/* Those of XRC have one CQ, or none. */
+	if (ibqp->send_cq)
+		vib_cq_clean(to_vib_cq(ibqp->send_cq), ibqp);
+	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
 		vib_cq_clean(to_vib_cq(ibqp->recv_cq), ibqp);
+	if (ibqp->qp_type == IB_QPT_XRC_TGT)
+		vib_srq_clean(ibqp->xrcd, ibqp);
 	qp_free_queues(qp);
 	return 0;
 }

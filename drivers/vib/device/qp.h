@@ -3,20 +3,20 @@
 #define VIB_QP_H
 
 /*
- * Queue pairs: SMI, GSI and UD (IBA vol. 1, 10.2.4, 10.3, 11.2.4).
+ * Queue pairs (IBA vol. 1, 10.2.4, 10.3, 11.2.4).
  *
  * Posting fills a queue and queues a work item in softirq context, which alone empties it:
  * send_work the send queue, recv_work the receive queue and the packets that have come in.
- * A work item never runs twice at once, so neither queue needs a lock for its consumer.
+ * Of a connected QP recv_work does both (transport/rc.h).  A work item never runs twice at
+ * once, so neither queue needs a lock for its consumer.
  */
 #include <linux/completion.h>
 #include <linux/refcount.h>
 #include "device/ah.h"
 #include "device/hca.h"
-#include "device/queue.h"
+#include "queue/queue.h"
+#include "queue/rq.h"
 
-#define VIB_MAX_WR	16384
-#define VIB_MAX_SGE	32
 #define VIB_MAX_INLINE	512
 #define VIB_FIRST_QPN	2	/* 0 and 1 are a port's SMI and GSI */
 #define VIB_GRH_ROOM	sizeof(struct ib_grh)	/* in each buffer of a datagram, 11.4.1.2 */
@@ -26,6 +26,8 @@
 #define VIB_MAX_BACKLOG	256
 
 struct vib_qp;
+struct vib_rc;
+struct vib_srq;
 
 /* What leads packets and groups to a QP.  Freed under RCU, so that it outlives the QP. */
 struct vib_qp_ref {
@@ -35,7 +37,7 @@ struct vib_qp_ref {
 	struct rcu_head rcu;
 };
 
-/* An entry of a send queue. */
+/* An entry of a send queue of datagrams. */
 struct vib_send_wqe {
 	u64 wr_id;
 	struct vib_av av;
@@ -53,20 +55,12 @@ struct vib_send_slot {
 	enum ib_wc_status status;	/* an error that was found then */
 };
 
-/* An entry of a receive queue. */
-struct vib_recv_wqe {
-	u64 wr_id;
-	u32 num_sge;
-	u32 pad;
-	struct ib_sge sge[];
-};
-
 struct vib_qp {
 	struct ib_qp ib;
 	struct vib_qp_ref *ref;
 	struct vib_port *port;		/* from INIT on; SMI and GSI: always */
 	spinlock_t lock;		/* with bottom halves off */
-	/* Written under lock, sq_lock and rq_lock; packets look without any */
+	/* Written under lock, sq_lock and rq.lock; packets look without any */
 	enum ib_qp_state state;
 	bool sq_draining;		/* SQD, and that is not yet reported; lock */
 	bool sqd_notify;		/* lock */
@@ -78,17 +72,24 @@ struct vib_qp {
 	bool block_loopback;		/* does not get its own multicast packets */
 
 	spinlock_t sq_lock;		/* who posts sends; with interrupts off */
-	struct vib_queue sq;		/* of struct vib_send_wqe */
-	struct vib_send_slot *slots;	/* by the index of an entry of sq */
-	spinlock_t rq_lock;		/* who posts receives; with interrupts off */
-	struct vib_queue rq;		/* of struct vib_recv_wqe */
+	struct vib_queue sq;		/* of struct vib_send_wqe, or vib_rc_wqe */
+	struct vib_send_slot *slots;	/* by the index of an entry of sq; datagrams */
+	struct vib_rq rq;		/* cap.max_recv_wr is 0: not used */
+	/*
+	 * A basic SRQ is fixed.  An XRC target has the one that the packet names, with a
+	 * reference, while the work takes the packet in, and NULL otherwise.
+	 */
+	struct vib_srq *srq;
+	bool last_wqe;			/* LAST_WQE_REACHED was raised; recv_work */
 
 	spinlock_t rx_lock;		/* with bottom halves off */
 	struct list_head rx;		/* packets, in order; rx_lock */
 	u32 rx_len;			/* how many; rx_lock */
 	struct work_struct recv_work;
-	struct work_struct send_work;
-	struct vib_waiter waiter;	/* for the port's transmitter; send_work */
+	struct work_struct send_work;	/* datagrams */
+	struct work_struct *sender;	/* the one of them that empties sq; fixed */
+	struct vib_waiter waiter;	/* for the port's transmitter; the sender */
+	struct vib_rc *rc;		/* transport/rc.h: of RC, UC and XRC; or NULL.  Fixed */
 };
 
 static inline struct vib_qp *to_vib_qp(struct ib_qp *ibqp)
@@ -139,9 +140,14 @@ int vib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		  struct ib_udata *udata);
 int vib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init);
-/* A send request failed: RTS and SQD become SQE (10.3.1.6).  A receive did: ERR. */
+/*
+ * A send request failed: RTS and SQD become SQE, or of a reliable connection ERR (10.3.1.6).
+ * A receive did: ERR.
+ */
 void vib_qp_send_failed(struct vib_qp *qp);
 void vib_qp_recv_failed(struct vib_qp *qp);
+/* Tells the consumer of an event of the QP's.  Softirq or process context, no lock held. */
+void vib_qp_event(struct vib_qp *qp, enum ib_event_type type);
 /* In SQD, nothing is in progress: tells the consumer who asked for it (10.3.1.5). */
 void vib_qp_drained(struct vib_qp *qp);
 

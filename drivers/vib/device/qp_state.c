@@ -14,7 +14,7 @@
  *	SQE		send requests are flushed, packets taken in
  *	ERR		both queues are flushed, packets dropped
  */
-#include "device/qp.h"
+#include "transport/rc.h"
 
 static void qp_enter(struct vib_qp *qp, enum ib_qp_state state)
 {
@@ -22,14 +22,31 @@ static void qp_enter(struct vib_qp *qp, enum ib_qp_state state)
 
 	lockdep_assert_held(&qp->lock);
 	spin_lock_irqsave(&qp->sq_lock, flags);
-	spin_lock(&qp->rq_lock);
+	spin_lock(&qp->rq.lock);
 	WRITE_ONCE(qp->state, state);
-	spin_unlock(&qp->rq_lock);
+	spin_unlock(&qp->rq.lock);
 	spin_unlock_irqrestore(&qp->sq_lock, flags);
 }
 
+void vib_qp_event(struct vib_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ib.device,
+		.event = type,
+		.element.qp = &qp->ib,
+	};
+
+	if (qp->ib.event_handler)
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+}
+
+/* What a reliable connection has not delivered it cannot go on without. */
 void vib_qp_send_failed(struct vib_qp *qp)
 {
+	if (qp->rc && vib_qp_is_reliable(qp)) {
+		vib_qp_recv_failed(qp);
+		return;
+	}
 	spin_lock_bh(&qp->lock);
 	if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
 		qp_enter(qp, IB_QPS_SQE);
@@ -42,25 +59,20 @@ void vib_qp_recv_failed(struct vib_qp *qp)
 	if (vib_qp_receives(qp))
 		qp_enter(qp, IB_QPS_ERR);
 	spin_unlock_bh(&qp->lock);
-	queue_work(vib_wq, &qp->send_work);
+	queue_work(vib_wq, qp->sender);
 	queue_work(vib_wq, &qp->recv_work);
 }
 
 void vib_qp_drained(struct vib_qp *qp)
 {
-	struct ib_event event = {
-		.device = qp->ib.device,
-		.event = IB_EVENT_SQ_DRAINED,
-		.element.qp = &qp->ib,
-	};
 	bool report;
 
 	spin_lock_bh(&qp->lock);
 	report = qp->state == IB_QPS_SQD && qp->sq_draining && qp->sqd_notify;
 	qp->sq_draining = false;
 	spin_unlock_bh(&qp->lock);
-	if (report && qp->ib.event_handler)
-		qp->ib.event_handler(&event, qp->ib.qp_context);
+	if (report)
+		vib_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
 
 /* The transition that @attr asks for, from the present state, and its values. */
@@ -78,7 +90,7 @@ static int qp_check_modify(const struct vib_qp *qp, const struct ib_qp_attr *att
 		return -EINVAL;
 	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index >= hca->node.pkeys)
 		return -EINVAL;
-	return 0;
+	return qp->rc ? vib_rc_check_attrs(qp, attr, mask) : 0;
 }
 
 static void qp_take_attrs(struct vib_qp *qp, const struct ib_qp_attr *attr, int mask)
@@ -92,6 +104,8 @@ static void qp_take_attrs(struct vib_qp *qp, const struct ib_qp_attr *attr, int 
 		WRITE_ONCE(qp->qkey, attr->qkey);
 	if (mask & IB_QP_SQ_PSN)
 		WRITE_ONCE(qp->sq_psn, attr->sq_psn & 0xffffff);
+	if (qp->rc)
+		vib_rc_take_attrs(qp, attr, mask);
 }
 
 /* What there is to do in a state that the consumer has had the QP enter. */
@@ -107,24 +121,22 @@ static void qp_entered(struct vib_qp *qp, enum ib_qp_state state)
 		fallthrough;
 	case IB_QPS_RTS:
 	case IB_QPS_SQD:
-		vib_qp_kick(&qp->send_work);
+		vib_qp_kick(qp->sender);
 		break;
 	default:
 		break;
 	}
 }
 
-/* The core has one caller at a time for a QP. */
-int vib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		  struct ib_udata *udata)
+/* The state and the attributes at once; *@from is the state before. */
+static int qp_change(struct vib_qp *qp, const struct ib_qp_attr *attr, int mask,
+		     enum ib_qp_state *from)
 {
-	struct vib_qp *qp = to_vib_qp(ibqp);
 	enum ib_qp_state next;
 	int ret;
 
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return -EOPNOTSUPP;
 	spin_lock_bh(&qp->lock);
+	*from = qp->state;
 	next = mask & IB_QP_STATE ? attr->qp_state : qp->state;
 	ret = qp_check_modify(qp, attr, mask, next);
 	if (!ret) {
@@ -137,8 +149,44 @@ int vib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		qp_enter(qp, next);
 	}
 	spin_unlock_bh(&qp->lock);
+	return ret;
+}
+
+/*
+ * The work of a connected QP uses the attributes without a lock, so it is disabled while they
+ * change.  What would have queued it meanwhile, the kick makes up for.
+ */
+static int rc_modify(struct vib_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	enum ib_qp_state from;
+	int ret;
+
+	disable_work_sync(&qp->recv_work);
+	ret = qp_change(qp, attr, mask, &from);
+	if (!ret)
+		vib_rc_modified(qp, attr, mask, from);
+	if (!ret && mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
+		qp_entered(qp, IB_QPS_RESET);
+	enable_work(&qp->recv_work);
+	vib_qp_kick(&qp->recv_work);
+	return ret;
+}
+
+/* The core has one caller at a time for a QP. */
+int vib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_udata *udata)
+{
+	struct vib_qp *qp = to_vib_qp(ibqp);
+	enum ib_qp_state from;
+	int ret;
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	if (qp->rc)
+		return rc_modify(qp, attr, mask);
+	ret = qp_change(qp, attr, mask, &from);
 	if (!ret && mask & IB_QP_STATE)
-		qp_entered(qp, next);
+		qp_entered(qp, attr->qp_state);
 	return ret;
 }
 
@@ -161,6 +209,8 @@ int vib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		attr->port_num = qp->port->num;
 		attr->path_mtu = READ_ONCE(qp->port->mtu);
 	}
+	if (qp->rc)
+		vib_rc_query(qp, attr);
 	spin_unlock_bh(&qp->lock);
 	attr->cap = qp->cap;
 

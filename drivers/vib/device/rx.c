@@ -5,8 +5,8 @@
  * be is dropped without a word to the sender, and counted.
  */
 #include <rdma/ib_mad.h>
-#include "device/qp.h"
 #include "mgmt/mgmt.h"
+#include "transport/rc.h"
 
 void vib_drop(struct vib_port *port, struct vib_packet *pkt, enum vib_drop why)
 {
@@ -100,8 +100,24 @@ static bool qp_takes_pkey(const struct vib_qp *qp, const struct vib_port *port, 
 	case IB_QPT_GSI:
 		return vib_port_find_pkey(port, pkey) >= 0;
 	default:
-		return pkey_match(vib_port_pkey(port, READ_ONCE(qp->pkey_index)), pkey);
+		if (READ_ONCE(qp->port) == port &&
+		    pkey_match(vib_port_pkey(port, READ_ONCE(qp->pkey_index)), pkey))
+			return true;
+		return qp->rc && pkey_match(vib_path_alt_pkey(qp, port), pkey);
 	}
+}
+
+/* A connected QP may have a path by another port, too. */
+static bool qp_on_port(const struct vib_qp *qp, const struct vib_port *port)
+{
+	return READ_ONCE(qp->port) == port || (qp->rc && vib_path_alt_pkey(qp, port));
+}
+
+static enum vib_drop qp_check_opcode(const struct vib_qp *qp, struct vib_packet *pkt)
+{
+	if (qp->rc)
+		return vib_rc_check(qp, pkt);
+	return ud_hdr_len(pkt) == pkt->hdr_len ? VIB_DROPS : VIB_DROP_OPCODE;
 }
 
 enum vib_drop vib_qp_check(const struct vib_qp *qp, const struct vib_port *port,
@@ -109,14 +125,14 @@ enum vib_drop vib_qp_check(const struct vib_qp *qp, const struct vib_port *port,
 {
 	struct ib_other_headers *oth = vib_packet_bth(pkt);
 
-	if (!vib_qp_receives(qp) || READ_ONCE(qp->port) != port)
+	if (!vib_qp_receives(qp) || !qp_on_port(qp, port))
 		return VIB_DROP_QP;
-	if (ud_hdr_len(pkt) != pkt->hdr_len)
+	if (qp_check_opcode(qp, pkt) != VIB_DROPS)
 		return VIB_DROP_OPCODE;
 	if (!qp_takes_pkey(qp, port, ib_bth_get_pkey(oth)))
 		return VIB_DROP_PKEY;
-	/* QP0 has no Q_Key (10.2.5). */
-	if (qp->ib.qp_type != IB_QPT_SMI && ib_get_qkey(oth) != READ_ONCE(qp->qkey))
+	/* QP0 has no Q_Key (10.2.5), nor have connections. */
+	if (qp->ib.qp_type != IB_QPT_SMI && !qp->rc && ib_get_qkey(oth) != READ_ONCE(qp->qkey))
 		return VIB_DROP_QKEY;
 	return VIB_DROPS;
 }

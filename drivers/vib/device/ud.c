@@ -5,9 +5,9 @@
  * UD with rules of their own (10.2.4, 13.5).
  */
 #include <rdma/ib_mad.h>
-#include "device/cq.h"
-#include "device/mr.h"
+#include "queue/cq.h"
 #include "device/qp.h"
+#include "memory/mr.h"
 
 /* ---- requester ---- */
 
@@ -28,20 +28,6 @@ static u16 ud_pkey(const struct vib_qp *qp, const struct vib_send_wqe *wqe)
 static u32 ud_qkey(const struct vib_qp *qp, const struct vib_send_wqe *wqe)
 {
 	return wqe->remote_qkey & IB_QP_SET_QKEY ? READ_ONCE(qp->qkey) : wqe->remote_qkey;
-}
-
-static void fill_grh(const struct vib_port *port, const struct vib_av *av, struct ib_grh *grh)
-{
-	u8 index = av->sgid_index < port->node->guids ? av->sgid_index : 0;
-
-	grh->version_tclass_flow = cpu_to_be32(IB_GRH_VERSION << IB_GRH_VERSION_SHIFT |
-					       av->traffic_class << IB_GRH_TCLASS_SHIFT |
-					       (av->flow_label & IB_GRH_FLOW_MASK));
-	grh->next_hdr = IB_GRH_NEXT_HDR;
-	grh->hop_limit = av->hop_limit;
-	grh->sgid.global.subnet_prefix = READ_ONCE(port->info.gid_prefix);
-	grh->sgid.global.interface_id = READ_ONCE(port->guids[index]);
-	grh->dgid = av->dgid;
 }
 
 /* BTH and DETH (9.2, 9.3.2), behind whatever GRH there is. */
@@ -70,11 +56,7 @@ static void fill_transport(struct vib_qp *qp, const struct vib_send_wqe *wqe, u1
 /* An SMP that is routed by its path has no LID to come from, either (14.2.2.1). */
 static u16 ud_slid(const struct vib_port *port, const struct vib_av *av)
 {
-	u16 mask = BIT(READ_ONCE(port->lmc)) - 1;
-
-	if (av->dlid == VIB_LID_PERMISSIVE)
-		return VIB_LID_PERMISSIVE;
-	return READ_ONCE(port->lid) | (av->path_bits & mask);
+	return av->dlid == VIB_LID_PERMISSIVE ? VIB_LID_PERMISSIVE : vib_av_slid(av, port);
 }
 
 static u8 ud_vl(const struct vib_qp *qp, const struct vib_av *av)
@@ -113,7 +95,7 @@ static void ud_send_packet(struct vib_qp *qp, const struct vib_send_wqe *wqe,
 	if (av->grh && qp->ib.qp_type != IB_QPT_SMI) {
 		pkt->hdr.lrh[0] = cpu_to_be16(IB_LNH_IBA_GLOBAL);
 		pkt->hdr_len += IB_GRH_BYTES;
-		fill_grh(port, av, &pkt->hdr.u.l.grh);
+		vib_av_fill_grh(av, port, &pkt->hdr.u.l.grh);
 	} else {
 		pkt->hdr.lrh[0] = cpu_to_be16(IB_LNH_IBA_LOCAL);
 	}
@@ -226,32 +208,18 @@ static void scatter_piece(void *mem, u32 len, void *context)
 	scatter->pos += len;
 }
 
-static u64 recv_room(const struct vib_recv_wqe *wqe, u32 num_sge)
+/* Puts @pkt into the buffers of @recv. */
+static enum ib_wc_status ud_scatter(const struct vib_recv *recv, struct vib_packet *pkt)
 {
-	u64 room = 0;
-	u32 i;
-
-	for (i = 0; i < num_sge; i++)
-		room += wqe->sge[i].length;
-	return room;
-}
-
-/* Puts @pkt into the buffers of @wqe. */
-static enum ib_wc_status ud_scatter(const struct vib_qp *qp, const struct vib_recv_wqe *wqe,
-				    struct vib_packet *pkt)
-{
-	u32 num_sge = min(READ_ONCE(wqe->num_sge), qp->cap.max_recv_sge);
-	struct scatter scatter = { .pkt = pkt };
 	u32 i, part, left = VIB_GRH_ROOM + pkt->len;
-	struct ib_sge sge;
+	struct scatter scatter = { .pkt = pkt };
 
-	if (recv_room(wqe, num_sge) < left)
+	if (recv->len < left)
 		return IB_WC_LOC_LEN_ERR;
-	for (i = 0; left && i < num_sge; i++) {
-		sge = wqe->sge[i];
-		part = min(left, sge.length);
-		if (!vib_mem_walk(qp->ib.pd, &sge, part, IB_ACCESS_LOCAL_WRITE, scatter_piece,
-				  &scatter))
+	for (i = 0; left && i < recv->num_sge; i++) {
+		part = min(left, recv->sge[i].length);
+		if (!vib_mem_walk(recv->pd, &recv->sge[i], part, IB_ACCESS_LOCAL_WRITE,
+				  scatter_piece, &scatter))
 			return IB_WC_LOC_PROT_ERR;
 		left -= part;
 	}
@@ -295,42 +263,53 @@ static void ud_fill_wc(struct vib_qp *qp, struct vib_packet *pkt, struct ib_wc *
 static void ud_take(struct vib_qp *qp, struct vib_packet *pkt)
 {
 	bool solicited = ib_bth_is_solicited(vib_packet_bth(pkt));
-	const struct vib_recv_wqe *wqe = vib_queue_peek(&qp->rq, NULL);
+	struct vib_recv recv;
 	struct ib_wc wc;
 
 	if (vib_qp_is_special(qp) && pkt->len != IB_MGMT_MAD_SIZE) {
 		vib_drop(qp->port, pkt, VIB_DROP_LENGTH);
 		return;
 	}
-	if (!wqe) {
+	if (!vib_rq_take(qp, &recv)) {
 		if (pkt->vl == VIB_VL_MGMT)
 			vib_count(qp->port, VIB_VL15_DROPPED, 1);
 		vib_drop(qp->port, pkt, VIB_DROP_NO_RECEIVE);
 		return;
 	}
 	ud_fill_wc(qp, pkt, &wc);
-	wc.wr_id = wqe->wr_id;
-	wc.status = ud_scatter(qp, wqe, pkt);
+	wc.wr_id = recv.wr_id;
+	wc.status = ud_scatter(&recv, pkt);
 	vib_packet_free(pkt);
-	vib_queue_pop(&qp->rq);
 	if (wc.status)
 		vib_qp_recv_failed(qp);
 	vib_cq_push(to_vib_cq(qp->ib.recv_cq), &wc, solicited);
 }
 
+/* In ERR the QP takes no more requests of its SRQ, which stay for other QPs (10.2.9). */
+static void ud_leave_srq(struct vib_qp *qp)
+{
+	if (qp->last_wqe)
+		return;
+	qp->last_wqe = true;
+	vib_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
 static bool ud_flush_recv(struct vib_qp *qp)
 {
-	const struct vib_recv_wqe *wqe = vib_queue_peek(&qp->rq, NULL);
+	struct vib_recv recv;
 	struct ib_wc wc = {
 		.status = IB_WC_WR_FLUSH_ERR,
 		.opcode = IB_WC_RECV,
 		.qp = &qp->ib,
 	};
 
-	if (!wqe)
+	if (qp->srq) {
+		ud_leave_srq(qp);
 		return false;
-	wc.wr_id = wqe->wr_id;
-	vib_queue_pop(&qp->rq);
+	}
+	if (!vib_rq_take(qp, &recv))
+		return false;
+	wc.wr_id = recv.wr_id;
 	vib_cq_push(to_vib_cq(qp->ib.recv_cq), &wc, false);
 	return true;
 }

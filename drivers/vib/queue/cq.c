@@ -7,7 +7,7 @@
  * without any lock, so it may poll, arm and post.
  */
 #include <linux/cpumask.h>
-#include "device/cq.h"
+#include "queue/cq.h"
 
 /* Vector N is the Nth processor that is online, so that each vector has its own. */
 static int vector_cpu(unsigned int vector)

@@ -51,4 +51,11 @@ void vib_queue_push(struct vib_queue *queue);
 void *vib_queue_peek(struct vib_queue *queue, u32 *index);
 void vib_queue_pop(struct vib_queue *queue);
 
+/*
+ * A consumer that counts for itself what it has taken, and takes entries before it gives up
+ * those before them: the entry after @taken others, or NULL; and gives up the first @taken.
+ */
+void *vib_queue_at(struct vib_queue *queue, u32 taken);
+void vib_queue_release(struct vib_queue *queue, u32 taken);
+
 #endif

@@ -4,7 +4,7 @@
 
 /* Completion queues (IBA vol. 1, 10.2.6, 11.2.6). */
 #include "device/hca.h"
-#include "device/queue.h"
+#include "queue/queue.h"
 
 #define VIB_MAX_CQE	0x100000
 

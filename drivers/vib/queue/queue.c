@@ -4,7 +4,7 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
-#include "device/queue.h"
+#include "queue/queue.h"
 
 int vib_queue_init(struct vib_queue *queue, u32 entries, u32 entry_size)
 {
@@ -69,4 +69,20 @@ void vib_queue_pop(struct vib_queue *queue)
 {
 	/* The entry was read before the producer may write it again. */
 	smp_store_release(&queue->ring->head, READ_ONCE(queue->ring->head) + 1);
+}
+
+void *vib_queue_at(struct vib_queue *queue, u32 taken)
+{
+	/* Pairs with vib_queue_push(), as in vib_queue_len(). */
+	u32 len = smp_load_acquire(&queue->ring->tail) - taken;
+
+	if (!len || len > vib_queue_size(queue))
+		return NULL;
+	return queue_entry(queue, taken, NULL);
+}
+
+void vib_queue_release(struct vib_queue *queue, u32 taken)
+{
+	/* As in vib_queue_pop(). */
+	smp_store_release(&queue->ring->head, taken);
 }
