@@ -11,7 +11,7 @@
  */
 #include <kunit/test.h>
 #include <rdma/ib_mad.h>
-#include "device/cq.h"
+#include "queue/cq.h"
 #include "device/hca.h"
 #include "device/qp.h"
 #include "wait.h"
