@@ -119,9 +119,14 @@ net_rules() {
 
 # makes the pair with its addresses and routes, which are deleted together with the pair
 net_pair() {
-	local i
 	ip link add va mtu 4200 address 02:00:00:00:00:01 type veth \
 		peer name vb mtu 4200 address 02:00:00:00:00:02
+	net_ends
+}
+
+# va and vb get addresses and routes
+net_ends() {
+	local i
 	for i in all va vb; do
 		echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter
 		echo 1 >/proc/sys/net/ipv4/conf/$i/accept_local
@@ -130,14 +135,14 @@ net_pair() {
 		echo 0 >/proc/sys/net/ipv6/conf/$i/accept_dad
 	done
 	ip -batch - <<-END
-		addr add $A/24 dev va
-		addr add $B/24 dev vb
+		addr replace $A/24 dev va
+		addr replace $B/24 dev vb
 		link set va up
 		link set vb up
-		route add $B/32 dev va src $A table 100
-		route add $A/32 dev vb src $B table 101
-		neigh replace $B dev va lladdr 02:00:00:00:00:02
-		neigh replace $A dev vb lladdr 02:00:00:00:00:01
+		route replace $B/32 dev va src $A table 100
+		route replace $A/32 dev vb src $B table 101
+		neigh replace $B dev va lladdr $(cat /sys/class/net/vb/address)
+		neigh replace $A dev vb lladdr $(cat /sys/class/net/va/address)
 	END
 }
 

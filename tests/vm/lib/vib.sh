@@ -119,3 +119,20 @@ pings() {
 	ping -q -c "$count" -i 0.05 -W 2 "$@" "$to" > /run/ping || { cat /run/ping; return 1; }
 	grep -q "$count packets transmitted, $count received" /run/ping
 }
+
+# The interfaces of two adapters are va and vb in one namespace, as the scenarios for rxe have
+# them: see lib.sh
+ipoib_pair() {
+	modprobe ib_ipoib
+	ip link set ib0 name va
+	ip link set ib1 name vb
+	net_rules
+	net_ends
+	wait_for 60 ping -c 1 -W 1 -I $A $B || fail "no ping"
+}
+
+# bytes that both adapters have received
+wire_bytes() {
+	cat /sys/class/infiniband/vib[01]/ports/1/hw_counters/rcv_data |
+		busybox awk '{ s += $1 * 4 } END { print s }'
+}
