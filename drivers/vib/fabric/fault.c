@@ -49,27 +49,27 @@ static bool way_strikes(const struct vib_fault_way *way, u64 number, enum vib_fa
 }
 
 /* What strikes the next packet: bits of enum vib_fault_kind. */
-static unsigned long way_next_fate(struct vib_fault_way *way)
+static unsigned long way_next_faults(struct vib_fault_way *way)
 {
 	u64 number = way->number++;
-	unsigned long fate = 0;
+	unsigned long faults = 0;
 	unsigned int kind;
 
 	lockdep_assert_held(&way->fault->lock);
 	for (kind = 0; kind < VIB_FAULT_KINDS; kind++) {
 		if (way_strikes(way, number, kind))
-			fate |= BIT(kind);
+			faults |= BIT(kind);
 	}
 	/* What is lost comes neither twice nor damaged. */
-	return fate & BIT(VIB_FAULT_DROP) ? BIT(VIB_FAULT_DROP) : fate;
+	return faults & BIT(VIB_FAULT_DROP) ? BIT(VIB_FAULT_DROP) : faults;
 }
 
-static void way_count(struct vib_fault_way *way, unsigned long fate)
+static void way_count(struct vib_fault_way *way, unsigned long faults)
 {
 	unsigned int kind;
 
 	lockdep_assert_held(&way->fault->lock);
-	for_each_set_bit(kind, &fate, VIB_FAULT_KINDS)
+	for_each_set_bit(kind, &faults, VIB_FAULT_KINDS)
 		way->struck[kind]++;
 }
 
@@ -98,29 +98,29 @@ void vib_fault_send(struct vib_fault_way *way, struct vib_port *peer, struct vib
 {
 	struct vib_fault *fault = way->fault;
 	struct vib_packet *copy = NULL;
-	unsigned long fate;
+	unsigned long faults;
 	struct vib_tx *tx;
 	bool late;
 
 	spin_lock(&fault->lock);
 	tx = way->tx;
-	fate = way_next_fate(way);
-	if (fate & BIT(VIB_FAULT_DUP)) {
+	faults = way_next_faults(way);
+	if (faults & BIT(VIB_FAULT_DUP)) {
 		copy = vib_packet_clone(pkt, GFP_ATOMIC | __GFP_NOWARN);
 		if (!copy)
-			fate &= ~BIT(VIB_FAULT_DUP);
+			faults &= ~BIT(VIB_FAULT_DUP);
 	}
-	way_count(way, fate);
-	pkt->corrupt = fate & BIT(VIB_FAULT_CORRUPT);
+	way_count(way, faults);
+	pkt->corrupt = faults & BIT(VIB_FAULT_CORRUPT);
 	late = fault->delay || way->arriving || !list_empty(&way->late);
-	if (late && !(fate & BIT(VIB_FAULT_DROP))) {
+	if (late && !(faults & BIT(VIB_FAULT_DROP))) {
 		way_delay(way, pkt);
 		if (copy)
 			way_delay(way, copy);
 	}
 	spin_unlock(&fault->lock);
 
-	if (fate & BIT(VIB_FAULT_DROP)) {
+	if (faults & BIT(VIB_FAULT_DROP)) {
 		way_lose(tx, pkt);
 	} else if (!late) {
 		vib_tx_arrive(tx, peer, pkt);

@@ -2,7 +2,7 @@
 /*
  * Sending again (IBA vol. 1, 9.7.6.1.3, 9.7.5.2.8, 9.9.2.1).
  *
- * A connected QP has one timer, which is for one of two things:
+ * A connected QP has one timer, which is for one of two purposes:
  *
  *	retry	runs while packets are out that have not been acknowledged: started with the
  *		first of them, and again when it is over and something has been acknowledged

@@ -4,7 +4,7 @@
 
 /*
  * The P_Key of the QP's entry, if it is one (10.9), and the VL of its path's SL, if that has
- * one for data (7.6.6).  What is not sent for want of them is counted.
+ * one for data (7.6.6).  A packet without them is not sent, but counted.
  */
 static bool may_send(struct vib_port *port, u16 pkey, u8 vl)
 {

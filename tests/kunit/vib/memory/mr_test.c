@@ -177,24 +177,24 @@ static void a_peer_may_not_write_what_the_consumer_may_not(struct kunit *test)
 static void a_key_is_good_in_its_protection_domain_alone(struct kunit *test)
 {
 	struct ib_pd *mine = pair.b.pd, *other = ib_alloc_pd(&pair.b.hca->ib, 0);
-	struct ib_qp *stranger;
+	struct ib_qp *other_qp;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
 	pair.b.pd = other;
-	stranger = hca_qp_rts(test, &pair.b);
+	other_qp = hca_qp_rts(test, &pair.b);
 	pair.b.pd = mine;
-	KUNIT_EXPECT_FALSE(test, walk_remote(&seen, stranger, region.mr->rkey, region.addr, 1,
+	KUNIT_EXPECT_FALSE(test, walk_remote(&seen, other_qp, region.mr->rkey, region.addr, 1,
 					     PEER_READ));
-	KUNIT_EXPECT_FALSE(test, walk_atomic(&seen, stranger, region.mr->rkey, region.addr));
+	KUNIT_EXPECT_FALSE(test, walk_atomic(&seen, other_qp, region.mr->rkey, region.addr));
 	KUNIT_EXPECT_FALSE(test, walk_local(&seen, other, region.mr->lkey, region.addr, 1, 0));
-	KUNIT_EXPECT_FALSE(test, vib_key_invalidate(to_vib_qp(stranger), region.mr->rkey,
+	KUNIT_EXPECT_FALSE(test, vib_key_invalidate(to_vib_qp(other_qp), region.mr->rkey,
 						    false));
-	KUNIT_EXPECT_FALSE(test, vib_key_invalidate(to_vib_qp(stranger), region.mr->rkey, true));
+	KUNIT_EXPECT_FALSE(test, vib_key_invalidate(to_vib_qp(other_qp), region.mr->rkey, true));
 	KUNIT_EXPECT_TRUE(test, reach(region.addr, 1));
 	KUNIT_ASSERT_TRUE(test, invalidate(region.mr->rkey, false));
-	KUNIT_EXPECT_FALSE(test, region_register(&region, stranger, REGION_ACCESS));
+	KUNIT_EXPECT_FALSE(test, region_register(&region, other_qp, REGION_ACCESS));
 	KUNIT_EXPECT_TRUE(test, region_register(&region, qp, REGION_ACCESS));
-	ib_destroy_qp(stranger);
+	ib_destroy_qp(other_qp);
 	ib_dealloc_pd(other);
 }
 

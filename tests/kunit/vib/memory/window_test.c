@@ -326,22 +326,22 @@ static void a_protection_domain_keeps_to_itself(struct kunit *test)
 	struct ib_pd *mine = pair.b.pd, *other = ib_alloc_pd(&pair.b.hca->ib, 0);
 	struct vib_bind wr = bind_wr(PEER_READ);
 	struct ib_mw *foreign;
-	struct ib_qp *stranger;
+	struct ib_qp *other_qp;
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(other));
 	pair.b.pd = other;
-	stranger = hca_qp_rts(test, &pair.b);
+	other_qp = hca_qp_rts(test, &pair.b);
 	foreign = mw_alloc(IB_MW_TYPE_2);
 	pair.b.pd = mine;
 	KUNIT_ASSERT_FALSE(test, IS_ERR(foreign));
 
-	KUNIT_EXPECT_FALSE(test, vib_mw_bind(to_vib_qp(stranger), &wr));
+	KUNIT_EXPECT_FALSE(test, vib_mw_bind(to_vib_qp(other_qp), &wr));
 	wr.mw_rkey = foreign->rkey;
 	wr.rkey = ib_inc_rkey(foreign->rkey);
-	KUNIT_EXPECT_FALSE(test, vib_mw_bind(to_vib_qp(stranger), &wr));
+	KUNIT_EXPECT_FALSE(test, vib_mw_bind(to_vib_qp(other_qp), &wr));
 	KUNIT_EXPECT_FALSE(test, vib_mw_bind(to_vib_qp(qp), &wr));
 	mw_free(foreign);
-	ib_destroy_qp(stranger);
+	ib_destroy_qp(other_qp);
 	ib_dealloc_pd(other);
 }
 
