@@ -62,16 +62,25 @@ void vib_requester_watch(struct vib_qp *qp)
 		timer_start(req, 4096ULL << qp->rc->timeout);
 }
 
-/* In units of 10 us, by the code of an RNR NAK. */
-static const u16 rnr_times[32] = {
-	0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024,
-	1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152
-};
+/*
+ * Table 46 in units of 10 us: code 0 is the longest, 1 the shortest, and from 2 on each pair
+ * of codes is 2 and 3 times a power of two.
+ */
+static u32 rnr_units(u8 code)
+{
+	switch (code) {
+	case 0:
+		return 65536;
+	case 1:
+		return 1;
+	default:
+		return (2 + (code & 1)) << (code / 2 - 1);
+	}
+}
 
 u64 vib_rnr_ns(u8 timer)
 {
-	/* 0 is the longest: 655.36 ms. */
-	return (rnr_times[timer & 31] ?: 65536) * 10ULL * NSEC_PER_USEC;
+	return rnr_units(timer & 31) * 10ULL * NSEC_PER_USEC;
 }
 
 /* ---- going back ---- */
