@@ -236,13 +236,15 @@ static int post_call_send(struct uverbs_attr_bundle *attrs, struct ib_qp *qp,
 
 /*
  * For rxe and siw, whose send queues processes write by themselves, an empty list is a
- * doorbell.  Other drivers get no empty list from here: rdmavt reads its first request.
+ * doorbell; so it may be for a driver that the kernel has no number for, such as vib.
+ * Other drivers get no empty list from here: rdmavt reads its first request.
  */
 static int post_no_send(struct uverbs_attr_bundle *attrs, struct ib_qp *qp)
 {
 	switch (qp->device->ops.driver_id) {
 	case RDMA_DRIVER_RXE:
 	case RDMA_DRIVER_SIW:
+	case RDMA_DRIVER_UNKNOWN:
 		return post_call_send(attrs, qp, NULL);
 	default:
 		return post_respond(attrs, 0, 0);

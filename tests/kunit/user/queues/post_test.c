@@ -68,16 +68,21 @@ static int post_one(struct commands *c, u32 qp, const struct ib_uverbs_send_wr *
 
 static void a_doorbell_posts_nothing(struct kunit *test)
 {
+	static const enum rdma_driver_id drivers[] = {
+		RDMA_DRIVER_RXE, RDMA_DRIVER_SIW, RDMA_DRIVER_UNKNOWN,
+	};
 	struct commands *c = test->priv;
 	struct post_cmd cmd;
-	u32 bad;
+	u32 bad, i;
 
-	c->hca->ibdev.ops.driver_id = RDMA_DRIVER_RXE;
 	/* The size of the struct in libibverbs. */
 	begin(&cmd, queues_qp(c, IB_QPT_RC), 128);
-	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, &bad), 0);
-	KUNIT_EXPECT_EQ(test, c->hca->queues.posts, 1u);
-	KUNIT_EXPECT_EQ(test, c->hca->queues.posted, 0u);
+	for (i = 0; i < ARRAY_SIZE(drivers); i++) {
+		c->hca->ibdev.ops.driver_id = drivers[i];
+		KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, &bad), 0);
+		KUNIT_EXPECT_EQ(test, c->hca->queues.posts, i + 1);
+		KUNIT_EXPECT_EQ(test, c->hca->queues.posted, 0u);
+	}
 	c->hca->queues.error = -EIO;
 	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, &bad), -EIO);
 	KUNIT_EXPECT_EQ(test, bad, 0u);
@@ -285,6 +290,22 @@ static void what_cannot_be_posted_to(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SRQ_RECV), &cmd, NULL), -ENOENT);
 }
 
+/* Those of a driver whose receive queues processes write by themselves. */
+static void doorbells_of_receive_queues(struct kunit *test)
+{
+	struct commands *c = test->priv;
+	struct post_cmd cmd;
+	u32 bad;
+
+	begin(&cmd, queues_qp(c, IB_QPT_RC), 128);
+	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_RECV), &cmd, &bad), 0);
+	KUNIT_EXPECT_EQ(test, c->hca->queues.posts, 1u);
+	begin(&cmd, queues_srq(c), 128);
+	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SRQ_RECV), &cmd, &bad), 0);
+	KUNIT_EXPECT_EQ(test, c->hca->queues.posts, 2u);
+	KUNIT_EXPECT_EQ(test, c->hca->queues.posted, 0u);
+}
+
 static void receives(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -380,6 +401,7 @@ static struct kunit_case post_cases[] = {
 	KUNIT_CASE(datagrams_name_an_address_handle),
 	KUNIT_CASE(hostile_sizes),
 	KUNIT_CASE(what_cannot_be_posted_to),
+	KUNIT_CASE(doorbells_of_receive_queues),
 	KUNIT_CASE(receives),
 	KUNIT_CASE(drivers_are_asked_only_if_they_want_to),
 	KUNIT_CASE(each_allocation_may_fail),
