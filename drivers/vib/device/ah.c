@@ -88,7 +88,7 @@ static int vib_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 static int vib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 			 struct ib_udata *udata)
 {
-	return udata ? -EOPNOTSUPP : vib_modify_ah(ibah, init->ah_attr);
+	return vib_modify_ah(ibah, init->ah_attr);
 }
 
 static int vib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
@@ -105,6 +105,7 @@ static int vib_destroy_ah(struct ib_ah *ibah, u32 flags)
 
 const struct ib_device_ops vib_ah_ops = {
 	.create_ah	= vib_create_ah,
+	.create_user_ah	= vib_create_ah,
 	.modify_ah	= vib_modify_ah,
 	.query_ah	= vib_query_ah,
 	.destroy_ah	= vib_destroy_ah,

@@ -24,6 +24,7 @@
 #include "memory/mr.h"
 #include "mgmt/mgmt.h"
 #include "transport/rc.h"
+#include "user/user.h"
 
 /* Of objects that nothing but memory limits there are as many as anybody counts. */
 #define MAX_OBJECTS	0x100000
@@ -114,7 +115,7 @@ static const struct ib_device_ops hca_ops = {
 static const struct ib_device_ops * const hca_all_ops[] = {
 	&hca_ops, &vib_port_ops, &vib_mad_ops, &vib_counter_ops, &vib_cq_ops, &vib_mr_ops,
 	&vib_ah_ops, &vib_qp_ops, &vib_post_ops, &vib_mcast_ops, &vib_srq_ops,
-	&vib_fast_ops, &vib_window_ops,
+	&vib_fast_ops, &vib_window_ops, &vib_user_ops,
 };
 
 static void device_init(struct vib_hca *hca)
@@ -126,6 +127,7 @@ static void device_init(struct vib_hca *hca)
 	hca->ib.num_comp_vectors = num_online_cpus();
 	hca->ib.node_guid = hca->node.guid;
 	hca->ib.local_dma_lkey = VIB_LOCAL_DMA_LKEY;
+	hca->ib.uverbs_cmd_mask |= vib_user_cmd_mask;
 	memcpy(hca->ib.node_desc, hca->node.desc, sizeof(hca->ib.node_desc));
 	for (i = 0; i < ARRAY_SIZE(hca_all_ops); i++)
 		ib_set_device_ops(&hca->ib, hca_all_ops[i]);

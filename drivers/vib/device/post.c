@@ -8,9 +8,6 @@
 #include "memory/mr.h"
 #include "transport/rc.h"
 
-/* Flags that a datagram may have; a fence has nothing to wait for. */
-#define UD_FLAGS	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
-
 /* Reset, Init and RTR take no send requests (10.3.1). */
 static bool qp_takes_sends(const struct vib_qp *qp)
 {
@@ -25,7 +22,7 @@ static bool ud_wr_valid(const struct vib_qp *qp, const struct ib_ud_wr *ud)
 	if (wr->opcode != IB_WR_SEND &&
 	    (wr->opcode != IB_WR_SEND_WITH_IMM || qp->ib.qp_type == IB_QPT_SMI))
 		return false;
-	if (wr->send_flags & ~UD_FLAGS || wr->num_sge < 0 ||
+	if (wr->send_flags & ~VIB_SEND_FLAGS || wr->num_sge < 0 ||
 	    wr->num_sge > qp->cap.max_send_sge)
 		return false;
 	/* The handle is of the QP's protection domain and port (11.4.1.1). */
@@ -157,6 +154,20 @@ static int send_post_one(struct vib_qp *qp, const struct ib_send_wr *wr)
 	return qp->rc ? vib_rc_post(qp, wr) : ud_post(qp, wr);
 }
 
+/*
+ * A process posts to its rings by itself, so no request comes from it by this way: the call is
+ * its doorbell.
+ */
+static int send_doorbell(struct vib_qp *qp, const struct ib_send_wr *wr,
+			 const struct ib_send_wr **bad_wr)
+{
+	*bad_wr = wr;
+	if (wr || qp->ib.qp_type == IB_QPT_XRC_TGT || READ_ONCE(qp->state) < IB_QPS_RTS)
+		return -EINVAL;
+	vib_qp_kick(qp->sender);
+	return 0;
+}
+
 static int vib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			 const struct ib_send_wr **bad_wr)
 {
@@ -164,6 +175,8 @@ static int vib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int ret = 0;
 
+	if (qp->user)
+		return send_doorbell(qp, wr, bad_wr);
 	spin_lock_irqsave(&qp->sq_lock, flags);
 	for (; wr; wr = wr->next) {
 		ret = send_post_one(qp, wr);
@@ -178,15 +191,19 @@ static int vib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-/* From Init on (10.3.1.2).  A QP with an SRQ has no queue of its own (10.2.9). */
+/*
+ * From Init on (10.3.1.2).  A QP with an SRQ has no queue of its own (10.2.9), and a process
+ * posts by itself.
+ */
 static int recv_post_one(struct vib_qp *qp, const struct ib_recv_wr *wr)
 {
 	lockdep_assert_held(&qp->rq.lock);
-	if (qp->state == IB_QPS_RESET || !qp->cap.max_recv_wr)
+	if (qp->user || qp->state == IB_QPS_RESET || !qp->cap.max_recv_wr)
 		return -EINVAL;
 	return vib_rq_post(&qp->rq, wr);
 }
 
+/* Without a request it is the doorbell of a process: VIB_RING_DOORBELL. */
 static int vib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			 const struct ib_recv_wr **bad_wr)
 {

@@ -4,6 +4,7 @@
 #include "queue/cq.h"
 #include "queue/srq.h"
 #include "transport/rc.h"
+#include "user/user.h"
 
 /* ---- packets find it ---- */
 
@@ -164,39 +165,55 @@ static void qp_free_queues(struct vib_qp *qp)
 }
 
 /* The send queue of datagrams. */
-static int qp_alloc_sq(struct vib_qp *qp, const struct ib_qp_cap *cap)
+static int qp_alloc_sq(struct vib_qp *qp, const struct ib_qp_cap *cap, struct ib_udata *udata)
 {
-	int ret = vib_queue_init(&qp->sq, cap->max_send_wr, sizeof(struct vib_send_wqe));
+	u32 size = udata ? sizeof(struct vib_abi_ud_wqe) + vib_send_room(cap) :
+			   sizeof(struct vib_send_wqe);
+	int ret = vib_queue_init(&qp->sq, cap->max_send_wr, size, udata);
 
-	if (ret)
+	if (ret || udata)
 		return ret;
 	qp->slots = kvcalloc(vib_queue_size(&qp->sq), sizeof(*qp->slots), GFP_KERNEL);
 	return qp->slots ? 0 : -ENOMEM;
 }
 
-static int qp_alloc_queues(struct vib_qp *qp, const struct ib_qp_cap *cap)
+/* A process has no ring of a queue that it cannot post to. */
+static int qp_alloc_queues(struct vib_qp *qp, const struct ib_qp_cap *cap,
+			   struct ib_udata *udata)
 {
 	bool xrc = qp->ib.qp_type == IB_QPT_XRC_INI || qp->ib.qp_type == IB_QPT_XRC_TGT;
+	bool sends = qp->ib.qp_type != IB_QPT_XRC_TGT, receives = !qp->srq && !xrc;
 	int ret;
 
 	if (qp_type_is_connected(qp->ib.qp_type))
-		ret = vib_rc_create(qp, cap);
+		ret = vib_rc_create(qp, cap, sends ? udata : NULL);
 	else
-		ret = qp_alloc_sq(qp, cap);
+		ret = qp_alloc_sq(qp, cap, udata);
 	if (!ret)
-		ret = vib_rq_init(&qp->rq, cap->max_recv_wr, cap->max_recv_sge);
+		ret = vib_rq_init(&qp->rq, receives ? cap->max_recv_wr : 0, cap->max_recv_sge,
+				  receives ? udata : NULL);
 	if (ret) {
 		qp_free_queues(qp);
 		return ret;
 	}
 	qp->cap = (struct ib_qp_cap){
 		.max_send_wr = vib_queue_size(&qp->sq),
-		.max_recv_wr = qp->srq || xrc ? 0 : vib_queue_size(&qp->rq.queue),
+		.max_recv_wr = receives ? vib_queue_size(&qp->rq.queue) : 0,
 		.max_send_sge = cap->max_send_sge,
 		.max_recv_sge = cap->max_recv_sge,
 		.max_inline_data = cap->max_inline_data,
 	};
 	return 0;
+}
+
+static int qp_respond(const struct vib_qp *qp, struct ib_udata *udata)
+{
+	struct vib_create_qp_resp resp = {
+		.sq = vib_queue_map(&qp->sq),
+		.rq = vib_queue_map(&qp->rq.queue),
+	};
+
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
 static void qp_init(struct vib_qp *qp, const struct ib_qp_init_attr *init)
@@ -267,7 +284,7 @@ static void qp_unpublish(struct vib_hca *hca, struct vib_qp *qp)
 
 static struct vib_qp_ref *qp_ref_alloc(struct vib_qp *qp)
 {
-	struct vib_qp_ref *ref = kmalloc(sizeof(*ref), GFP_KERNEL);
+	struct vib_qp_ref *ref = kmalloc(sizeof(*ref), GFP_KERNEL_ACCOUNT);
 
 	if (!ref)
 		return NULL;
@@ -277,6 +294,14 @@ static struct vib_qp_ref *qp_ref_alloc(struct vib_qp *qp)
 	return ref;
 }
 
+/* QP0 and QP1 are not for processes. */
+static int qp_check_udata(const struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	if (init->qp_type == IB_QPT_SMI || init->qp_type == IB_QPT_GSI)
+		return -EOPNOTSUPP;
+	return vib_udata_check(udata, sizeof(struct vib_create_qp_resp));
+}
+
 static int vib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 			 struct ib_udata *udata)
 {
@@ -284,19 +309,24 @@ static int vib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct vib_qp *qp = to_vib_qp(ibqp);
 	int ret;
 
-	if (udata)
-		return -EOPNOTSUPP;
 	ret = qp_check_init(ibqp->device, init);
+	if (!ret && udata)
+		ret = qp_check_udata(init, udata);
 	if (ret)
 		return ret;
 	/* As the core does, which need not have done it yet. */
 	ibqp->qp_type = init->qp_type;
 	qp_init(qp, init);
-	ret = qp_alloc_queues(qp, &init->cap);
+	qp->user = udata;
+	ret = qp_alloc_queues(qp, &init->cap, udata);
 	if (ret)
 		return ret;
-	qp->ref = qp_ref_alloc(qp);
-	ret = qp->ref ? qp_publish(hca, qp, init->port_num) : -ENOMEM;
+	if (udata)
+		ret = qp_respond(qp, udata);
+	if (!ret) {
+		qp->ref = qp_ref_alloc(qp);
+		ret = qp->ref ? qp_publish(hca, qp, init->port_num) : -ENOMEM;
+	}
 	if (ret) {
 		kfree(qp->ref);
 		qp_free_queues(qp);
@@ -314,6 +344,11 @@ static void qp_forget_sends(struct vib_qp *qp)
 
 	if (qp->rc) {
 		vib_rc_reset(qp);
+		return;
+	}
+	if (qp->user) {
+		/* No payload waits: it is copied as it is sent. */
+		vib_queue_clear(&qp->sq);
 		return;
 	}
 	while (vib_queue_peek(&qp->sq, &index)) {
@@ -355,7 +390,8 @@ void vib_qp_resume(struct vib_qp *qp)
  *     timer of a connection has ended after that, and nothing but the work starts it.
  * (3) The packets that waited are freed with the credits that they held, and so are the
  *     payloads of what was posted.
- * (4) No completion that names it is left in its CQs, nor in those of the SRQs of its domain.
+ * (4) No completion that names it is left in its CQs, nor in those of the SRQs of its domain:
+ *     those of a process have its number alone.
  */
 static int vib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {

@@ -5,7 +5,8 @@
 /*
  * Queue pairs (IBA vol. 1, 10.2.4, 10.3, 11.2.4).
  *
- * Posting fills a queue and queues a work item in softirq context, which alone empties it:
+ * Posting fills a queue and queues a work item in softirq context, which alone empties it (of
+ * a process: the process fills a ring, and rings the doorbell, which queues the work):
  * send_work the send queue, recv_work the receive queue and the packets that have come in.
  * Of a connected QP recv_work does both (transport/rc.h).  A work item never runs twice at
  * once, so neither queue needs a lock for its consumer.
@@ -18,6 +19,8 @@
 #include "queue/rq.h"
 
 #define VIB_MAX_INLINE	512
+/* Flags that a send request may have; a fence of datagrams has nothing to wait for. */
+#define VIB_SEND_FLAGS	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 #define VIB_FIRST_QPN	2	/* 0 and 1 are a port's SMI and GSI */
 #define VIB_GRH_ROOM	sizeof(struct ib_grh)	/* in each buffer of a datagram, 11.4.1.2 */
 /* Requests or packets that a work item takes before others have their turn. */
@@ -67,13 +70,15 @@ struct vib_qp {
 	u16 pkey_index;			/* written under lock, as the next */
 	u32 qkey;
 	u32 sq_psn;			/* of the next packet; send_work's, from RTS on */
-	struct ib_qp_cap cap;		/* fixed, as the next two */
+	struct ib_qp_cap cap;		/* fixed, as the next three */
 	bool sig_all;
+	bool user;			/* a process' own: it posts to the queues, not the kernel */
 	bool block_loopback;		/* does not get its own multicast packets */
 
 	spinlock_t sq_lock;		/* who posts sends; with interrupts off */
-	struct vib_queue sq;		/* of struct vib_send_wqe, or vib_rc_wqe */
-	struct vib_send_slot *slots;	/* by the index of an entry of sq; datagrams */
+	/* Datagrams: of struct vib_send_wqe, a process' vib_abi_ud_wqe; else vib_abi_rc_wqe */
+	struct vib_queue sq;
+	struct vib_send_slot *slots;	/* by the index of a vib_send_wqe in sq */
 	struct vib_rq rq;		/* cap.max_recv_wr is 0: not used */
 	/*
 	 * A basic SRQ is fixed.  An XRC target has the one that the packet names, with a
@@ -100,6 +105,13 @@ static inline struct vib_qp *to_vib_qp(struct ib_qp *ibqp)
 static inline bool vib_qp_is_special(const struct vib_qp *qp)
 {
 	return qp->ib.qp_type == IB_QPT_SMI || qp->ib.qp_type == IB_QPT_GSI;
+}
+
+/* Bytes behind an entry of a send queue, for SGEs or inline data. */
+static inline u32 vib_send_room(const struct ib_qp_cap *cap)
+{
+	return max_t(u32, cap->max_send_sge * sizeof(struct ib_sge),
+		     ALIGN(cap->max_inline_data, sizeof(u64)));
 }
 
 /* RTR and all that follow but ERR (10.3.1). */

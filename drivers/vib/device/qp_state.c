@@ -16,6 +16,20 @@
  */
 #include "transport/rc.h"
 
+/*
+ * A process posts receives without a word, but for the error state, in which they are flushed.
+ * Either it sees the flag when it has added an entry, or the work that is queued after this
+ * sees the entry.
+ */
+static void qp_set_doorbell(struct vib_qp *qp, bool wanted)
+{
+	if (!qp->rq.queue.mapped)
+		return;
+	WRITE_ONCE(qp->rq.queue.ring->flags, wanted ? VIB_RING_DOORBELL : 0);
+	/* Pairs with the barrier of the process, between tail and flags. */
+	smp_mb();
+}
+
 static void qp_enter(struct vib_qp *qp, enum ib_qp_state state)
 {
 	unsigned long flags;
@@ -23,6 +37,7 @@ static void qp_enter(struct vib_qp *qp, enum ib_qp_state state)
 	lockdep_assert_held(&qp->lock);
 	spin_lock_irqsave(&qp->sq_lock, flags);
 	spin_lock(&qp->rq.lock);
+	qp_set_doorbell(qp, state == IB_QPS_ERR);
 	WRITE_ONCE(qp->state, state);
 	spin_unlock(&qp->rq.lock);
 	spin_unlock_irqrestore(&qp->sq_lock, flags);

@@ -8,6 +8,7 @@
 #include "queue/cq.h"
 #include "device/qp.h"
 #include "memory/mr.h"
+#include "user/user.h"
 
 /* ---- requester ---- */
 
@@ -148,28 +149,64 @@ static bool ud_may_send(struct vib_qp *qp, const struct vib_send_wqe *wqe)
 	       vib_port_ready(qp->port, ud_vl(qp, &wqe->av), &qp->waiter);
 }
 
+/*
+ * The oldest request, if there is one: of the kernel, with what was made of it when it was
+ * posted; of a process, in @copy.
+ */
+static bool ud_peek(struct vib_qp *qp, struct vib_ud_copy *copy, struct vib_send_wqe **wqe,
+		    struct vib_send_slot **slot)
+{
+	u32 index;
+
+	if (qp->user) {
+		*wqe = &copy->wqe;
+		*slot = &copy->slot;
+		return vib_ud_copy(qp, copy);
+	}
+	*wqe = vib_queue_peek(&qp->sq, &index);
+	if (*wqe)
+		*slot = &qp->slots[index];
+	return *wqe;
+}
+
+/* In RTS.  What is lost here for want of memory is sent, to the consumer. */
+static enum ib_wc_status ud_send(struct vib_qp *qp, struct vib_ud_copy *copy,
+				 const struct vib_send_wqe *wqe, const struct vib_send_slot *slot)
+{
+	enum ib_wc_status status;
+
+	if (qp->user && !vib_ud_gather(qp, copy)) {
+		atomic64_inc(&vib_ca_port(qp->port)->drops[VIB_DROP_NO_MEMORY]);
+		return IB_WC_SUCCESS;
+	}
+	status = ud_send_one(qp, wqe, slot);
+	/* One that was posted in SQE is flushed still, and is no failure of its own. */
+	if (status && status != IB_WC_WR_FLUSH_ERR)
+		vib_qp_send_failed(qp);
+	return status;
+}
+
 /* One request of the send queue; false: there is none, or it has to wait. */
 static bool ud_next_send(struct vib_qp *qp)
 {
 	enum ib_qp_state state = READ_ONCE(qp->state);
 	enum ib_wc_status status = IB_WC_WR_FLUSH_ERR;
+	struct vib_send_slot *slot;
 	struct vib_send_wqe *wqe;
-	u32 index;
+	struct vib_ud_copy copy;
 
 	if (state == IB_QPS_SQD)
 		vib_qp_drained(qp);
 	if (state < IB_QPS_RTS || state == IB_QPS_SQD)
 		return false;
-	wqe = vib_queue_peek(&qp->sq, &index);
-	if (!wqe || (state == IB_QPS_RTS && !ud_may_send(qp, wqe)))
+	if (!ud_peek(qp, &copy, &wqe, &slot))
 		return false;
 	if (state == IB_QPS_RTS) {
-		status = ud_send_one(qp, wqe, &qp->slots[index]);
-		/* One that was posted in SQE is flushed still, and is no failure of its own. */
-		if (status && status != IB_WC_WR_FLUSH_ERR)
-			vib_qp_send_failed(qp);
+		if (!ud_may_send(qp, wqe))
+			return false;
+		status = ud_send(qp, &copy, wqe, slot);
 	}
-	ud_complete_send(qp, wqe, &qp->slots[index], status);
+	ud_complete_send(qp, wqe, slot, status);
 	return true;
 }
 

@@ -7,7 +7,10 @@
  * without any lock, so it may poll, arm and post.
  */
 #include <linux/cpumask.h>
+#include <linux/timekeeping.h>
+#include <rdma/uverbs_ioctl.h>
 #include "queue/cq.h"
+#include "user/user.h"
 
 /* Vector N is the Nth processor that is online, so that each vector has its own. */
 static int vector_cpu(unsigned int vector)
@@ -54,6 +57,42 @@ static void cq_notify(struct vib_cq *cq, bool solicited)
 		      &cq->completion);
 }
 
+/* The codes are the same as those of userspace. */
+static void cq_fill_abi(struct vib_abi_cqe *cqe, const struct ib_wc *wc)
+{
+	*cqe = (struct vib_abi_cqe){
+		.wr_id = wc->wr_id,
+		.timestamp = ktime_get_real_ns(),
+		.qp_num = wc->qp->qp_num,
+		.byte_len = wc->byte_len,
+		/* Or the key that was invalidated. */
+		.ex = (__force u32)wc->ex.imm_data,
+		.src_qp = wc->src_qp,
+		.vendor_err = wc->vendor_err,
+		.wc_flags = wc->wc_flags,
+		.pkey_index = wc->pkey_index,
+		.slid = wc->slid,
+		.status = wc->status,
+		.opcode = wc->opcode,
+		.sl = wc->sl,
+		.dlid_path_bits = wc->dlid_path_bits,
+	};
+}
+
+static bool cq_is_user(const struct vib_cq *cq)
+{
+	return cq->queue.mapped;
+}
+
+static void cq_add(struct vib_cq *cq, void *slot, const struct ib_wc *wc)
+{
+	if (cq_is_user(cq))
+		cq_fill_abi(slot, wc);
+	else
+		*(struct ib_wc *)slot = *wc;
+	vib_queue_push(&cq->queue);
+}
+
 /*
  * A completion without room is lost, and its consumer is told of the overrun, once
  * (11.6.3).  Those that find room after it are still added: their consumers wait for them.
@@ -62,13 +101,12 @@ void vib_cq_push(struct vib_cq *cq, const struct ib_wc *wc, bool solicited)
 {
 	bool first_lost = false;
 	unsigned long flags;
-	struct ib_wc *slot;
+	void *slot;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	slot = vib_queue_slot(&cq->queue, NULL);
 	if (slot) {
-		*slot = *wc;
-		vib_queue_push(&cq->queue);
+		cq_add(cq, slot, wc);
 		cq_notify(cq, solicited || wc->status != IB_WC_SUCCESS);
 	} else {
 		first_lost = !cq->overrun;
@@ -86,6 +124,9 @@ static int vib_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	unsigned long flags;
 	int n;
 
+	/* A process polls by itself. */
+	if (cq_is_user(cq))
+		return -EOPNOTSUPP;
 	spin_lock_irqsave(&cq->lock, flags);
 	for (n = 0; n < num_entries; n++) {
 		next = vib_queue_peek(&cq->queue, NULL);
@@ -109,23 +150,45 @@ static int vib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	/* Once armed for any completion it stays so until the event (11.4.2.2). */
 	if (wanted && cq->armed != IB_CQ_NEXT_COMP)
 		cq->armed = wanted & IB_CQ_NEXT_COMP ? IB_CQ_NEXT_COMP : IB_CQ_SOLICITED;
-	missed = flags & IB_CQ_REPORT_MISSED_EVENTS && vib_queue_len(&cq->queue);
+	missed = flags & IB_CQ_REPORT_MISSED_EVENTS && vib_queue_used(&cq->queue);
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 	return missed;
+}
+
+static_assert(sizeof(struct vib_create_cq_resp) == sizeof(struct vib_resize_cq_resp));
+
+/* A ring of @cqe entries, of which a process is told. */
+static int cq_alloc(struct vib_queue *queue, u32 cqe, struct ib_udata *udata)
+{
+	struct vib_create_cq_resp resp;
+	int ret;
+
+	if (!udata)
+		return vib_queue_init(queue, cqe, sizeof(struct ib_wc), NULL);
+	ret = vib_udata_check(udata, sizeof(resp)) ?:
+	      vib_queue_init(queue, cqe, sizeof(struct vib_abi_cqe), udata);
+	if (ret)
+		return ret;
+	resp.ring = vib_queue_map(queue);
+	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (ret)
+		vib_queue_free(queue);
+	return ret;
 }
 
 static int vib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 			 struct uverbs_attr_bundle *attrs)
 {
+	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
 	struct vib_cq *cq = to_vib_cq(ibcq);
 	int ret;
 
-	if (attrs || attr->flags)
+	if (attr->flags)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > VIB_MAX_CQE ||
 	    attr->comp_vector >= ibcq->device->num_comp_vectors)
 		return -EINVAL;
-	ret = vib_queue_init(&cq->queue, attr->cqe, sizeof(struct ib_wc));
+	ret = cq_alloc(&cq->queue, attr->cqe, udata);
 	if (ret)
 		return ret;
 	spin_lock_init(&cq->lock);
@@ -149,39 +212,30 @@ static int vib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-/* Moves what is in @from into @to, which has the room. */
-static void cq_move(struct vib_queue *to, struct vib_queue *from)
-{
-	struct ib_wc *wc;
-
-	while ((wc = vib_queue_peek(from, NULL))) {
-		*(struct ib_wc *)vib_queue_slot(to, NULL) = *wc;
-		vib_queue_push(to);
-		vib_queue_pop(from);
-	}
-}
-
-/* -EINVAL: the completions that are in the CQ would not fit (11.2.6). */
+/*
+ * -EINVAL: the completions that are in the CQ would not fit (11.2.6).  Then a process has been
+ * told of a ring that is gone again.
+ */
 static int vib_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	struct vib_cq *cq = to_vib_cq(ibcq);
 	struct vib_queue queue;
 	unsigned long flags;
+	u32 used;
 	int ret;
 
-	if (udata)
-		return -EOPNOTSUPP;
 	if (cqe < 1 || cqe > VIB_MAX_CQE)
 		return -EINVAL;
-	ret = vib_queue_init(&queue, cqe, sizeof(struct ib_wc));
+	ret = cq_alloc(&queue, cqe, udata);
 	if (ret)
 		return ret;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	if (vib_queue_len(&cq->queue) > vib_queue_size(&queue)) {
+	used = vib_queue_used(&cq->queue);
+	if (used > vib_queue_size(&queue)) {
 		ret = -EINVAL;
 	} else {
-		cq_move(&queue, &cq->queue);
+		vib_queue_move(&queue, &cq->queue, cq->queue.tail - used, used);
 		swap(queue, cq->queue);
 		ibcq->cqe = vib_queue_size(&cq->queue);
 	}
@@ -196,6 +250,8 @@ void vib_cq_clean(struct vib_cq *cq, const struct ib_qp *qp)
 	struct ib_wc wc;
 	u32 n;
 
+	if (cq_is_user(cq))
+		return;
 	spin_lock_irqsave(&cq->lock, flags);
 	for (n = vib_queue_len(&cq->queue); n; n--) {
 		wc = *(struct ib_wc *)vib_queue_peek(&cq->queue, NULL);

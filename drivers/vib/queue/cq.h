@@ -11,7 +11,8 @@
 struct vib_cq {
 	struct ib_cq ib;
 	spinlock_t lock;		/* with interrupts off: consumers poll in any context */
-	struct vib_queue queue;		/* of struct ib_wc; lock */
+	/* Of struct ib_wc, or struct vib_abi_cqe for a process, which is the consumer; lock */
+	struct vib_queue queue;
 	u8 armed;			/* IB_CQ_SOLICITED, IB_CQ_NEXT_COMP, or 0; lock */
 	bool overrun;			/* a completion was lost; lock */
 	int cpu;			/* of its completion vector */
@@ -28,7 +29,7 @@ static inline struct vib_cq *to_vib_cq(struct ib_cq *ibcq)
  * is one by itself.  Softirq, or with bottom halves off.
  */
 void vib_cq_push(struct vib_cq *cq, const struct ib_wc *wc, bool solicited);
-/* Takes out the completions of @qp, which is being destroyed. */
+/* Takes out the completions of @qp, which is being destroyed.  A process does so itself. */
 void vib_cq_clean(struct vib_cq *cq, const struct ib_qp *qp);
 
 extern const struct ib_device_ops vib_cq_ops;

@@ -4,12 +4,16 @@
 #include "device/qp.h"
 #include "queue/srq.h"
 
-int vib_rq_init(struct vib_rq *rq, u32 max_wr, u32 max_sge)
+static_assert(sizeof(struct ib_sge) == sizeof(struct vib_abi_sge));
+static_assert(offsetof(struct ib_sge, length) == offsetof(struct vib_abi_sge, length));
+static_assert(offsetof(struct ib_sge, lkey) == offsetof(struct vib_abi_sge, lkey));
+
+int vib_rq_init(struct vib_rq *rq, u32 max_wr, u32 max_sge, struct ib_udata *udata)
 {
 	spin_lock_init(&rq->lock);
 	rq->max_sge = max_sge;
 	return vib_queue_init(&rq->queue, max_wr,
-			      struct_size_t(struct vib_recv_wqe, sge, max_sge));
+			      struct_size_t(struct vib_abi_recv_wqe, sge, max_sge), udata);
 }
 
 void vib_rq_free(struct vib_rq *rq)
@@ -19,7 +23,7 @@ void vib_rq_free(struct vib_rq *rq)
 
 int vib_rq_post(struct vib_rq *rq, const struct ib_recv_wr *wr)
 {
-	struct vib_recv_wqe *wqe;
+	struct vib_abi_recv_wqe *wqe;
 
 	lockdep_assert_held(&rq->lock);
 	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
@@ -37,13 +41,15 @@ int vib_rq_post(struct vib_rq *rq, const struct ib_recv_wr *wr)
 /* A process may write the entry meanwhile: the copy alone is checked and used. */
 bool vib_rq_pop(struct vib_rq *rq, struct vib_recv *recv)
 {
-	const struct vib_recv_wqe *wqe = vib_queue_peek(&rq->queue, NULL);
+	const struct vib_abi_recv_wqe *wqe = vib_queue_peek(&rq->queue, NULL);
 	u32 i;
 
 	if (!wqe)
 		return false;
 	recv->wr_id = READ_ONCE(wqe->wr_id);
-	recv->num_sge = min(READ_ONCE(wqe->num_sge), rq->max_sge);
+	recv->num_sge = READ_ONCE(wqe->num_sge);
+	if (recv->num_sge > rq->max_sge)
+		recv->num_sge = 0;
 	memcpy(recv->sge, wqe->sge, recv->num_sge * sizeof(*recv->sge));
 	vib_queue_pop(&rq->queue);
 	recv->len = 0;
@@ -54,8 +60,7 @@ bool vib_rq_pop(struct vib_rq *rq, struct vib_recv *recv)
 
 void vib_rq_clear(struct vib_rq *rq)
 {
-	while (vib_queue_peek(&rq->queue, NULL))
-		vib_queue_pop(&rq->queue);
+	vib_queue_clear(&rq->queue);
 }
 
 bool vib_rq_take(struct vib_qp *qp, struct vib_recv *recv)

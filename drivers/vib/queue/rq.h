@@ -16,14 +16,6 @@
 
 struct vib_qp;
 
-/* An entry of the ring. */
-struct vib_recv_wqe {
-	u64 wr_id;
-	u32 num_sge;
-	u32 pad;
-	struct ib_sge sge[];
-};
-
 /* A copy of a request that was taken from its queue. */
 struct vib_recv {
 	struct ib_pd *pd;		/* of the keys in the SGEs: the QP's or the SRQ's */
@@ -36,11 +28,14 @@ struct vib_recv {
 struct vib_rq {
 	spinlock_t lock;		/* producers; with interrupts off */
 	u32 max_sge;			/* fixed */
-	struct vib_queue queue;		/* of struct vib_recv_wqe */
+	struct vib_queue queue;		/* of struct vib_abi_recv_wqe */
 };
 
-/* Room for at least @max_wr requests of up to @max_sge SGEs.  0 or -ENOMEM. */
-int vib_rq_init(struct vib_rq *rq, u32 max_wr, u32 max_sge);
+/*
+ * Room for at least @max_wr requests of up to @max_sge SGEs.  @udata: the process that posts
+ * them, or NULL: the kernel does.  0 or -ENOMEM.
+ */
+int vib_rq_init(struct vib_rq *rq, u32 max_wr, u32 max_sge, struct ib_udata *udata);
 /* Of one that was initialized, or is zeroed. */
 void vib_rq_free(struct vib_rq *rq);
 
@@ -49,7 +44,7 @@ int vib_rq_post(struct vib_rq *rq, const struct ib_recv_wr *wr);
 
 /*
  * Takes the oldest request of @rq into @recv, except recv->pd.  False: there is none.
- * Called by the consumer.
+ * One with more SGEs than a process may write names no memory.  Called by the consumer.
  */
 bool vib_rq_pop(struct vib_rq *rq, struct vib_recv *recv);
 /* Forgets all requests.  Called by the consumer. */

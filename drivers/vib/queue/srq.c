@@ -10,6 +10,7 @@
 #include "device/qp.h"
 #include "queue/cq.h"
 #include "queue/srq.h"
+#include "user/user.h"
 
 #define SRQN_MAX	0xffffff	/* XRCETH has 24 bits for it (Annex A14) */
 
@@ -56,6 +57,7 @@ bool vib_srq_take(struct vib_srq *srq, struct vib_recv *recv)
 
 /* ---- posting ---- */
 
+/* Processes post by themselves, and have nothing to tell. */
 static int vib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			     const struct ib_recv_wr **bad_wr)
 {
@@ -63,6 +65,10 @@ static int vib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int ret = 0;
 
+	if (srq->rq.queue.mapped) {
+		*bad_wr = wr;
+		return wr ? -EINVAL : 0;
+	}
 	spin_lock_irqsave(&srq->rq.lock, flags);
 	for (; wr; wr = wr->next) {
 		ret = vib_rq_post(&srq->rq, wr);
@@ -77,35 +83,22 @@ static int vib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 
 /* ---- attributes ---- */
 
-/* Puts the requests of @srq into @queue, which has the room, and exchanges the rings. */
-static void srq_move(struct vib_srq *srq, struct vib_queue *queue)
-{
-	const void *wqe;
-
-	lockdep_assert_held(&srq->lock);
-	lockdep_assert_held(&srq->rq.lock);
-	while ((wqe = vib_queue_peek(&srq->rq.queue, NULL))) {
-		memcpy(vib_queue_slot(queue, NULL), wqe, queue->entry_size);
-		vib_queue_push(queue);
-		vib_queue_pop(&srq->rq.queue);
-	}
-	swap(*queue, srq->rq.queue);
-}
-
 /*
  * Gives @srq the ring of @queue, which is empty, and @queue the old one.  -EINVAL: the
  * requests would not fit, or the limit @limit is beyond the new size (11.2.3.3).
  */
 static int srq_replace(struct vib_srq *srq, struct vib_queue *queue, u32 limit)
 {
-	u32 size = vib_queue_size(queue);
+	u32 size = vib_queue_size(queue), len;
 	unsigned long flags;
 	int ret = -EINVAL;
 
 	lockdep_assert_held(&srq->lock);
 	spin_lock_irqsave(&srq->rq.lock, flags);
-	if (limit <= size && vib_queue_len(&srq->rq.queue) <= size) {
-		srq_move(srq, queue);
+	len = vib_queue_len(&srq->rq.queue);
+	if (limit <= size && len <= size) {
+		vib_queue_move(queue, &srq->rq.queue, srq->rq.queue.head, len);
+		swap(*queue, srq->rq.queue);
 		ret = 0;
 	}
 	spin_unlock_irqrestore(&srq->rq.lock, flags);
@@ -131,6 +124,36 @@ static int srq_modify_locked(struct vib_srq *srq, const struct ib_srq_attr *attr
 	return 0;
 }
 
+/* Tells a process where its new ring is, before it is in use: the process may have no room. */
+static int srq_tell_map(const struct vib_queue *queue, struct ib_udata *udata)
+{
+	struct vib_abi_map map = vib_queue_map(queue);
+	struct vib_modify_srq_cmd cmd;
+
+	if (udata->inlen < sizeof(cmd))
+		return -EINVAL;
+	if (ib_copy_from_udata(&cmd, udata, sizeof(cmd)) ||
+	    copy_to_user(u64_to_user_ptr(cmd.map_addr), &map, sizeof(map)))
+		return -EFAULT;
+	return 0;
+}
+
+/* The ring of a new size. */
+static int srq_alloc(const struct vib_srq *srq, struct vib_queue *queue, u32 max_wr,
+		     struct ib_udata *udata)
+{
+	int ret;
+
+	if (!max_wr || max_wr > VIB_MAX_WR)
+		return -EINVAL;
+	ret = vib_queue_init(queue, max_wr, srq->rq.queue.entry_size, udata);
+	if (!ret && udata)
+		ret = srq_tell_map(queue, udata);
+	if (ret)
+		vib_queue_free(queue);
+	return ret;
+}
+
 /*
  * If fewer requests than the new limit are posted already, the event is raised at once.
  * Otherwise it might never be: nothing is taken from an empty queue.
@@ -143,12 +166,10 @@ static int vib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	bool reached;
 	int ret;
 
-	if (udata || mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
+	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EOPNOTSUPP;
 	if (mask & IB_SRQ_MAX_WR) {
-		if (!attr->max_wr || attr->max_wr > VIB_MAX_WR)
-			return -EINVAL;
-		ret = vib_queue_init(&queue, attr->max_wr, srq->rq.queue.entry_size);
+		ret = srq_alloc(srq, &queue, attr->max_wr, udata);
 		if (ret)
 			return ret;
 	}
@@ -220,7 +241,7 @@ void vib_srq_clean(struct ib_xrcd *xrcd, const struct ib_qp *qp)
 static int srq_publish(struct vib_srq *srq, struct ib_xrcd *xrcd)
 {
 	struct vib_hca *hca = to_vib_hca(srq->ib.device);
-	struct vib_srq_ref *ref = kmalloc(sizeof(*ref), GFP_KERNEL);
+	struct vib_srq_ref *ref = kmalloc(sizeof(*ref), GFP_KERNEL_ACCOUNT);
 	int ret;
 
 	if (!ref)
@@ -233,6 +254,7 @@ static int srq_publish(struct vib_srq *srq, struct ib_xrcd *xrcd)
 	ret = xa_alloc_cyclic(&hca->srqs, &srq->ib.ext.xrc.srq_num, ref,
 			      XA_LIMIT(1, SRQN_MAX), &hca->next_srqn, GFP_KERNEL);
 	if (ret < 0) {
+		srq->ref = NULL;
 		kfree(ref);
 		return ret;
 	}
@@ -269,28 +291,46 @@ static int srq_check_init(const struct ib_srq_init_attr *init)
 	return 0;
 }
 
+static int srq_respond(const struct vib_srq *srq, struct ib_udata *udata)
+{
+	struct vib_create_srq_resp resp = { .ring = vib_queue_map(&srq->rq.queue) };
+
+	if (srq->ref)
+		resp.srqn = srq->ib.ext.xrc.srq_num;
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
+static void srq_free(struct vib_srq *srq)
+{
+	if (srq->ref)
+		srq_unpublish(srq);
+	vib_rq_free(&srq->rq);
+}
+
 static int vib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 			  struct ib_udata *udata)
 {
 	struct vib_srq *srq = to_vib_srq(ibsrq);
 	int ret;
 
-	if (udata)
-		return -EOPNOTSUPP;
-	ret = srq_check_init(init);
+	ret = udata ? vib_udata_check(udata, sizeof(struct vib_create_srq_resp)) : 0;
+	if (!ret)
+		ret = srq_check_init(init);
 	if (ret)
 		return ret;
-	ret = vib_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge);
+	ret = vib_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge, udata);
 	if (ret)
 		return ret;
 	spin_lock_init(&srq->lock);
 	init->attr.max_wr = vib_queue_size(&srq->rq.queue);
-	if (init->srq_type != IB_SRQT_XRC)
-		return 0;
-	srq->cq = init->ext.cq;
-	ret = srq_publish(srq, init->ext.xrc.xrcd);
+	if (init->srq_type == IB_SRQT_XRC) {
+		srq->cq = init->ext.cq;
+		ret = srq_publish(srq, init->ext.xrc.xrcd);
+	}
+	if (!ret && udata)
+		ret = srq_respond(srq, udata);
 	if (ret)
-		vib_rq_free(&srq->rq);
+		srq_free(srq);
 	return ret;
 }
 
@@ -305,11 +345,7 @@ static int vib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
  */
 static int vib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
-	struct vib_srq *srq = to_vib_srq(ibsrq);
-
-	if (srq->ref)
-		srq_unpublish(srq);
-	vib_rq_free(&srq->rq);
+	srq_free(to_vib_srq(ibsrq));
 	return 0;
 }
 
@@ -321,7 +357,7 @@ struct vib_xrcd {
 
 static int vib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
-	return udata ? -EOPNOTSUPP : 0;
+	return 0;
 }
 
 /* The core has seen that no SRQ or QP is in it. */

@@ -6,11 +6,9 @@
  */
 #include "requester/requester.h"
 
-#define WR_FLAGS	(IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
-
 /* Inline data is the caller's own memory: it is copied now, without a key. */
 static int take_inline(const struct vib_qp *qp, const struct ib_send_wr *wr,
-		       struct vib_rc_wqe *wqe)
+		       struct vib_abi_rc_wqe *wqe)
 {
 	u8 *to = vib_wqe_inline(wqe);
 	const struct ib_sge *sge;
@@ -27,7 +25,7 @@ static int take_inline(const struct vib_qp *qp, const struct ib_send_wr *wr,
 }
 
 static int take_data(const struct vib_qp *qp, const struct ib_send_wr *wr,
-		     struct vib_rc_wqe *wqe)
+		     struct vib_abi_rc_wqe *wqe)
 {
 	if (wr->num_sge < 0 || wr->num_sge > qp->cap.max_send_sge)
 		return -EINVAL;
@@ -39,7 +37,7 @@ static int take_data(const struct vib_qp *qp, const struct ib_send_wr *wr,
 }
 
 static int take_message(const struct vib_qp *qp, const struct ib_send_wr *wr,
-			struct vib_rc_wqe *wqe)
+			struct vib_abi_rc_wqe *wqe)
 {
 	switch (wr->opcode) {
 	case IB_WR_RDMA_WRITE:
@@ -58,7 +56,7 @@ static int take_message(const struct vib_qp *qp, const struct ib_send_wr *wr,
 }
 
 static int take_read(const struct vib_qp *qp, const struct ib_send_wr *wr,
-		     struct vib_rc_wqe *wqe)
+		     struct vib_abi_rc_wqe *wqe)
 {
 	wqe->addr = rdma_wr(wr)->remote_addr;
 	wqe->rkey = rdma_wr(wr)->rkey;
@@ -66,7 +64,7 @@ static int take_read(const struct vib_qp *qp, const struct ib_send_wr *wr,
 }
 
 static int take_atomic(const struct vib_qp *qp, const struct ib_send_wr *wr,
-		       struct vib_rc_wqe *wqe)
+		       struct vib_abi_rc_wqe *wqe)
 {
 	wqe->addr = atomic_wr(wr)->remote_addr;
 	wqe->rkey = atomic_wr(wr)->rkey;
@@ -76,7 +74,7 @@ static int take_atomic(const struct vib_qp *qp, const struct ib_send_wr *wr,
 }
 
 /* Consumers in the kernel have no request that binds a window. */
-static int take_local(const struct ib_send_wr *wr, struct vib_rc_wqe *wqe)
+static int take_local(const struct ib_send_wr *wr, struct vib_abi_rc_wqe *wqe)
 {
 	switch (wr->opcode) {
 	case IB_WR_REG_MR:
@@ -92,11 +90,11 @@ static int take_local(const struct ib_send_wr *wr, struct vib_rc_wqe *wqe)
 }
 
 static int take_wr(const struct vib_qp *qp, const struct ib_send_wr *wr,
-		   struct vib_rc_wqe *wqe)
+		   struct vib_abi_rc_wqe *wqe)
 {
 	const struct vib_wr_op *op = vib_wr_op(qp, wr->opcode);
 
-	if (!op || wr->send_flags & ~WR_FLAGS)
+	if (!op || wr->send_flags & ~VIB_SEND_FLAGS)
 		return -EINVAL;
 	if (wr->send_flags & IB_SEND_INLINE && op->kind != VIB_WR_MESSAGE)
 		return -EINVAL;
@@ -122,7 +120,7 @@ static int take_wr(const struct vib_qp *qp, const struct ib_send_wr *wr,
 int vib_rc_post(struct vib_qp *qp, const struct ib_send_wr *wr)
 {
 	bool flush = qp->state == IB_QPS_SQE || qp->state == IB_QPS_ERR;
-	struct vib_rc_wqe *wqe;
+	struct vib_abi_rc_wqe *wqe;
 	u32 index;
 	int ret = 0;
 
@@ -132,7 +130,7 @@ int vib_rc_post(struct vib_qp *qp, const struct ib_send_wr *wr)
 	wqe = vib_queue_slot(&qp->sq, &index);
 	if (!wqe)
 		return -ENOMEM;
-	*wqe = (struct vib_rc_wqe){
+	*wqe = (struct vib_abi_rc_wqe){
 		.wr_id = wr->wr_id,
 		.opcode = wr->opcode,
 		.flags = wr->send_flags,

@@ -44,6 +44,12 @@ static const struct vib_wr_op wr_ops[] = {
 	[IB_WR_BIND_MW]			= LOCAL_OP(BIND_MW),
 };
 
+/* IB_WR_REG_MR is about memory that consumers in the kernel map. */
+static bool may_ask_for(const struct vib_qp *qp, u32 opcode)
+{
+	return !qp->user || opcode != IB_WR_REG_MR;
+}
+
 static_assert(sizeof(struct vib_request) == offsetofend(struct vib_request, wqe));
 
 const struct vib_wr_op *vib_wr_op(const struct vib_qp *qp, u32 opcode)
@@ -51,6 +57,8 @@ const struct vib_wr_op *vib_wr_op(const struct vib_qp *qp, u32 opcode)
 	const struct vib_wr_op *op;
 
 	if (opcode >= ARRAY_SIZE(wr_ops) || !wr_ops[opcode].valid)
+		return NULL;
+	if (!may_ask_for(qp, opcode))
 		return NULL;
 	op = &wr_ops[opcode];
 	return op->uc || qp->ib.qp_type != IB_QPT_UC ? op : NULL;
@@ -60,13 +68,15 @@ const struct vib_wr_op *vib_wr_op(const struct vib_qp *qp, u32 opcode)
 
 static bool wqe_in_bounds(const struct vib_qp *qp, const struct vib_request *r)
 {
+	if (r->wqe.flags & ~VIB_SEND_FLAGS)
+		return false;
 	if (r->wqe.flags & IB_SEND_INLINE)
 		return r->op->kind == VIB_WR_MESSAGE &&
 		       r->wqe.num_sge <= qp->cap.max_inline_data;
 	return r->wqe.num_sge <= qp->cap.max_send_sge;
 }
 
-static u64 wqe_length(struct vib_rc_wqe *wqe)
+static u64 wqe_length(struct vib_abi_rc_wqe *wqe)
 {
 	const struct ib_sge *sge = vib_wqe_sge(wqe);
 	u64 len = 0;
@@ -119,6 +129,8 @@ static struct vib_request *request_load(struct vib_qp *qp)
 		return NULL;
 	unsafe_memcpy(&r->wqe, entry, qp->sq.entry_size,
 		      /* vib_requester_init() has made room for the SGEs behind it */);
+	/* The compiler must not read the entry in the place of the copy. */
+	barrier_data(r);
 	r->op = vib_wr_op(qp, r->wqe.opcode);
 	r->len = 0;
 	req->loaded = true;
@@ -164,7 +176,7 @@ static bool request_must_wait(const struct vib_qp *qp, const struct vib_request 
 	return vib_psn_diff(req->next_psn, req->una_psn) + r->packets > MAX_PSNS;
 }
 
-static bool request_bind(struct vib_qp *qp, const struct vib_rc_wqe *wqe)
+static bool request_bind(struct vib_qp *qp, const struct vib_abi_rc_wqe *wqe)
 {
 	struct vib_bind bind = {
 		.mw_rkey = wqe->mw_rkey,
@@ -179,7 +191,7 @@ static bool request_bind(struct vib_qp *qp, const struct vib_rc_wqe *wqe)
 }
 
 /* REG_MR, LOCAL_INV, BIND_MW: is over at once. */
-static bool request_run(struct vib_qp *qp, const struct vib_rc_wqe *wqe)
+static bool request_run(struct vib_qp *qp, const struct vib_abi_rc_wqe *wqe)
 {
 	switch (wqe->opcode) {
 	case IB_WR_REG_MR:
@@ -311,19 +323,19 @@ bool vib_requests_flush(struct vib_qp *qp)
 
 /* ---- the queue ---- */
 
-int vib_requester_init(struct vib_qp *qp, const struct ib_qp_cap *cap)
+int vib_requester_init(struct vib_qp *qp, const struct ib_qp_cap *cap, struct ib_udata *udata)
 {
 	struct vib_requester *req = &qp->rc->req;
-	u32 room = max_t(u32, cap->max_send_sge * sizeof(struct ib_sge),
-			 ALIGN(cap->max_inline_data, sizeof(u64)));
+	u32 room = vib_send_room(cap);
 	int ret;
 
 	vib_requester_timer_init(qp);
-	ret = vib_queue_init(&qp->sq, cap->max_send_wr, sizeof(struct vib_rc_wqe) + room);
+	ret = vib_queue_init(&qp->sq, cap->max_send_wr, sizeof(struct vib_abi_rc_wqe) + room,
+			     udata);
 	if (ret)
 		return ret;
 	req->slot_size = sizeof(struct vib_request) + room;
-	req->slots = kvcalloc(vib_queue_size(&qp->sq), req->slot_size, GFP_KERNEL);
+	req->slots = kvcalloc(vib_queue_size(&qp->sq), req->slot_size, GFP_KERNEL_ACCOUNT);
 	return req->slots ? 0 : -ENOMEM;
 }
 
@@ -340,12 +352,11 @@ void vib_requester_reset(struct vib_qp *qp)
 	/* Nothing starts it again: the work does not run. */
 	hrtimer_cancel(&req->timer);
 	req->timer_over = false;
-	req->next = READ_ONCE(qp->sq.ring->tail);
+	req->next = vib_queue_clear(&qp->sq);
 	req->una = req->next;
 	req->sending = req->next;
 	req->loaded = false;
 	req->rd_atomics = 0;
-	vib_queue_release(&qp->sq, req->next);
 	vib_requester_start(qp, 0);
 }
 

@@ -99,7 +99,7 @@ static void fill_reth(struct vib_packet *pkt, u64 addr, u32 rkey, u32 len)
 /* The extension headers of a packet of a message (9.3). */
 static void fill_message_ext(struct vib_packet *pkt, const struct vib_request *r, u8 exts)
 {
-	const struct vib_rc_wqe *wqe = &r->wqe;
+	const struct vib_abi_rc_wqe *wqe = &r->wqe;
 
 	if (exts & BIT(VIB_EXT_XRC))
 		put_ext32(pkt, VIB_EXT_XRC, wqe->xrc_srqn & IB_QPN_MASK);
@@ -188,7 +188,7 @@ static void send_read(struct vib_qp *qp, struct vib_request *r, u32 psn)
 static void send_atomic(struct vib_qp *qp, struct vib_request *r, u32 psn)
 {
 	struct vib_packet *pkt = request_packet(qp, r, r->op->only, psn, 0);
-	const struct vib_rc_wqe *wqe = &r->wqe;
+	const struct vib_abi_rc_wqe *wqe = &r->wqe;
 	struct ib_atomic_eth *eth;
 
 	if (!pkt)

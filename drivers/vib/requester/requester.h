@@ -13,38 +13,23 @@
  *
  * All but post.c is the QP's work, in softirq context.
  */
+#include <rdma/vib-abi.h>
 #include "memory/mr.h"
 #include "transport/rc.h"
 
 /* ---- post.c: entries of the send queue ---- */
 
 /*
- * An entry.  It is laid out for a process to write: whatever is in it is checked after it
- * has been copied.
+ * An entry is struct vib_abi_rc_wqe, which a process may write: whatever is in it is checked
+ * after it has been copied.  One of the kernel's may also be IB_WR_REG_MR, by rkey and access.
+ * Behind it are SGEs, or inline data.
  */
-struct vib_rc_wqe {
-	u64 wr_id;
-	u64 addr;		/* remote; BIND_MW: the window's */
-	u64 compare_add;	/* atomics; BIND_MW: the length */
-	u64 swap;		/* compare and swap */
-	u32 rkey;		/* remote; REG_MR, LOCAL_INV, BIND_MW: the key it is about */
-	u32 ex;			/* immediate data as it is sent, or the key to invalidate */
-	u32 xrc_srqn;
-	u32 access;		/* REG_MR, BIND_MW: enum ib_access_flags */
-	u32 mw_lkey;		/* BIND_MW: of the region */
-	u32 mw_rkey;		/* BIND_MW: that the window had */
-	u32 num_sge;		/* behind the entry; or with IB_SEND_INLINE: bytes there */
-	u8 opcode;		/* enum ib_wr_opcode */
-	u8 flags;		/* enum ib_send_flags */
-	u16 pad;
-};
-
-static inline struct ib_sge *vib_wqe_sge(struct vib_rc_wqe *wqe)
+static inline struct ib_sge *vib_wqe_sge(struct vib_abi_rc_wqe *wqe)
 {
 	return (struct ib_sge *)(wqe + 1);
 }
 
-static inline u8 *vib_wqe_inline(struct vib_rc_wqe *wqe)
+static inline u8 *vib_wqe_inline(struct vib_abi_rc_wqe *wqe)
 {
 	return (u8 *)(wqe + 1);
 }
@@ -86,7 +71,7 @@ struct vib_request {
 	u32 psn, last_psn;	/* of its packets, or of a READ's responses */
 	u32 packets;		/* PSNs that it takes; VIB_WR_LOCAL: 0 */
 	u32 len;		/* bytes of the message */
-	struct vib_rc_wqe wqe;	/* the last field: what is behind it is behind this, too */
+	struct vib_abi_rc_wqe wqe;	/* the last field: what is behind it is behind this, too */
 };
 
 static inline struct vib_request *vib_request_at(const struct vib_qp *qp, u32 count)
@@ -179,8 +164,8 @@ u64 vib_rnr_ns(u8 timer);
 
 void vib_requester_timer_init(struct vib_qp *qp);
 
-/* 0 or -ENOMEM: the send queue, for @cap, and the slots. */
-int vib_requester_init(struct vib_qp *qp, const struct ib_qp_cap *cap);
+/* 0 or -ENOMEM: the send queue, for @cap, and the slots; as vib_queue_init(). */
+int vib_requester_init(struct vib_qp *qp, const struct ib_qp_cap *cap, struct ib_udata *udata);
 void vib_requester_free(struct vib_qp *qp);
 /* The work is disabled: all requests are forgotten, and the timer has ended. */
 void vib_requester_reset(struct vib_qp *qp);

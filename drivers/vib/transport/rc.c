@@ -72,14 +72,14 @@ void vib_rc_work(struct work_struct *work)
 
 /* ---- the QP ---- */
 
-int vib_rc_create(struct vib_qp *qp, const struct ib_qp_cap *cap)
+int vib_rc_create(struct vib_qp *qp, const struct ib_qp_cap *cap, struct ib_udata *udata)
 {
-	qp->rc = kzalloc(sizeof(*qp->rc), GFP_KERNEL);
+	qp->rc = kzalloc(sizeof(*qp->rc), GFP_KERNEL_ACCOUNT);
 	if (!qp->rc)
 		return -ENOMEM;
 	qp->rc->qp = qp;
 	qp->rc->mig_state = IB_MIG_MIGRATED;
-	return vib_requester_init(qp, cap);
+	return vib_requester_init(qp, cap, udata);
 }
 
 void vib_rc_free(struct vib_qp *qp)

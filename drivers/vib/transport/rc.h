@@ -248,8 +248,8 @@ u16 vib_path_alt_pkey(const struct vib_qp *qp, const struct vib_port *port);
 
 /* ---- rc.c ---- */
 
-/* qp->rc of a QP of a connected type, whose queues it has.  0 or -ENOMEM. */
-int vib_rc_create(struct vib_qp *qp, const struct ib_qp_cap *cap);
+/* qp->rc of a QP of a connected type, with its send queue.  0 or -ENOMEM. */
+int vib_rc_create(struct vib_qp *qp, const struct ib_qp_cap *cap, struct ib_udata *udata);
 /* After vib_qp_purge(). */
 void vib_rc_free(struct vib_qp *qp);
 /* The work is disabled: forgets all of what goes on.  Process context. */

@@ -196,7 +196,7 @@ static void what_does_not_fit_is_refused(struct kunit *test)
 /* A process may say what it likes in an entry, also after it was posted. */
 static void an_entry_is_not_believed(struct kunit *test)
 {
-	struct vib_recv_wqe *wqe;
+	struct vib_abi_recv_wqe *wqe;
 	struct vib_recv recv;
 
 	post(test, 1, 1);

@@ -211,12 +211,12 @@ static void xrc_has_the_queues_that_it_needs(struct kunit *test)
 static void an_xrc_request_names_its_srq(struct kunit *test)
 {
 	struct rc_want want = { .type = IB_QPT_XRC_INI };
-	struct vib_rc_wqe *wqe;
+	struct vib_abi_rc_wqe *wqe;
 	struct rc_seen seen;
 
 	rc_peer_open(test, &pair, &peer, &want);
 	wqe = vib_queue_slot(&peer.qp->sq, NULL);
-	*wqe = (struct vib_rc_wqe){ .opcode = IB_WR_RDMA_WRITE_WITH_IMM, .ex = 7,
+	*wqe = (struct vib_abi_rc_wqe){ .opcode = IB_WR_RDMA_WRITE_WITH_IMM, .ex = 7,
 				    .xrc_srqn = 0x345678, .flags = IB_SEND_SIGNALED };
 	vib_queue_push(&peer.qp->sq);
 	vib_qp_kick(peer.qp->sender);

@@ -408,7 +408,7 @@ static void an_error_of_uc_is_sqe_from_which_it_comes_back(struct kunit *test)
 /* What a process may have written is not believed: it is an error of the request. */
 static void an_entry_is_checked_after_it_was_copied(struct kunit *test)
 {
-	static const struct vib_rc_wqe bad[] = {
+	static const struct vib_abi_rc_wqe bad[] = {
 		{ .opcode = IB_WR_SEND, .num_sge = 5 },
 		{ .opcode = IB_WR_SEND, .num_sge = U32_MAX },
 		{ .opcode = IB_WR_SEND, .num_sge = 65, .flags = IB_SEND_INLINE },
@@ -416,7 +416,7 @@ static void an_entry_is_checked_after_it_was_copied(struct kunit *test)
 		{ .opcode = 0xee },
 		{ .opcode = IB_WR_LSO },
 	};
-	struct vib_rc_wqe *wqe;
+	struct vib_abi_rc_wqe *wqe;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -433,7 +433,7 @@ static void an_entry_is_checked_after_it_was_copied(struct kunit *test)
 
 static void an_index_that_runs_ahead_adds_nothing(struct kunit *test)
 {
-	struct vib_ring *ring;
+	struct vib_abi_ring *ring;
 	u32 i;
 
 	rc_peer_open(test, &pair, &peer, &(struct rc_want){ .wr = 4 });
