@@ -48,6 +48,7 @@ EXPORT_SYMBOL_IF_KUNIT(vib_port_counter);
 EXPORT_SYMBOL_IF_KUNIT(vib_port_find_pkey);
 EXPORT_SYMBOL_IF_KUNIT(vib_port_forget);
 EXPORT_SYMBOL_IF_KUNIT(vib_port_leave);
+EXPORT_SYMBOL_IF_KUNIT(vib_port_link_up);
 EXPORT_SYMBOL_IF_KUNIT(vib_port_ready);
 EXPORT_SYMBOL_IF_KUNIT(vib_port_sent_smp);
 EXPORT_SYMBOL_IF_KUNIT(vib_port_set_phys);

@@ -189,12 +189,14 @@ void vib_port_leave_work(struct work_struct *work);
 int vib_port_find_pkey(const struct vib_port *port, u16 pkey);
 
 /*
- * Of link.c, under fabric->lock: whether both ends have a width and a speed in common; a link
- * to @peer comes up, before either has the other as its peer; it goes down, and @port has no
- * peer any more; then the node is told.
+ * Of link.c, under fabric->lock, in this order: whether both ends have a width and a speed in
+ * common; the link to @peer comes up, before either has the other as its peer (false: @port is
+ * not polling any more); that is undone, since the other end is not polling; the link goes
+ * down, and @port has no peer any more; the node is told.
  */
 bool vib_ports_agree(const struct vib_port *a, const struct vib_port *b);
-void vib_port_link_up(struct vib_port *port, const struct vib_port *peer);
+bool vib_port_link_up(struct vib_port *port, const struct vib_port *peer);
+void vib_port_link_undo(struct vib_port *port);
 void vib_port_link_down(struct vib_port *port);
 void vib_port_link_changed(struct vib_port *port, bool up);
 

@@ -37,12 +37,17 @@ static void link_down(struct vib_link *link)
 	vib_tx_reset(&link->end[1]->tx);
 }
 
+/* A port that has left Polling by now queues the work again when it comes back. */
 static void link_up(struct vib_link *link)
 {
 	lockdep_assert_held(&link->fabric->lock);
+	if (!vib_port_link_up(link->end[0], link->end[1]))
+		return;
+	if (!vib_port_link_up(link->end[1], link->end[0])) {
+		vib_port_link_undo(link->end[0]);
+		return;
+	}
 	link->up = true;
-	vib_port_link_up(link->end[0], link->end[1]);
-	vib_port_link_up(link->end[1], link->end[0]);
 	rcu_assign_pointer(link->end[0]->peer, link->end[1]);
 	rcu_assign_pointer(link->end[1]->peer, link->end[0]);
 	vib_port_link_changed(link->end[0], true);

@@ -167,16 +167,32 @@ bool vib_ports_agree(const struct vib_port *a, const struct vib_port *b)
 	return common_width(a, b) && common_speed(a, b);
 }
 
-void vib_port_link_up(struct vib_port *port, const struct vib_port *peer)
+/* A manager, or the port's own host, may have disabled it since the link looked at it. */
+bool vib_port_link_up(struct vib_port *port, const struct vib_port *peer)
 {
 	struct ib_port_info *info = &port->info;
+	bool polling;
 
 	spin_lock_bh(&port->lock);
-	info->link_width_active = common_width(port, peer);
-	info->linkspeedactive_enabled = common_speed(port, peer) << 4 |
-					(info->linkspeedactive_enabled & 0xf);
-	WRITE_ONCE(port->phys_state, IB_PORT_PHYS_STATE_LINK_UP);
-	port_enter(port, IB_PORT_INIT);
+	polling = port->phys_state == IB_PORT_PHYS_STATE_POLLING;
+	if (polling) {
+		info->link_width_active = common_width(port, peer);
+		info->linkspeedactive_enabled = common_speed(port, peer) << 4 |
+						(info->linkspeedactive_enabled & 0xf);
+		WRITE_ONCE(port->phys_state, IB_PORT_PHYS_STATE_LINK_UP);
+		port_enter(port, IB_PORT_INIT);
+	}
+	spin_unlock_bh(&port->lock);
+	return polling;
+}
+
+/* No link has gone down, as none was up: that is not counted. */
+void vib_port_link_undo(struct vib_port *port)
+{
+	spin_lock_bh(&port->lock);
+	if (port->phys_state == IB_PORT_PHYS_STATE_LINK_UP)
+		WRITE_ONCE(port->phys_state, IB_PORT_PHYS_STATE_POLLING);
+	WRITE_ONCE(port->state, IB_PORT_DOWN);
 	spin_unlock_bh(&port->lock);
 }
 

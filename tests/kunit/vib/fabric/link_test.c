@@ -325,6 +325,28 @@ static void a_switch_notes_what_its_links_do(struct kunit *test)
 	expect_port(test, fab_port(sw, 0), IB_PORT_ACTIVE, LINKUP);
 }
 
+/* What a port was told between the link's look at it and its coming up. */
+static void a_port_disabled_while_its_link_trains_stays_down(struct kunit *test)
+{
+	struct vib_link *link = fab_cable(fab);
+
+	set_phys(test, pa, OFF);
+	KUNIT_EXPECT_FALSE(test, vib_port_link_up(pa, pb));
+	expect_port(test, pa, DOWN, OFF);
+	set_phys(test, pa, POLLING);
+	/* The link takes the second end for one that trains, and it does not any more. */
+	WRITE_ONCE(pb->phys_state, LINKUP);
+	KUNIT_EXPECT_EQ(test, fab_plug(fab, link, pa, pb), 0);
+	expect_port(test, pa, DOWN, POLLING);
+	expect_port(test, pb, DOWN, LINKUP);
+	expect_alone(test, pa);
+	KUNIT_EXPECT_EQ(test, a->ups + a->downs, 0);
+	KUNIT_EXPECT_EQ(test, downs(pa), 0);
+	set_phys(test, pb, POLLING);
+	expect_port(test, pa, INIT, LINKUP);
+	expect_joined(test, pa, pb);
+}
+
 /* ---- nodes that come and go ---- */
 
 static void a_node_takes_its_links_with_it(struct kunit *test)
@@ -414,6 +436,7 @@ static struct kunit_case link_cases[] = {
 	KUNIT_CASE(a_neighbour_goes_where_it_was_told_to),
 	KUNIT_CASE(downs_are_counted_once),
 	KUNIT_CASE(a_switch_notes_what_its_links_do),
+	KUNIT_CASE(a_port_disabled_while_its_link_trains_stays_down),
 	KUNIT_CASE(a_node_takes_its_links_with_it),
 	KUNIT_CASE(links_of_others_stay),
 	KUNIT_CASE(a_node_is_removed_while_its_link_trains),
