@@ -234,6 +234,7 @@ static void qp_init(struct vib_qp *qp, const struct ib_qp_init_attr *init)
 	qp->waiter.work = qp->sender;
 	qp->state = IB_QPS_RESET;
 	qp->srq = init->srq ? to_vib_srq(init->srq) : NULL;
+	qp->xrcd = init->xrcd;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->block_loopback = init->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 }
@@ -412,7 +413,7 @@ static int vib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
 		vib_cq_clean(to_vib_cq(ibqp->recv_cq), ibqp);
 	if (ibqp->qp_type == IB_QPT_XRC_TGT)
-		vib_srq_clean(ibqp->xrcd, ibqp);
+		vib_srq_clean(qp->xrcd, ibqp);
 	qp_free_queues(qp);
 	return 0;
 }

@@ -85,6 +85,8 @@ struct vib_qp {
 	 * reference, while the work takes the packet in, and NULL otherwise.
 	 */
 	struct vib_srq *srq;
+	/* Of an XRC target, fixed: the core sets its own after the QP is whole, if at all */
+	struct ib_xrcd *xrcd;
 	bool last_wqe;			/* LAST_WQE_REACHED was raised; recv_work */
 
 	spinlock_t rx_lock;		/* with bottom halves off */

@@ -173,7 +173,7 @@ bool vib_responder_enter(struct vib_qp *qp, u32 srqn)
 {
 	if (qp->ib.qp_type != IB_QPT_XRC_TGT)
 		return true;
-	qp->srq = vib_srq_find(qp->ib.xrcd, srqn);
+	qp->srq = vib_srq_find(qp->xrcd, srqn);
 	return qp->srq;
 }
 

@@ -3,6 +3,8 @@
  * Connections that receive by shared receive queues (IBA vol. 1, 10.2.9), among them XRC
  * targets, whose packets name the SRQ (Annex A14).
  */
+#include <ibex/qp.h>
+#include "faults.h"
 #include "queue/srq.h"
 #include "rc_pair.h"
 
@@ -267,6 +269,21 @@ static void an_srq_may_go_before_a_response(struct kunit *test)
 	expect_refused(test, 0, IB_NAK_REMOTE_ACCESS_ERROR);
 }
 
+static int make_target(struct kunit *test)
+{
+	struct ib_qp_init_attr init = { .qp_type = IB_QPT_XRC_TGT, .xrcd = xrcd };
+	struct ib_qp *qp;
+
+	qp = ib_create_qp_user(&pair.hca.a.hca->ib, NULL, &init, NULL, NULL, NULL);
+	return IS_ERR(qp) ? PTR_ERR(qp) : ib_destroy_qp(qp);
+}
+
+/* The core may have no memory for what it adds to one that the provider has made. */
+static void a_target_that_the_core_cannot_finish_is_destroyed(struct kunit *test)
+{
+	KUNIT_EXPECT_GT(test, ibex_each_allocation(test, make_target), 3);
+}
+
 static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(a_message_takes_a_request_of_the_srq),
 	KUNIT_CASE(in_error_the_srq_is_left_alone),
@@ -276,6 +293,7 @@ static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(a_message_is_for_one_srq),
 	KUNIT_CASE(an_srq_may_go_within_a_message),
 	KUNIT_CASE(an_srq_may_go_before_a_response),
+	KUNIT_CASE(a_target_that_the_core_cannot_finish_is_destroyed),
 	{}
 };
 
