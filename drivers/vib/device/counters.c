@@ -21,6 +21,7 @@ static const struct rdma_stat_desc counter_descs[] = {
 	[VIB_XMIT_CONSTRAINT_ERRORS].name = "xmit_constraint_errors",
 	[VIB_RCV_CONSTRAINT_ERRORS].name = "rcv_constraint_errors",
 	[VIB_RCV_ERRORS].name = "rcv_errors",
+	[VIB_RCV_DISCARDS].name = "rcv_discards",
 	[VIB_RCV_REMPHYS_ERRORS].name = "rcv_remote_physical_errors",
 	[VIB_RCV_SWITCH_RELAY_ERRORS].name = "rcv_switch_relay_errors",
 	[VIB_VL15_DROPPED].name = "vl15_dropped",

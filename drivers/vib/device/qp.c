@@ -369,7 +369,7 @@ void vib_qp_purge(struct vib_qp *qp)
 	if (qp->port)
 		vib_port_forget(qp->port, &qp->waiter);
 	while ((pkt = vib_qp_next_packet(qp)))
-		vib_packet_free(pkt);
+		vib_drop(qp->port, pkt, VIB_DROP_QP);
 	qp_forget_sends(qp);
 	vib_rq_clear(&qp->rq);
 	qp->last_wqe = false;

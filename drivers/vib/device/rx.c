@@ -21,25 +21,18 @@ static u8 port_mtu_cap(const struct vib_port *port)
 	return port->info.inittypereply_mtucap & 0xf;
 }
 
-/*
- * Version, length and source (7.7, 7.8), transport version and pad count (9.2).  Raw packets
- * are malformed here, too: no queue pair takes them.
- */
+/* Version, length and source (7.7, 7.8), transport version and pad count (9.2). */
 static bool rx_well_formed(const struct vib_port *port, struct vib_packet *pkt)
 {
-	struct ib_other_headers *bth = vib_packet_bth(pkt);
-	u16 lrh0 = be16_to_cpu(pkt->hdr.lrh[0]);
 	u16 slid = vib_packet_slid(pkt);
 
-	if (lrh0 >> IB_LVER_SHIFT & IB_LVER_MASK || (lrh0 & IB_LNH_MASK) < IB_LNH_IBA_LOCAL)
-		return false;
-	if (pkt->len > ib_mtu_enum_to_int(port_mtu_cap(port)) ||
-	    (be16_to_cpu(pkt->hdr.lrh[2]) & 0x7ff) != vib_packet_wire_len(pkt) / 4)
+	if (!vib_packet_well_formed(pkt) ||
+	    pkt->len > ib_mtu_enum_to_int(port_mtu_cap(port)))
 		return false;
 	/* SMPs come from ports without a LID, nothing else does; and none from a group. */
 	if (pkt->vl != VIB_VL_MGMT ? !slid || slid >= VIB_LID_MCAST : vib_lid_is_mcast(slid))
 		return false;
-	return !ib_bth_get_tver(bth) && ib_bth_get_pad(bth) == (-pkt->len & 3);
+	return vib_packet_bth_valid(pkt);
 }
 
 static bool rx_dlid_ours(const struct vib_port *port, const struct vib_packet *pkt)
@@ -194,6 +187,7 @@ static void rx_packet(struct vib_port *port, struct vib_packet *pkt)
 void vib_hca_receive(struct vib_port *port, struct vib_packet *pkt)
 {
 	if (!vib_port_takes(port, pkt)) {
+		vib_count(port, VIB_RCV_DISCARDS, 1);
 		vib_packet_free(pkt);
 		return;
 	}
@@ -209,6 +203,16 @@ void vib_hca_receive(struct vib_port *port, struct vib_packet *pkt)
 
 /* ---- what does not leave the adapter ---- */
 
+/* For the members of a group here; what they do not get for want of memory is counted. */
+static struct vib_packet *hca_clone(struct vib_port *port, const struct vib_packet *pkt)
+{
+	struct vib_packet *copy = vib_packet_clone(pkt, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!copy)
+		atomic64_inc(&vib_ca_port(port)->drops[VIB_DROP_NO_MEMORY]);
+	return copy;
+}
+
 void vib_hca_xmit(struct vib_port *port, struct vib_packet *pkt)
 {
 	u16 dlid = vib_packet_dlid(pkt);
@@ -217,7 +221,7 @@ void vib_hca_xmit(struct vib_port *port, struct vib_packet *pkt)
 
 	/* What may not be sent is not looped back either: it is discarded there. */
 	if (passes && vib_lid_is_mcast(dlid) && vib_mcast_has_members(vib_port_hca(port), dlid))
-		copy = vib_packet_clone(pkt, GFP_ATOMIC | __GFP_NOWARN);
+		copy = hca_clone(port, pkt);
 	local_bh_disable();
 	rcu_read_lock();
 	if (copy)

@@ -43,6 +43,7 @@ enum vib_counter {
 	VIB_XMIT_CONSTRAINT_ERRORS,
 	VIB_RCV_CONSTRAINT_ERRORS,	/* P_Key of another partition at a switch */
 	VIB_RCV_ERRORS,		/* malformed */
+	VIB_RCV_DISCARDS,	/* the port's state does not let it in; no agent for it */
 	VIB_RCV_REMPHYS_ERRORS,
 	VIB_RCV_SWITCH_RELAY_ERRORS,	/* no route */
 	VIB_VL15_DROPPED,

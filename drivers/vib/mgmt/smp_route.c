@@ -108,6 +108,7 @@ static bool mad_valid(struct vib_packet *pkt)
 	if (vib_packet_has_grh(pkt))
 		hdr_len += IB_GRH_BYTES;
 	return pkt->hdr_len == hdr_len && pkt->len == IB_MGMT_MAD_SIZE &&
+	       vib_packet_bth_valid(pkt) &&
 	       ib_bth_get_opcode(vib_packet_bth(pkt)) == IB_OPCODE_UD_SEND_ONLY;
 }
 
@@ -136,7 +137,7 @@ void *vib_mad_own(struct vib_packet *pkt)
 		return NULL;
 	if (mad_is_own(pkt))
 		return pkt->payload->data;
-	copy = vib_payload_alloc(IB_MGMT_MAD_SIZE, GFP_ATOMIC);
+	copy = vib_payload_alloc(IB_MGMT_MAD_SIZE, GFP_ATOMIC | __GFP_NOWARN);
 	if (!copy)
 		return NULL;
 	if (!vib_packet_read(pkt, 0, copy->data, IB_MGMT_MAD_SIZE)) {

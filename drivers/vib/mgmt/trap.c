@@ -81,7 +81,7 @@ static void trap_fill(struct vib_port *source, struct ib_smp *smp,
 /* From QP0 to QP0, whose Q_Key is 0. */
 static struct vib_packet *trap_packet(struct vib_payload *smp)
 {
-	struct vib_packet *pkt = vib_packet_alloc(GFP_ATOMIC);
+	struct vib_packet *pkt = vib_packet_alloc(GFP_ATOMIC | __GFP_NOWARN);
 
 	if (!pkt)
 		return NULL;
@@ -111,24 +111,35 @@ static void trap_send_packet(struct vib_port *source, struct vib_packet *pkt)
 		vib_port_xmit(source, pkt);
 }
 
+static struct vib_packet *trap_make(struct vib_port *source,
+				    const struct ib_mad_notice_attr *notice, __be64 tid)
+{
+	struct vib_payload *smp;
+	struct vib_packet *pkt;
+
+	smp = vib_payload_alloc(IB_MGMT_MAD_SIZE, GFP_ATOMIC | __GFP_NOWARN);
+	if (!smp)
+		return NULL;
+	trap_fill(source, (struct ib_smp *)smp->data, notice, tid);
+	pkt = trap_packet(smp);
+	vib_payload_put(smp);
+	return pkt;
+}
+
 /* Sends nothing unless the port is active and has been told the manager's LID. */
 static void trap_send(struct vib_port *source, const struct ib_mad_notice_attr *notice,
 		      __be64 tid)
 {
 	u16 lid = READ_ONCE(source->lid), sm_lid = READ_ONCE(source->sm_lid);
-	struct vib_payload *smp;
 	struct vib_packet *pkt;
 
 	if (READ_ONCE(source->state) != IB_PORT_ACTIVE || !lid || !sm_lid)
 		return;
-	smp = vib_payload_alloc(IB_MGMT_MAD_SIZE, GFP_ATOMIC);
-	if (!smp)
+	pkt = trap_make(source, notice, tid);
+	if (!pkt) {
+		vib_count(source, VIB_XMIT_DISCARDS, 1);
 		return;
-	trap_fill(source, (struct ib_smp *)smp->data, notice, tid);
-	pkt = trap_packet(smp);
-	vib_payload_put(smp);
-	if (!pkt)
-		return;
+	}
 	vib_packet_finish(pkt, VIB_VL_MGMT, READ_ONCE(source->sm_sl), sm_lid, lid);
 	rcu_read_lock_bh();
 	trap_send_packet(source, pkt);

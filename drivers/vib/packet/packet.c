@@ -50,6 +50,26 @@ struct vib_packet *vib_packet_clone(const struct vib_packet *pkt, gfp_t gfp)
 	return copy;
 }
 
+bool vib_packet_well_formed(const struct vib_packet *pkt)
+{
+	u16 lrh0 = be16_to_cpu(pkt->hdr.lrh[0]), lnh = lrh0 & IB_LNH_MASK;
+	u16 least = IB_LRH_BYTES + IB_BTH_BYTES;
+
+	if (lrh0 >> IB_LVER_SHIFT & IB_LVER_MASK || lnh < IB_LNH_IBA_LOCAL)
+		return false;
+	if (lnh == IB_LNH_IBA_GLOBAL)
+		least += IB_GRH_BYTES;
+	return pkt->hdr_len >= least &&
+	       (be16_to_cpu(pkt->hdr.lrh[2]) & 0x7ff) == vib_packet_wire_len(pkt) / 4;
+}
+
+bool vib_packet_bth_valid(struct vib_packet *pkt)
+{
+	struct ib_other_headers *bth = vib_packet_bth(pkt);
+
+	return !ib_bth_get_tver(bth) && ib_bth_get_pad(bth) == (-pkt->len & 3);
+}
+
 bool vib_packet_grh_valid(const struct vib_packet *pkt)
 {
 	const struct ib_grh *grh = &pkt->hdr.u.l.grh;

@@ -79,6 +79,13 @@ void vib_packet_attach(struct vib_packet *pkt, struct vib_payload *payload, u32 
  * and the payload are set before.
  */
 void vib_packet_finish(struct vib_packet *pkt, u8 vl, u8 sl, u16 dlid, u16 slid);
+/*
+ * Whether the LRH has the right version and length, and the packet the headers of the
+ * transport (7.7); and whether version and pad count of the BTH are right (9.2).  There are no
+ * raw packets here: whoever has seen to the first may look at the BTH.
+ */
+bool vib_packet_well_formed(const struct vib_packet *pkt);
+bool vib_packet_bth_valid(struct vib_packet *pkt);
 /* Version, next header and length of the GRH, which @pkt has (8.3). */
 bool vib_packet_grh_valid(const struct vib_packet *pkt);
 /* The payload, as a source of copies.  Of a packet without any: nothing. */

@@ -52,15 +52,31 @@ static enum vib_mad_result answer(struct vib_port *port, u16 slid, const struct 
 	return result;
 }
 
+static bool class_is_smp(u8 mgmt_class)
+{
+	return mgmt_class == IB_MGMT_CLASS_SUBN_LID_ROUTED ||
+	       mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;
+}
+
+static void count_discard(struct vib_port *in, bool smp)
+{
+	vib_count(in, smp ? VIB_VL15_DROPPED : VIB_RCV_ERRORS, 1);
+}
+
 struct vib_payload *vib_switch_answer(struct vib_port *port, u16 slid,
 				      const struct ib_mad *in)
 {
-	struct vib_payload *out = vib_payload_alloc(IB_MGMT_MAD_SIZE, GFP_ATOMIC);
+	struct vib_payload *out = vib_payload_alloc(IB_MGMT_MAD_SIZE, GFP_ATOMIC | __GFP_NOWARN);
+	enum vib_mad_result result = VIB_MAD_HOST;
 
-	if (!out)
-		return NULL;
-	if (answer(port, slid, in, (struct ib_mad *)out->data) == VIB_MAD_REPLY)
+	if (out)
+		result = answer(port, slid, in, (struct ib_mad *)out->data);
+	if (result == VIB_MAD_REPLY)
 		return out;
+	if (!out)
+		count_discard(port, class_is_smp(in->mad_hdr.mgmt_class));
+	else if (result == VIB_MAD_HOST)
+		vib_count(port, VIB_RCV_DISCARDS, 1);
 	vib_payload_put(out);
 	return NULL;
 }
@@ -131,12 +147,6 @@ void vib_switch_reply(struct vib_port *port, struct vib_packet *pkt,
 
 /* ---- requests ---- */
 
-static bool class_is_smp(u8 mgmt_class)
-{
-	return mgmt_class == IB_MGMT_CLASS_SUBN_LID_ROUTED ||
-	       mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;
-}
-
 /* SMPs, and they alone, use VL15 and QP0; they have no GRH (9.2.3, 13.5.1). */
 static bool takes_smp(struct vib_packet *pkt, const struct ib_mad_hdr *hdr)
 {
@@ -173,7 +183,7 @@ static bool keys_match(struct vib_port *port0, struct vib_packet *pkt)
 
 static void agent_discard(struct vib_port *in, struct vib_packet *pkt)
 {
-	vib_count(in, pkt->vl == VIB_VL_MGMT ? VIB_VL15_DROPPED : VIB_RCV_ERRORS, 1);
+	count_discard(in, pkt->vl == VIB_VL_MGMT);
 	vib_packet_free(pkt);
 }
 

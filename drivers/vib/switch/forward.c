@@ -65,7 +65,7 @@ static void forward_mcast(struct vib_switch *sw, struct vib_port *in, struct vib
 		if (out == in->num)
 			continue;
 		if (last) {
-			copy = vib_packet_clone(pkt, GFP_ATOMIC);
+			copy = vib_packet_clone(pkt, GFP_ATOMIC | __GFP_NOWARN);
 			if (copy)
 				forward_to(sw, in, last, copy);
 			else
@@ -74,10 +74,11 @@ static void forward_mcast(struct vib_switch *sw, struct vib_port *in, struct vib
 		/* No queue pair behind port 0 is in a group. */
 		last = out;
 	}
+	/* To nobody, or only back to where it came from (16.1.3.5). */
 	if (last)
 		forward_to(sw, in, last, pkt);
 	else
-		vib_packet_free(pkt);
+		relay_error(in, pkt);
 }
 
 static void forward_ucast(struct vib_switch *sw, struct vib_port *in, struct vib_packet *pkt)
@@ -101,6 +102,12 @@ void vib_switch_receive(struct vib_port *in, struct vib_packet *pkt)
 	u16 dlid = vib_packet_dlid(pkt), lid = READ_ONCE(sw->node.ports[0].lid);
 
 	if (!vib_port_takes(in, pkt)) {
+		vib_count(in, VIB_RCV_DISCARDS, 1);
+		vib_packet_free(pkt);
+		return;
+	}
+	if (!vib_packet_well_formed(pkt)) {
+		vib_count(in, VIB_RCV_ERRORS, 1);
 		vib_packet_free(pkt);
 		return;
 	}

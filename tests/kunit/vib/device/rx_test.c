@@ -246,6 +246,7 @@ static void a_port_takes_what_its_state_lets_in(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, rx_taken(test, &rx));
 	WRITE_ONCE(pair.b.port->state, IB_PORT_DOWN);
 	KUNIT_EXPECT_FALSE(test, rx_taken(test, &rx));
+	KUNIT_EXPECT_EQ(test, vib_port_counter(pair.b.port, VIB_RCV_DISCARDS), 2);
 	WRITE_ONCE(pair.b.port->state, IB_PORT_ACTIVE);
 	KUNIT_EXPECT_TRUE(test, rx_taken(test, &rx));
 }

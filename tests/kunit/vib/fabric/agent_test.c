@@ -400,6 +400,41 @@ static void classes_without_an_agent(struct kunit *test)
 	}
 	/* None of them is an error of the link. */
 	KUNIT_EXPECT_EQ(test, vib_port_counter(in, VIB_RCV_ERRORS), 0);
+	KUNIT_EXPECT_EQ(test, vib_port_counter(in, VIB_RCV_DISCARDS), 5);
+}
+
+/* What the LRH says is no transport packet is none, whatever is behind the LRH (7.7). */
+static void raw_packets_are_no_mads(struct kunit *test)
+{
+	static const u8 lnhs[] = { IB_LNH_RAW, IB_LNH_IP };
+	struct fab_spec specs[] = { smp(), gmp() };
+	struct vib_packet *pkt;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		if (i / 2)
+			fill_gmp();
+		else
+			fill_smp();
+		pkt = fab_packet(test, &specs[i / 2]);
+		pkt->hdr.lrh[0] &= ~cpu_to_be16(IB_LNH_MASK);
+		pkt->hdr.lrh[0] |= cpu_to_be16(lnhs[i % 2]);
+		vib_port_xmit(fab_port(a, 1), pkt);
+		KUNIT_EXPECT_EQ_MSG(test, fab_count(fab, a), 0, "packet %u", i);
+	}
+	KUNIT_EXPECT_EQ(test, vib_port_counter(in, VIB_RCV_ERRORS), 4);
+}
+
+/* Nor is one whose length is not the one that its LRH has (7.7). */
+static void a_mad_of_another_length_is_malformed(struct kunit *test)
+{
+	struct fab_spec spec = smp();
+	struct vib_packet *pkt = fab_packet(test, &spec);
+
+	be16_add_cpu(&pkt->hdr.lrh[2], 1);
+	vib_port_xmit(fab_port(a, 1), pkt);
+	KUNIT_EXPECT_EQ(test, fab_count(fab, a), 0);
+	KUNIT_EXPECT_EQ(test, vib_port_counter(in, VIB_RCV_ERRORS), 1);
 }
 
 static void what_is_no_mad_is_not_answered(struct kunit *test)
@@ -554,6 +589,8 @@ static struct kunit_case agent_cases[] = {
 	KUNIT_CASE(a_gmp_to_anothers_gid_is_not_answered),
 	KUNIT_CASE(a_grh_has_to_be_one),
 	KUNIT_CASE(classes_without_an_agent),
+	KUNIT_CASE(raw_packets_are_no_mads),
+	KUNIT_CASE(a_mad_of_another_length_is_malformed),
 	KUNIT_CASE(what_is_no_mad_is_not_answered),
 	KUNIT_CASE(a_response_is_forwarded_by_the_tables),
 	KUNIT_CASE(a_switch_does_not_talk_to_itself),

@@ -479,6 +479,7 @@ static void what_no_agent_takes_is_counted(struct kunit *test)
 	/* Too short, and another opcode */
 	pkt = mgmt_packet(test, &smp, &directed);
 	pkt->len = 100;
+	vib_packet_finish(pkt, VIB_VL_MGMT, 0, VIB_LID_PERMISSIVE, VIB_LID_PERMISSIVE);
 	mgmt_arrive(port, pkt);
 	pkt = mgmt_packet(test, &smp, &directed);
 	pkt->hdr.u.oth.bth[0] = cpu_to_be32(IB_OPCODE_RC_SEND_ONLY << IB_BTH_OPCODE_SHIFT);
