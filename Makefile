@@ -20,13 +20,14 @@ kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M
 CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
-.PHONY: all help deps modules install abi abi-test sparse lint kunit model demo bench-mad results \
+.PHONY: all help deps modules libvib install abi abi-test sparse lint kunit model demo bench-mad results \
 	check check-all check-fast clean
 all: modules
 
 help:
 	@echo "make               build the modules against KDIR ($(KDIR))"
-	@echo "make install       put them in DESTDIR/lib/modules/$(KVER)/updates"
+	@echo "make libvib        build tools/libvib, the verbs of processes on vib, and test it"
+	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates, and libvib"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
@@ -46,9 +47,13 @@ modules: deps
 	@scripts/kernel/shadow-tree $(SHADOW) Kbuild include $(MODULES)
 	+config=$$($(CONFIG)) && $(call kbuild,$(SHADOW)) $$config modules
 
-install: modules
+libvib: deps
+	@$(MAKE) --no-print-directory -C tools/libvib OUT=$(CURDIR)/build/libvib all test
+
+install: modules libvib
 	install -d $(DESTDIR)/lib/modules/$(KVER)/updates
 	install -m 644 $(BUILT) $(DESTDIR)/lib/modules/$(KVER)/updates/
+	@$(MAKE) --no-print-directory -C tools/libvib OUT=$(CURDIR)/build/libvib install
 
 abi: modules
 	@scripts/abi/abi-gate --kdir $(KDIR) --stock "$$(scripts/abi/stock-modules $(KVER))" \

@@ -53,10 +53,23 @@ def siw(kver):
     return {"ibex/siw/" + os.path.basename(m): m for m in glob.glob(made + "/*.ko")}
 
 
+def libvib():
+    """vib's provider for libibverbs, at the places where that looks for it"""
+    path = os.path.join(TOP, "tools", "libvib")
+    files = [p for p in glob.glob(path + "/*") if os.path.isfile(p)]
+    abi = os.path.join(TOP, "include", "uapi", "rdma", "vib-abi.h")
+    made = cached("guest-libvib", digest(files + [abi]),
+                  ["sh", "-c", 'make -s -C "$0" OUT="$1"', path])
+    lib = "usr/lib/x86_64-linux-gnu/libibverbs/libvib-rdmav34.so"
+    return {lib: os.path.join(made, os.path.basename(lib)),
+            "etc/libibverbs.d/vib.driver": os.path.join(path, "vib.driver")}
+
+
 def built(kver):
     """path in the guest -> path here, for all modules and programs"""
     made = modules_of(BENCH, kver)
     made.update(modules_of(os.path.join(TOP, "drivers", "vib"), kver))
+    made.update(libvib())
     for path in sorted(glob.glob(os.path.join(TESTS, "modules", "*"))):
         made.update(modules_of(path, kver))
     for path in sorted(glob.glob(os.path.join(TESTS, "programs", "*"))):
