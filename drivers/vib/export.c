@@ -99,6 +99,9 @@ EXPORT_SYMBOL_IF_KUNIT(vib_queue_peek);
 EXPORT_SYMBOL_IF_KUNIT(vib_queue_push);
 EXPORT_SYMBOL_IF_KUNIT(vib_queue_slot);
 
+/* queue/rq.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_rq_take);
+
 /* queue/srq.h */
 EXPORT_SYMBOL_IF_KUNIT(vib_srq_find);
 EXPORT_SYMBOL_IF_KUNIT(vib_srq_put);

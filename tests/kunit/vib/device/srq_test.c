@@ -203,7 +203,7 @@ static void an_entry_is_not_believed(struct kunit *test)
 	wqe = vib_queue_peek(&to_vib_srq(srq)->rq.queue, NULL);
 	wqe->num_sge = U32_MAX;
 	KUNIT_ASSERT_TRUE(test, vib_srq_take(to_vib_srq(srq), &recv));
-	KUNIT_EXPECT_EQ(test, recv.num_sge, 2);
+	KUNIT_EXPECT_EQ(test, recv.num_sge, 0);
 	KUNIT_EXPECT_PTR_EQ(test, recv.pd, pair.b.pd);
 }
 
