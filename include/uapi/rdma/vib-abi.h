@@ -50,8 +50,8 @@ struct vib_create_cq_resp {
 };
 
 /*
- * IB_USER_VERBS_CMD_RESIZE_CQ: the new ring, with head and tail 0, has what was left in the
- * old one, which the process unmaps.  Nobody polls meanwhile.
+ * IB_USER_VERBS_CMD_RESIZE_CQ: the new ring, whose head is 0, has what was left in the old one,
+ * as many entries as its tail says.  The process unmaps the old one.  Nobody polls meanwhile.
  */
 struct vib_resize_cq_resp {
 	struct vib_abi_map ring;
@@ -63,14 +63,18 @@ struct vib_create_srq_resp {
 	__u32 reserved;
 };
 
-/* IB_USER_VERBS_CMD_MODIFY_SRQ has no response: a new ring's map is stored at @map_addr. */
+/*
+ * IB_USER_VERBS_CMD_MODIFY_SRQ has no response: the map of a ring of a new size is stored at
+ * @map_addr.  It has what was left in the old one, as with a CQ; nobody posts meanwhile.
+ */
 struct vib_modify_srq_cmd {
 	__aligned_u64 map_addr;		/* struct vib_abi_map */
 };
 
 /*
  * Requests are sent when the doorbell is rung: IB_USER_VERBS_CMD_POST_SEND without any
- * request.
+ * request.  If vib is at work then, one may be sent as soon as tail is stored.  When the QP
+ * enters RESET vib takes all entries without a word: head becomes tail in both rings.
  */
 struct vib_create_qp_resp {
 	struct vib_abi_map sq;		/* of vib_abi_ud_wqe (UD), or vib_abi_rc_wqe */
@@ -106,7 +110,7 @@ struct vib_abi_rc_wqe {
 	__u32 mw_rkey;			/* BIND_MW: that the window had */
 	__u32 num_sge;			/* behind the entry; or inline: bytes there */
 	__u8 opcode;			/* enum ib_uverbs_wr_opcode */
-	__u8 flags;			/* enum ib_uverbs_send_flags */
+	__u8 flags;			/* enum ib_send_flags, without IB_SEND_IP_CSUM */
 	__u16 reserved;
 };
 
@@ -135,7 +139,7 @@ struct vib_abi_ud_wqe {
 	__u32 ex;		/* immediate data as it is sent */
 	__u32 num_sge;		/* behind the entry; or inline: bytes there */
 	__u8 opcode;		/* enum ib_uverbs_wr_opcode */
-	__u8 flags;		/* enum ib_uverbs_send_flags */
+	__u8 flags;		/* enum ib_send_flags, without IB_SEND_IP_CSUM */
 	__u16 reserved0;
 	__u32 reserved1;
 };
@@ -151,7 +155,7 @@ struct vib_abi_cqe {
 	__u16 wc_flags;			/* enum ib_wc_flags: 1 GRH, 2 immediate, 4 invalidate */
 	__u16 pkey_index;
 	__u16 slid;
-	__u8 status;			/* enum ib_uverbs_wc_status's order: 0 is success */
+	__u8 status;			/* enum ib_wc_status: 0 is success */
 	__u8 opcode;			/* enum ib_uverbs_wc_opcode, or 128 and more: receive */
 	__u8 sl;
 	__u8 dlid_path_bits;
