@@ -24,6 +24,8 @@
 #define VIB_VLS		16
 #define VIB_MAX_PORTS	254	/* of a switch; 255 is "no port" in a forwarding table */
 #define VIB_MAX_HOPS	64	/* links a packet may pass: more is a loop */
+/* Room for each VL at the receiving end, in blocks: 16 packets of the largest MTU. */
+#define VIB_VL_CREDITS	(16 * 68)
 
 struct vib_port;
 struct vib_mgmt;
@@ -78,6 +80,11 @@ struct vib_tx {
 	struct timer_list lifetime;		/* armed while packets are queued */
 	/* Of the link, for all that is sent; NULL: it has no faults.  vib_fault.lock */
 	struct vib_fault_way __rcu *fault;
+	/*
+	 * Told, with lock held, of @blocks that have come back.  NULL, or fixed before a packet
+	 * holds credits.
+	 */
+	void (*returned)(struct vib_tx *tx, u8 vl, u16 blocks);
 };
 
 /* Who has more to send than a transmitter takes: its work is queued when there is room. */
@@ -145,6 +152,12 @@ void vib_port_forget(struct vib_port *port, struct vib_waiter *waiter);
  * Softirq or with bottom halves off, under RCU, as @peer was found.
  */
 void vib_tx_arrive(struct vib_tx *tx, struct vib_port *peer, struct vib_packet *pkt);
+/*
+ * For a transmitter whose packets come from elsewhere, by a trunk: the credits of @vl, and
+ * whether there are enough for @pkt, which holds them then.
+ */
+u32 vib_tx_room(struct vib_tx *tx, u8 vl);
+bool vib_tx_admit(struct vib_tx *tx, struct vib_packet *pkt);
 /* A packet has left the buffer in which it had @blocks since @era; packet.c. */
 void vib_tx_credit(struct vib_tx *tx, u8 vl, u16 blocks, u32 era);
 void vib_tx_init(struct vib_tx *tx, struct vib_port *port);

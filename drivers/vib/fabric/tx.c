@@ -12,8 +12,6 @@
 #include <linux/slab.h>
 #include "fabric/fabric.h"
 
-/* Room for each VL at the receiving end: 16 packets of the largest MTU. */
-#define VIB_VL_CREDITS	(16 * 68)
 /* So many packets of a VL wait at a CA's port before its queue pairs have to. */
 #define VIB_TX_FULL	64
 /* So many wait that hold no credits; more are discarded. */
@@ -273,10 +271,36 @@ void vib_tx_credit(struct vib_tx *tx, u8 vl, u16 blocks, u32 era)
 	spin_lock_bh(&tx->lock);
 	if (era == tx->era) {
 		tx->credits[vl] += blocks;
+		if (unlikely(tx->returned))
+			tx->returned(tx, vl, blocks);
 		if (tx->total || !list_empty(&tx->waiters))
 			queue_work(vib_wq, &tx->work);
 	}
 	spin_unlock_bh(&tx->lock);
+}
+
+u32 vib_tx_room(struct vib_tx *tx, u8 vl)
+{
+	u32 room;
+
+	spin_lock_bh(&tx->lock);
+	room = tx->credits[vl];
+	spin_unlock_bh(&tx->lock);
+	return room;
+}
+
+bool vib_tx_admit(struct vib_tx *tx, struct vib_packet *pkt)
+{
+	bool room;
+	u32 era;
+
+	spin_lock_bh(&tx->lock);
+	room = tx_take(tx, pkt);
+	era = tx->era;
+	spin_unlock_bh(&tx->lock);
+	if (room)
+		tx_hold(tx, pkt, era);
+	return room;
 }
 
 /* Of each queue the head, if that has been there for longer than @life. */

@@ -122,8 +122,7 @@ void vib_packet_finish(struct vib_packet *pkt, u8 vl, u8 sl, u16 dlid, u16 slid)
 	pkt->hdr.lrh[2] = cpu_to_be16(len / 4);
 	pkt->hdr.lrh[3] = cpu_to_be16(slid);
 	pkt->vl = vl;
-	/* Credits count the VCRC too (7.9.4.3). */
-	pkt->blocks = DIV_ROUND_UP(len + 2, 64);
+	pkt->blocks = vib_blocks(len);
 }
 
 void vib_packet_iter(const struct vib_packet *pkt, struct iov_iter *iter)

@@ -124,4 +124,10 @@ static inline u32 vib_packet_wire_len(const struct vib_packet *pkt)
 	return pkt->hdr_len + ALIGN(pkt->len, 4) + IB_ICRC_BYTES;
 }
 
+/* What @wire_len bytes take of a buffer: credits count the VCRC too (7.9.4.3). */
+static inline u16 vib_blocks(u32 wire_len)
+{
+	return DIV_ROUND_UP(wire_len + 2, 64);
+}
+
 #endif
