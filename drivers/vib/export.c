@@ -15,8 +15,10 @@
 #include "responder/responder.h"
 #include "switch/switch.h"
 #include "transport/rc.h"
+#include "trunk/trunk.h"
 
 /* config/config.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_config_address);
 EXPORT_SYMBOL_IF_KUNIT(vib_config_ports_read);
 
 /* device/hca.h */
@@ -38,6 +40,7 @@ EXPORT_SYMBOL_IF_KUNIT(vib_fabric_init);
 EXPORT_SYMBOL_IF_KUNIT(vib_free_wq);
 EXPORT_SYMBOL_IF_KUNIT(vib_link_cut);
 EXPORT_SYMBOL_IF_KUNIT(vib_link_init);
+EXPORT_SYMBOL_IF_KUNIT(vib_link_is_plugged);
 EXPORT_SYMBOL_IF_KUNIT(vib_link_plug);
 EXPORT_SYMBOL_IF_KUNIT(vib_link_unplug);
 EXPORT_SYMBOL_IF_KUNIT(vib_node_add);
@@ -129,3 +132,31 @@ EXPORT_SYMBOL_IF_KUNIT(vib_op_ext);
 EXPORT_SYMBOL_IF_KUNIT(vib_op_ext_len);
 EXPORT_SYMBOL_IF_KUNIT(vib_packet_ext);
 EXPORT_SYMBOL_IF_KUNIT(vib_rc_transport);
+
+/* trunk/flow.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_flow_init);
+EXPORT_SYMBOL_IF_KUNIT(vib_flow_limit);
+EXPORT_SYMBOL_IF_KUNIT(vib_flow_receive);
+EXPORT_SYMBOL_IF_KUNIT(vib_flow_recover);
+EXPORT_SYMBOL_IF_KUNIT(vib_flow_send);
+EXPORT_SYMBOL_IF_KUNIT(vib_flow_sequence);
+EXPORT_SYMBOL_IF_KUNIT(vib_flow_tell);
+
+/* trunk/session.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_classify);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_is_of);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_session_init);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_step);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_take_step);
+
+/* trunk/trunk.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_close);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_datagram);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_open);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_plug);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_wq);
+
+/* trunk/wire.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_parse);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_put);
+EXPORT_SYMBOL_IF_KUNIT(vib_trunk_put_packet);

@@ -2,9 +2,11 @@
 /* vib: an InfiniBand fabric in software.  Documentation/vib.rst says how to use it. */
 #include <linux/module.h>
 #include "config/config.h"
+#include "trunk/trunk.h"
 
 struct workqueue_struct *vib_wq;
 struct workqueue_struct *vib_free_wq;
+struct workqueue_struct *vib_trunk_wq;
 
 static int __init vib_init(void)
 {
@@ -12,12 +14,16 @@ static int __init vib_init(void)
 
 	vib_wq = alloc_workqueue("vib", WQ_BH, 0);
 	vib_free_wq = alloc_workqueue("vib_free", WQ_UNBOUND, 0);
-	if (!vib_wq || !vib_free_wq)
+	/* File systems may write by a trunk when memory is short. */
+	vib_trunk_wq = alloc_workqueue("vib_trunk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!vib_wq || !vib_free_wq || !vib_trunk_wq)
 		goto err;
 	ret = vib_config_init();
 	if (!ret)
 		return 0;
 err:
+	if (vib_trunk_wq)
+		destroy_workqueue(vib_trunk_wq);
 	if (vib_free_wq)
 		destroy_workqueue(vib_free_wq);
 	if (vib_wq)
@@ -29,13 +35,15 @@ err:
  * Why nothing of the module is in use afterwards: (1) a fabric's folder keeps the module
  * loaded, so there is no fabric, and each node was removed; (2) a node whose last packet
  * is freed late is freed by a work item, which destroy_workqueue() awaits; (3) the
- * percpu_ref of it was put under RCU, which rcu_barrier() awaits before.
+ * percpu_ref of it was put under RCU, which rcu_barrier() awaits before; (4) a trunk's folder
+ * closes it when it goes, which ends the trunk's works.
  */
 static void __exit vib_exit(void)
 {
 	vib_config_exit();
 	rcu_barrier();
 	destroy_workqueue(vib_free_wq);
+	destroy_workqueue(vib_trunk_wq);
 	destroy_workqueue(vib_wq);
 }
 

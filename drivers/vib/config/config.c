@@ -1,7 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The configfs folder vib: a folder a fabric, in it nodes/ and links/. */
+/* The configfs folder vib: a folder a fabric, in it nodes/, links/ and trunks/. */
+#include <linux/kstrtox.h>
 #include <linux/slab.h>
 #include "config/config.h"
+
+struct vib_port *vib_config_port(struct vib_fabric *fabric, const char *text)
+{
+	struct vib_node *node;
+	unsigned int num = 1;
+	const char *colon;
+	char *name;
+
+	lockdep_assert_held(&fabric->lock);
+	if (!text)
+		return NULL;
+	colon = strrchr(text, ':');
+	if (colon && kstrtouint(colon + 1, 10, &num))
+		return NULL;
+	name = colon ? kstrndup(text, colon - text, GFP_KERNEL) : kstrdup(text, GFP_KERNEL);
+	if (!name)
+		return NULL;
+	node = vib_fabric_find(fabric, name);
+	kfree(name);
+	return node && num && num <= node->num_ports ? &node->ports[num] : NULL;
+}
 
 static void fabric_release(struct config_item *item)
 {
@@ -31,8 +53,10 @@ static struct config_group *fabric_make(struct config_group *group, const char *
 	config_group_init_type_name(&fabric->group, name, &fabric_type);
 	config_group_init_type_name(&fabric->nodes, "nodes", &vib_config_nodes_type);
 	config_group_init_type_name(&fabric->links, "links", &vib_config_links_type);
+	config_group_init_type_name(&fabric->trunks, "trunks", &vib_config_trunks_type);
 	configfs_add_default_group(&fabric->nodes, &fabric->group);
 	configfs_add_default_group(&fabric->links, &fabric->group);
+	configfs_add_default_group(&fabric->trunks, &fabric->group);
 	return &fabric->group;
 }
 

@@ -70,28 +70,6 @@ CONFIGFS_ATTR(link_, _name)
 LINK_END(a, 0);
 LINK_END(b, 1);
 
-/* "sw0:3"; of an adapter with one port "ca0" will do. */
-static struct vib_port *link_port(struct vib_fabric *fabric, const char *text)
-{
-	struct vib_node *node;
-	unsigned int num = 1;
-	const char *colon;
-	char *name;
-
-	lockdep_assert_held(&fabric->lock);
-	if (!text)
-		return NULL;
-	colon = strrchr(text, ':');
-	if (colon && kstrtouint(colon + 1, 10, &num))
-		return NULL;
-	name = colon ? kstrndup(text, colon - text, GFP_KERNEL) : kstrdup(text, GFP_KERNEL);
-	if (!name)
-		return NULL;
-	node = vib_fabric_find(fabric, name);
-	kfree(name);
-	return node && num && num <= node->num_ports ? &node->ports[num] : NULL;
-}
-
 static int link_go_live(struct config_link *cl)
 {
 	struct vib_fabric *fabric = link_fabric(cl);
@@ -99,8 +77,8 @@ static int link_go_live(struct config_link *cl)
 	int ret = -ENODEV;
 
 	mutex_lock(&fabric->lock);
-	a = link_port(fabric, cl->end[0]);
-	b = link_port(fabric, cl->end[1]);
+	a = vib_config_port(fabric, cl->end[0]);
+	b = vib_config_port(fabric, cl->end[1]);
 	if (a && b)
 		ret = vib_link_plug(&cl->link, a, b);
 	mutex_unlock(&fabric->lock);
