@@ -102,6 +102,8 @@ static void qp_init(struct ib_qp *qp, struct ib_device *dev, struct ib_pd *pd,
 	if (!target && attr->event_handler != qp_event)
 		qp->registered_event_handler = attr->event_handler;
 	qp->qp_context = target ? qp : attr->qp_context;
+	/* mlx4 finds a target's PD and CQs by it, in modify_qp and destroy_qp. */
+	qp->xrcd = target ? attr->xrcd : NULL;
 
 	qp->pd = pd;
 	qp->send_cq = attr->send_cq;
@@ -219,7 +221,7 @@ static struct ib_qp *qp_create_handle(struct ib_device *dev, struct ib_pd *pd,
 		return qp;
 
 	handle = ibcore_xrc_share(qp, attr);
-	if (IS_ERR(handle) && !WARN_ON(ibcore_qp_teardown(qp, udata)))
+	if (IS_ERR(handle) && !WARN_ON(ibcore_qp_teardown(qp, NULL)))
 		ibcore_qp_free(qp);
 	return handle;
 }
@@ -575,7 +577,7 @@ int ib_destroy_qp_user(struct ib_qp *qp, struct ib_udata *udata)
 	int ret;
 
 	if (qp->real_qp != qp)
-		return ibcore_xrc_close(qp, udata);
+		return ibcore_xrc_close(qp);
 
 	WARN_ON_ONCE(qp->mrs_used > 0);
 	if (atomic_read(&qp->usecnt))

@@ -27,6 +27,6 @@ int ibcore_ah_resolve_dmac(struct ib_device *dev, struct rdma_ah_attr *attr);
 struct ib_qp *ibcore_xrc_share(struct ib_qp *real,
 			       const struct ib_qp_init_attr *attr);
 /* Closes a handle; closing the last one destroys the QP. */
-int ibcore_xrc_close(struct ib_qp *handle, struct ib_udata *udata);
+int ibcore_xrc_close(struct ib_qp *handle);
 
 #endif

@@ -226,7 +226,7 @@ static void xrc_handle_mute(struct ib_qp *handle)
  * usecnt is 0, so there is no handle; (3) the provider raises no event after
  * its destroy_qp.
  */
-int ibcore_xrc_close(struct ib_qp *handle, struct ib_udata *udata)
+int ibcore_xrc_close(struct ib_qp *handle)
 {
 	struct ib_qp *real = handle->real_qp;
 	struct ib_xrcd *xrcd = real->xrcd;
@@ -236,7 +236,8 @@ int ibcore_xrc_close(struct ib_qp *handle, struct ib_udata *udata)
 	down_write(&xrcd->tgt_qps_rwsem);
 	last = atomic_read(&real->usecnt) == 1;
 	if (last) {
-		ret = ibcore_qp_teardown(real, udata);
+		/* No user data: mlx5 has none of a target, and would use it. */
+		ret = ibcore_qp_teardown(real, NULL);
 		if (ret) {
 			up_write(&xrcd->tgt_qps_rwsem);
 			return ret;
@@ -305,6 +306,6 @@ int ib_close_qp(struct ib_qp *qp)
 {
 	if (qp->real_qp == qp)
 		return -EINVAL;
-	return ibcore_xrc_close(qp, NULL);
+	return ibcore_xrc_close(qp);
 }
 EXPORT_SYMBOL(ib_close_qp);

@@ -70,6 +70,10 @@ void fake_contract_ops(struct fake_hca *hca)
 		ops->query_srq = NULL;
 		ops->post_srq_recv = NULL;
 	}
+	if (hca->quirks.no_xrc) {
+		ops->alloc_xrcd = NULL;
+		ops->dealloc_xrcd = NULL;
+	}
 	if (hca->quirks.no_fast_reg) {
 		ops->alloc_mr = NULL;
 		ops->map_mr_sg = NULL;
@@ -96,6 +100,27 @@ void fake_contract_destroy_ah(const struct fake_hca *hca)
 {
 	if (hca->quirks.ah_always_sleeps)
 		might_sleep();
+}
+
+/* ---- XRC targets ---- */
+
+bool fake_contract_refuses_target(const struct fake_hca *hca,
+				  const struct ib_qp_init_attr *init,
+				  const struct ib_udata *udata)
+{
+	return init->qp_type == IB_QPT_XRC_TGT && hca->quirks.target_by_domain && !udata &&
+	       init->cap.max_recv_wr;
+}
+
+/* What the providers would crash of, in modify_qp and destroy_qp. */
+void fake_contract_target(const struct fake_hca *hca, const struct ib_qp *qp,
+			  const struct ib_udata *udata, bool destroy)
+{
+	if (qp->qp_type != IB_QPT_XRC_TGT)
+		return;
+	WARN_ONCE(hca->quirks.target_by_domain && !qp->xrcd, "a target without its domain\n");
+	WARN_ONCE(hca->quirks.target_without_user && destroy && udata,
+		  "a target is destroyed with user data\n");
 }
 
 /* ---- GRHs ---- */

@@ -58,6 +58,11 @@ int fake_contract_process_mad(const struct fake_hca *hca, const struct ib_mad *i
 void fake_contract_ops(struct fake_hca *hca);
 int fake_contract_create_ah(struct ib_ah *ah, const struct rdma_ah_attr *attr);
 void fake_contract_destroy_ah(const struct fake_hca *hca);
+bool fake_contract_refuses_target(const struct fake_hca *hca,
+				  const struct ib_qp_init_attr *init,
+				  const struct ib_udata *udata);
+void fake_contract_target(const struct fake_hca *hca, const struct ib_qp *qp,
+			  const struct ib_udata *udata, bool destroy);
 /* Shapes a packet that is about to arrive at @hca. */
 void fake_contract_arrives(const struct fake_hca *hca, struct fake_hca_packet *packet);
 void fake_contract_received(struct fake_hca *hca, struct fake_qp *qp,

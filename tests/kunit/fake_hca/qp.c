@@ -143,6 +143,8 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (hca->quirks.max_recv_sge &&
 	    init->cap.max_recv_sge > hca->quirks.max_recv_sge)
 		return -EINVAL;
+	if (fake_contract_refuses_target(hca, init, udata))
+		return -EINVAL;
 	if (special && hca->quirks.special_once && hca->special_made[init->port_num][qpn])
 		return -EINVAL;
 	if (refuse(ibqp->device, FAKE_QP))
@@ -296,6 +298,7 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct fake_hca *hca = to_fake_hca(ibqp->device);
 	enum ib_qp_state cur = qp->state, next;
 
+	fake_contract_target(hca, ibqp, udata, false);
 	hca->queues.qp_attr = *attr;
 	hca->queues.qp_mask = mask;
 	if (hca->on_modify_qp && mask & IB_QP_STATE)
@@ -376,9 +379,11 @@ static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct fake_hca *hca = to_fake_hca(ibqp->device);
 	struct fake_completion *kept, *next_kept;
 	struct fake_recv *recv, *next;
-	int ret = retire(ibqp->device, FAKE_QP);
+	int ret;
 	u32 p;
 
+	fake_contract_target(hca, ibqp, udata, true);
+	ret = retire(ibqp->device, FAKE_QP);
 	if (ret)
 		return ret;
 	if (ibqp->qp_num < 2) {

@@ -29,6 +29,7 @@ static const struct fake_hca_quirks providers[] = {
 		.process_mad = FAKE_TAKES_NONE,
 		.process_mad_sleeps = true,
 		.no_local_dma_lkey = true,
+		.target_without_user = true,
 	}, {
 		/*
 		 * A port whose firmware requires GRHs, as that of virtual functions
@@ -50,6 +51,7 @@ static const struct fake_hca_quirks providers[] = {
 		.process_mad = FAKE_TAKES_NONE,
 		.process_mad_sleeps = true,
 		.no_local_dma_lkey = true,
+		.target_without_user = true,
 	}, {
 		.provider = "mlx4",
 		.driver = RDMA_DRIVER_MLX4,
@@ -62,6 +64,7 @@ static const struct fake_hca_quirks providers[] = {
 		.port_event_rtnl = true,
 		.process_mad = FAKE_EINVAL,
 		.process_mad_sleeps = true,
+		.target_by_domain = true,
 	}, {
 		/* A virtual function: each received MAD has a tunnel header. */
 		.provider = "mlx4-vf",
@@ -76,6 +79,7 @@ static const struct fake_hca_quirks providers[] = {
 		.port_event_rtnl = true,
 		.process_mad = FAKE_EINVAL,
 		.process_mad_sleeps = true,
+		.target_by_domain = true,
 	}, {
 		.provider = "mthca",
 		.driver = RDMA_DRIVER_MTHCA,
@@ -86,6 +90,7 @@ static const struct fake_hca_quirks providers[] = {
 		.process_mad_sleeps = true,
 		.no_fast_reg = true,
 		.no_local_dma_lkey = true,
+		.no_xrc = true,
 	}, {
 		.provider = "irdma",
 		.driver = RDMA_DRIVER_IRDMA,
@@ -97,6 +102,7 @@ static const struct fake_hca_quirks providers[] = {
 		.port_event_rtnl = true,
 		.no_srq = true,
 		.rq_psn = FAKE_PSN_AS_GIVEN,
+		.no_xrc = true,
 	}, {
 		.provider = "bnxt_re",
 		.driver = RDMA_DRIVER_BNXT_RE,
@@ -108,6 +114,7 @@ static const struct fake_hca_quirks providers[] = {
 		.one_pkey = true,
 		.query_port_rtnl = true,
 		.events_atomic = true,
+		.no_xrc = true,
 	}, {
 		.provider = "efa",
 		.driver = RDMA_DRIVER_EFA,
@@ -118,6 +125,7 @@ static const struct fake_hca_quirks providers[] = {
 		.no_fast_reg = true,
 		.no_local_dma_lkey = true,
 		.rq_psn = FAKE_PSN_NONE,
+		.no_xrc = true,
 	}, {
 		.provider = "hns_roce",
 		.driver = RDMA_DRIVER_HNS,
@@ -141,6 +149,7 @@ static const struct fake_hca_quirks providers[] = {
 		.no_fast_reg = true,
 		.no_local_dma_lkey = true,
 		.rq_psn = FAKE_PSN_NONE,
+		.no_xrc = true,
 	}, {
 		.provider = "erdma",
 		.driver = RDMA_DRIVER_ERDMA,
@@ -153,6 +162,7 @@ static const struct fake_hca_quirks providers[] = {
 		.no_srq = true,
 		.max_recv_sge = 1,
 		.max_sge_rd = 1,
+		.no_xrc = true,
 	}, {
 		.provider = "ocrdma",
 		.driver = RDMA_DRIVER_OCRDMA,
@@ -164,6 +174,7 @@ static const struct fake_hca_quirks providers[] = {
 		.events_atomic = true,
 		.process_mad = FAKE_TAKES_NONE,
 		.no_posts_in_err = true,
+		.no_xrc = true,
 	}, {
 		.provider = "qedr",
 		.driver = RDMA_DRIVER_QEDR,
@@ -179,6 +190,7 @@ static const struct fake_hca_quirks providers[] = {
 		.events_atomic = true,
 		.process_mad = FAKE_TAKES_NONE,
 		.no_resize_cq = true,
+		.no_xrc = true,
 	}, {
 		.provider = "iw_cxgb4",
 		.driver = RDMA_DRIVER_CXGB4,
@@ -187,6 +199,7 @@ static const struct fake_hca_quirks providers[] = {
 		.no_resize_cq = true,
 		.max_sge_rd = 1,
 		.rq_psn = FAKE_PSN_NONE,
+		.no_xrc = true,
 	}, {
 		.provider = "hfi1",
 		.driver = RDMA_DRIVER_HFI1,
@@ -196,6 +209,7 @@ static const struct fake_hca_quirks providers[] = {
 		.process_mad = FAKE_TAKES_NONE,
 		.no_local_dma_lkey = true,
 		.bad_wr_unset = true,
+		.no_xrc = true,
 	}, {
 		.provider = "ib_qib",
 		.driver = RDMA_DRIVER_QIB,
@@ -205,6 +219,7 @@ static const struct fake_hca_quirks providers[] = {
 		.process_mad = FAKE_TAKES_NONE,
 		.no_local_dma_lkey = true,
 		.bad_wr_unset = true,
+		.no_xrc = true,
 	}, {
 		.provider = "usnic",
 		.driver = RDMA_DRIVER_USNIC,
@@ -215,6 +230,7 @@ static const struct fake_hca_quirks providers[] = {
 		.no_fast_reg = true,
 		.no_local_dma_lkey = true,
 		.rq_psn = FAKE_PSN_NONE,
+		.no_xrc = true,
 	}, {
 		.provider = "vmw_pvrdma",
 		.driver = RDMA_DRIVER_VMW_PVRDMA,
@@ -223,6 +239,7 @@ static const struct fake_hca_quirks providers[] = {
 		.events_atomic = true,
 		.no_resize_cq = true,
 		.no_local_dma_lkey = true,
+		.no_xrc = true,
 	}, {
 		.provider = "rxe",
 		.driver = RDMA_DRIVER_RXE,
@@ -234,6 +251,7 @@ static const struct fake_hca_quirks providers[] = {
 		.query_port_rtnl = true,
 		.port_event_rtnl = true,
 		.no_local_dma_lkey = true,
+		.no_xrc = true,
 	}, {
 		.provider = "siw",
 		.driver = RDMA_DRIVER_SIW,
@@ -243,6 +261,7 @@ static const struct fake_hca_quirks providers[] = {
 		.max_sge_rd = 1,
 		.no_local_dma_lkey = true,
 		.rq_psn = FAKE_PSN_NONE,
+		.no_xrc = true,
 	},
 };
 

@@ -79,6 +79,12 @@ struct fake_hca_quirks {
 	bool bad_wr_unset;		/* if post_send refuses because of the state */
 	u32 max_recv_sge, max_sge_rd;	/* 0: the usual number */
 
+	/* XRC */
+	bool no_xrc;			/* no domains */
+	/* A target's PD and CQs are found by its domain; a kernel's has no receives. */
+	bool target_by_domain;
+	bool target_without_user;	/* destroy_qp of a target must not get user data */
+
 	/* The rq_psn that query_qp reports: the expected PSN, the one set, or 0 */
 	enum { FAKE_PSN_LIVE, FAKE_PSN_AS_GIVEN, FAKE_PSN_NONE } rq_psn;
 };

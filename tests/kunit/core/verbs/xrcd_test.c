@@ -43,6 +43,9 @@ static int xrcd_test_init(struct kunit *test)
 	if (!hca)
 		return -ENOMEM;
 	ib_set_device_ops(&hca->ibdev, &xrc_ops);
+	/* As mlx4 and mlx5 have it. */
+	hca->quirks.target_by_domain = true;
+	hca->quirks.target_without_user = true;
 	domain_result = 0;
 	domains = 0;
 	xrcd = ib_alloc_xrcd_user(&hca->ibdev, NULL, &udata);
