@@ -46,6 +46,7 @@ struct ibcore_device {
 
 	atomic_t probes;		/* qp_probe.c: query_qp calls under way */
 	bool psn_moves;			/* qp_probe.c: rq_psn seen to advance; sticky */
+	atomic_t xrc_rcv_qps;		/* xrc_rcv.c: receive QPs of its XRC domains */
 
 	/* Last: the driver's struct begins with it. */
 	struct ib_device ib ____cacheline_aligned;

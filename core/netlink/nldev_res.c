@@ -42,6 +42,14 @@ static int put_count(struct sk_buff *msg, const char *name, u64 count)
 	return 0;
 }
 
+/* Receive QPs of XRC domains, which are among the QPs, if there are any. */
+static int put_xrc_count(struct sk_buff *msg, struct ib_device *dev)
+{
+	int n = atomic_read(&ibcore_priv(dev)->xrc_rcv_qps);
+
+	return n ? put_count(msg, "xrc_rcv_qp", n) : 0;
+}
+
 static int put_summary(struct sk_buff *msg, struct ib_device *dev, bool dd)
 {
 	struct nlattr *nest;
@@ -57,6 +65,8 @@ static int put_summary(struct sk_buff *msg, struct ib_device *dev, bool dd)
 		    put_count(msg, res_names[i],
 			      rdma_restrack_count(dev, i, dd)))
 			return -EMSGSIZE;
+	if (put_xrc_count(msg, dev))
+		return -EMSGSIZE;
 	nla_nest_end(msg, nest);
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "netlink/nldev.h"
+#include "verbs/verbs.h"
 
 /*
  * Adds the verbs context of a userspace object.  Every type of uobject begins
@@ -73,6 +74,25 @@ static int put_qp_attr(struct sk_buff *msg, struct ib_qp *qp)
 	return 0;
 }
 
+/*
+ * The XRC domain that owns a receive QP, whose name is the owner's already: its number, and
+ * that of the file by which processes open it.
+ */
+static int put_qp_domain(struct sk_buff *msg, const struct ib_qp *qp)
+{
+	const struct ib_xrcd *xrcd = ibcore_xrc_rcv_owner(qp);
+	struct nlattr *nest;
+
+	if (!xrcd)
+		return 0;
+	nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	if (!nest || rdma_nl_put_driver_u32(msg, "xrcd", ibcore_xrcd_priv(xrcd)->id) ||
+	    (xrcd->inode && rdma_nl_put_driver_u64(msg, "xrcd_inode", xrcd->inode->i_ino)))
+		return -EMSGSIZE;
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
 static int fill_qp(struct sk_buff *msg, bool admin,
 		   struct rdma_restrack_entry *res, u32 port)
 {
@@ -91,8 +111,11 @@ static int fill_qp(struct sk_buff *msg, bool admin,
 	    put_pdn(msg, res, qp->pd))
 		return -EMSGSIZE;
 	ret = put_qp_attr(msg, qp);
-	if (ret || !qp->device->ops.fill_res_qp_entry)
+	if (ret)
 		return ret;
+	/* A message has room for one such nest: the provider's, if it has any. */
+	if (!qp->device->ops.fill_res_qp_entry)
+		return put_qp_domain(msg, qp);
 	return qp->device->ops.fill_res_qp_entry(msg, qp);
 }
 

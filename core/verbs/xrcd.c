@@ -33,6 +33,15 @@ static struct xrc_handle *to_xrc_handle(struct ib_qp *handle)
 	return container_of(handle, struct xrc_handle, qp);
 }
 
+/* Allocates a zeroed domain with room for what core keeps of it. */
+static struct ib_xrcd *xrcd_zalloc(struct ib_device *dev)
+{
+	size_t size = ALIGN(dev->ops.size_ib_xrcd, __alignof__(struct ibcore_xrcd)) +
+		      sizeof(struct ibcore_xrcd);
+
+	return rdma_zalloc_obj(dev, size, GFP_KERNEL, false);
+}
+
 /**
  * ib_alloc_xrcd_user() - allocate an XRC domain
  * @device: device
@@ -45,22 +54,21 @@ static struct xrc_handle *to_xrc_handle(struct ib_qp *handle)
 struct ib_xrcd *ib_alloc_xrcd_user(struct ib_device *device,
 				   struct inode *inode, struct ib_udata *udata)
 {
-	const struct ib_device_ops *ops = &device->ops;
-	struct ib_xrcd *xrcd = NULL;
-	int ret = -EOPNOTSUPP;
+	struct ib_xrcd *xrcd;
+	int ret;
 
-	if (ops->alloc_xrcd) {
-		xrcd = rdma_zalloc_drv_obj(device, ib_xrcd);
-		ret = -ENOMEM;
-	}
+	if (!device->ops.alloc_xrcd)
+		return ERR_PTR(-EOPNOTSUPP);
+	xrcd = xrcd_zalloc(device);
 	if (!xrcd)
-		return ERR_PTR(ret);
+		return ERR_PTR(-ENOMEM);
 
 	xa_init(&xrcd->tgt_qps);
 	init_rwsem(&xrcd->tgt_qps_rwsem);
 	xrcd->inode = inode;
 	xrcd->device = device;
-	ret = ops->alloc_xrcd(xrcd, udata);
+	ibcore_xrc_rcv_init(xrcd);
+	ret = device->ops.alloc_xrcd(xrcd, udata);
 	if (!ret)
 		return xrcd;
 	kfree(xrcd);
@@ -73,9 +81,13 @@ EXPORT_SYMBOL(ib_alloc_xrcd_user);
  * @xrcd: domain
  * @udata: the process's data
  *
+ * Its receive QPs go with it (xrc_rcv.c), unless the close is refused before
+ * they were destroyed.
+ *
  * Context: process, may sleep.
- * Return: 0, -EBUSY while target QPs or SRQs use the domain, or the provider's
- * error; on error the domain is unchanged.
+ * Return: 0, -EBUSY while target QPs or SRQs use the domain, which is then
+ * unchanged, or the provider's error; then the domain still exists, with the
+ * receive QPs that the provider refused to destroy or was not yet asked to.
  */
 int ib_dealloc_xrcd_user(struct ib_xrcd *xrcd, struct ib_udata *udata)
 {
@@ -84,7 +96,9 @@ int ib_dealloc_xrcd_user(struct ib_xrcd *xrcd, struct ib_udata *udata)
 	if (atomic_read(&xrcd->usecnt))
 		return -EBUSY;
 
-	ret = xrcd->device->ops.dealloc_xrcd(xrcd, udata);
+	ret = ibcore_xrc_rcv_destroy_all(xrcd);
+	if (!ret)
+		ret = xrcd->device->ops.dealloc_xrcd(xrcd, udata);
 	if (ret)
 		return ret;
 
