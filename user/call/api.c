@@ -6,11 +6,13 @@
  *
  * Ids are sparse, because half of each range is for drivers.  <rdma/uverbs_ioctl.h>
  * maps them to dense keys, which index the arrays here: a method is found by two loads,
- * an attribute by one more.
+ * an attribute by one more.  Our own methods, in a range that it does not map, follow
+ * the others.
  */
 #include <linux/slab.h>
 #include <kunit/visibility.h>
 #include <rdma/uverbs_std_types.h>
+#include <uapi/ibex/xrc.h>
 
 #include "call/call.h"
 
@@ -33,8 +35,11 @@ static u32 type_index(u16 id)
 
 static u32 method_index(u16 id)
 {
-	u32 key = uapi_key_ioctl_method(id);
+	u32 key;
 
+	if ((id & UVERBS_ID_NS_MASK) == IBEX_UVERBS_ID_NS)
+		return UVERBS_FIRST_OWN_METHOD + (id & ~UVERBS_ID_NS_MASK);
+	key = uapi_key_ioctl_method(id);
 	return key == UVERBS_API_KEY_ERR ? UVERBS_NR_METHODS :
 					   key >> UVERBS_API_METHOD_KEY_SHIFT;
 }

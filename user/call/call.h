@@ -135,6 +135,7 @@ extern const struct uapi_definition uverbs_ah_definitions[];
 extern const struct uapi_definition uverbs_dm_definitions[];
 extern const struct uapi_definition uverbs_counters_definitions[];
 extern const struct uapi_definition uverbs_xrcd_definitions[];
+extern const struct uapi_definition uverbs_xrc_rcv_definitions[];
 extern const struct uapi_definition uverbs_async_definitions[];
 extern const struct uapi_definition uverbs_comp_channel_definitions[];
 extern const struct uapi_definition uverbs_cq_definitions[];
@@ -151,7 +152,9 @@ extern const struct uapi_definition uverbs_flow_definitions[];
 
 /* ---- api.c: the methods that a process may call on a device ---- */
 #define UVERBS_NR_TYPES		BIT(UVERBS_API_OBJ_KEY_BITS)
-#define UVERBS_NR_METHODS	(UVERBS_API_METHOD_IS_WRITE >> UVERBS_API_METHOD_KEY_SHIFT)
+/* Those of the kernel and of drivers, then our own: <uapi/ibex/xrc.h>. */
+#define UVERBS_FIRST_OWN_METHOD	(UVERBS_API_METHOD_IS_WRITE >> UVERBS_API_METHOD_KEY_SHIFT)
+#define UVERBS_NR_METHODS	(UVERBS_FIRST_OWN_METHOD + 1)
 
 /* A method that is called by ioctl. */
 struct uverbs_method {

@@ -18,6 +18,7 @@ const struct uapi_definition uverbs_core_definitions[] = {
 	UAPI_DEF_CHAIN(uverbs_dm_definitions),
 	UAPI_DEF_CHAIN(uverbs_counters_definitions),
 	UAPI_DEF_CHAIN(uverbs_xrcd_definitions),
+	UAPI_DEF_CHAIN(uverbs_xrc_rcv_definitions),
 	UAPI_DEF_CHAIN(uverbs_async_definitions),
 	UAPI_DEF_CHAIN(uverbs_comp_channel_definitions),
 	UAPI_DEF_CHAIN(uverbs_cq_definitions),

@@ -7,7 +7,7 @@
 #include "race.h"
 #include "user/uverbs_test.h"
 
-struct racer racers[RACERS];
+struct racer racers[MAX_RACERS];
 
 static struct {
 	bool closed;
@@ -142,7 +142,7 @@ void racer_expect_stuck(struct kunit *test, struct racer *r)
 	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&r->done, 5 * HZ), 0ul);
 }
 
-int race_init(struct kunit *test)
+int race_init_many(struct kunit *test, unsigned int n)
 {
 	int i, ret;
 
@@ -150,9 +150,14 @@ int race_init(struct kunit *test)
 	gate.closed = false;
 	memset(racers, 0, sizeof(racers));
 	ret = queues_init(test);
-	for (i = 0; i < RACERS && !ret; i++)
+	for (i = 0; i < n && !ret; i++)
 		ret = racer_start(test, &racers[i]);
 	return ret;
+}
+
+int race_init(struct kunit *test)
+{
+	return race_init_many(test, RACERS);
 }
 
 void race_exit(struct kunit *test)
@@ -160,7 +165,7 @@ void race_exit(struct kunit *test)
 	int i;
 
 	shuffling = false;
-	for (i = 0; i < RACERS; i++)
+	for (i = 0; i < MAX_RACERS; i++)
 		racer_stop(test, &racers[i]);
 	commands_exit(test);
 }

@@ -11,7 +11,8 @@
 #include <linux/prandom.h>
 #include "user/call/commands.h"
 
-#define RACERS		4
+#define RACERS		4	/* of race_init() */
+#define MAX_RACERS	20
 
 struct racer {
 	struct commands c;		/* its calls; for the file passed to racer_go() */
@@ -30,10 +31,11 @@ struct racer {
 	unsigned int counts[4];
 };
 
-extern struct racer racers[RACERS];
+extern struct racer racers[MAX_RACERS];
 
 /* The suite's init and exit, to be called around those of commands or queues. */
 int race_init(struct kunit *test);
+int race_init_many(struct kunit *test, unsigned int n);
 void race_exit(struct kunit *test);
 /* Creates the device again, with a context, and with the PD and CQ of queues_init(). */
 void race_renew(struct kunit *test);
