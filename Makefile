@@ -20,14 +20,15 @@ kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M
 CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
-.PHONY: all help deps modules libvib install abi abi-test sparse lint kunit model demo bench-mad results \
-	check check-all check-fast clean
+.PHONY: all help deps modules libvib libibex install abi abi-test sparse lint kunit model demo bench-mad \
+	results check check-all check-fast clean
 all: modules
 
 help:
 	@echo "make               build the modules against KDIR ($(KDIR))"
 	@echo "make libvib        build tools/libvib, the verbs of processes on vib, and test it"
-	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates, and libvib"
+	@echo "make libibex       build tools/libibex, verbs that libibverbs does not have, and test it"
+	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates, and both libraries"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
@@ -47,13 +48,15 @@ modules: deps
 	@scripts/kernel/shadow-tree $(SHADOW) Kbuild include $(MODULES)
 	+config=$$($(CONFIG)) && $(call kbuild,$(SHADOW)) $$config modules
 
-libvib: deps
-	@$(MAKE) --no-print-directory -C tools/libvib OUT=$(CURDIR)/build/libvib all test
+libvib libibex: deps
+	@$(MAKE) --no-print-directory -C tools/$@ OUT=$(CURDIR)/build/$@ all test
 
-install: modules libvib
+install: modules libvib libibex
 	install -d $(DESTDIR)/lib/modules/$(KVER)/updates
 	install -m 644 $(BUILT) $(DESTDIR)/lib/modules/$(KVER)/updates/
-	@$(MAKE) --no-print-directory -C tools/libvib OUT=$(CURDIR)/build/libvib install
+	@for lib in libvib libibex; do \
+		$(MAKE) --no-print-directory -C tools/$$lib OUT=$(CURDIR)/build/$$lib install || exit; \
+	done
 
 abi: modules
 	@scripts/abi/abi-gate --kdir $(KDIR) --stock "$$(scripts/abi/stock-modules $(KVER))" \
