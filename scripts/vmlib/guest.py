@@ -28,20 +28,42 @@ def modules_of(path, kver):
             for m in glob.glob(out + "/*.ko")}
 
 
+def made_libibex():
+    """the directory with libibex"""
+    path = os.path.join(TOP, "tools", "libibex")
+    abi = os.path.join(TOP, "include", "uapi", "ibex", "xrc.h")
+    files = [p for p in glob.glob(path + "/**", recursive=True) if os.path.isfile(p)]
+    return cached("guest-libibex", digest(files + [abi]),
+                  ["sh", "-c", 'make -s -C "$0" OUT="$1"', path])
+
+
+def libibex():
+    """the verbs that libibverbs does not have"""
+    return {"usr/lib/x86_64-linux-gnu/libibex.so.1":
+            os.path.join(made_libibex(), "libibex.so.1")}
+
+
 def program_of(path):
     """
     Build the program of a folder, linked statically with the libraries that the folder's
-    file libs lists.
+    file libs lists; or dynamically, if that begins with the word dynamic.
     """
     name = os.path.basename(path)
     sources = sorted(glob.glob(os.path.join(path, "*.c")))
     more = glob.glob(os.path.join(path, "*.h")) + glob.glob(os.path.join(path, "libs"))
     libs = os.path.join(path, "libs")
     libs = read(libs).decode().split() if os.path.exists(libs) else []
-    build = """mkdir "${!#}" && gcc -O2 -Wall -Wextra -Werror -static \\
+    if libs[:1] == ["dynamic"]:
+        options = libs[1:]
+    else:
+        options = libs + ["-static"]
+    if "-libex" in libs:
+        options = ["-I" + os.path.join(TOP, "tools", "libibex"),
+                   "-L" + made_libibex()] + options
+    build = """mkdir "${!#}" && gcc -O2 -Wall -Wextra -Werror \\
         -o "${!#}/$0" "${@:1:$#-1}" """
     out = cached("guest-" + name, digest(sources + more, build),
-                 ["bash", "-c", build, name] + sources + libs)
+                 ["bash", "-c", build, name] + sources + options)
     return {"ibex/bin/" + name: os.path.join(out, name)}
 
 
@@ -70,6 +92,7 @@ def built(kver):
     made = modules_of(BENCH, kver)
     made.update(modules_of(os.path.join(TOP, "drivers", "vib"), kver))
     made.update(libvib())
+    made.update(libibex())
     for path in sorted(glob.glob(os.path.join(TESTS, "modules", "*"))):
         made.update(modules_of(path, kver))
     for path in sorted(glob.glob(os.path.join(TESTS, "programs", "*"))):

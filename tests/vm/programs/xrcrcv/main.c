@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * xrcrcv [--legacy] RECEIVING_DEVICE SENDING_DEVICE MESSAGES
+ *
+ * A process, the maker, has a QP made that receives for an XRC domain; another, the heir, has
+ * opened the domain by the same file and posts receives on its SRQ.  The maker is killed; a
+ * third process goes on sending to the heir.  With --legacy the QP is the maker's, as that of
+ * ibv_create_qp_ex() is.
+ *
+ * Between the steps it prints "at STEP" and waits for a line of its standard input:
+ *	made	 the QP exists, and a tenth of the messages have arrived
+ *	killed	 the maker is dead
+ *	received all messages have arrived
+ *	closed	 the heir has closed the domain, and the sender was told so
+ * It ends with status 0 if no message was lost, 1 if one was, 2 if it could not try.
+ *
+ * xrcrcv --errors DEVICE
+ *	calls that must fail, each with its error
+ * xrcrcv --many DEVICE NUMBER
+ *	makes so many QPs, and prints how many bytes of the kernel's memory each takes
+ * xrcrcv --race DEVICE SECONDS PROCESSES
+ *	processes that open the domain, have QPs made, close it and die, all at random
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "xrcrcv.h"
+
+#define PATIENCE	30000	/* ms for any answer of a process */
+
+void give_up(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	printf("\n");
+	fflush(stdout);
+	exit(2);
+}
+
+/* A process, and what it is told or tells. */
+struct child {
+	pid_t pid;
+	int fd;
+};
+
+enum { GO, SEND, RECEIVE, CLOSE };
+
+struct message {
+	int what;
+	uint32_t qpn, lid, srqn;
+	uint64_t from, number;		/* of messages */
+	int status;			/* enum ibv_wc_status, or how many were lost */
+};
+
+static void tell(int fd, const struct message *m)
+{
+	MUST(write(fd, m, sizeof(*m)) == sizeof(*m));
+}
+
+/* Returns false if the process is gone. */
+static bool hear(int fd, struct message *m)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	if (poll(&pfd, 1, PATIENCE) != 1)
+		give_up("no answer in %d s", PATIENCE / 1000);
+	return read(fd, m, sizeof(*m)) == sizeof(*m);
+}
+
+static struct message ask(struct child *c, struct message m)
+{
+	tell(c->fd, &m);
+	if (!hear(c->fd, &m))
+		give_up("process %d is gone", c->pid);
+	return m;
+}
+
+/* ---- the processes ---- */
+
+/* Counts the messages that arrive in order; the rest of @number are lost. */
+static int receive(struct end *e, uint64_t from, uint64_t number)
+{
+	uint64_t at = from, got;
+	struct ibv_wc wc;
+	int n, idle = 0;
+
+	while (at < from + number && idle < PATIENCE / 10) {
+		n = ibv_poll_cq(e->cq, 1, &wc);
+		MUST(n >= 0);
+		if (!n) {
+			/* The sender tells when it has given up; this is the bound. */
+			usleep(1000);
+			idle++;
+			continue;
+		}
+		MUST(wc.status == IBV_WC_SUCCESS);
+		idle = 0;
+		memcpy(&got, e->buf + wc.wr_id * MSG_SIZE, sizeof(got));
+		if (got != at)
+			break;
+		post_recv(e, wc.wr_id);
+		at++;
+	}
+	return from + number - at;
+}
+
+static void heir(int fd, const char *device)
+{
+	struct message m = {};
+	struct end e = {};
+
+	open_device(&e, device);
+	open_receiver(&e);
+	MUST(!ibv_get_srq_num(e.srq, &m.srqn));
+	m.lid = e.lid;
+	tell(fd, &m);
+	while (hear(fd, &m)) {
+		if (m.what == RECEIVE)
+			m.status = receive(&e, m.from, m.number);
+		if (m.what == CLOSE) {
+			MUST(!ibv_destroy_srq(e.srq));
+			MUST(!ibv_close_xrcd(e.xrcd));
+		}
+		tell(fd, &m);
+	}
+	exit(0);
+}
+
+static void sender(int fd, const char *device)
+{
+	struct message m = {};
+	struct end e = {};
+	uint64_t i;
+
+	open_device(&e, device);
+	open_sender(&e);
+	m.qpn = e.qp->qp_num;
+	m.lid = e.lid;
+	tell(fd, &m);
+	while (hear(fd, &m)) {
+		if (m.what == GO)
+			connect_sender(&e, m.qpn, m.lid);
+		m.status = IBV_WC_SUCCESS;
+		for (i = 0; m.what == SEND && i < m.number && m.status == IBV_WC_SUCCESS; i++)
+			m.status = send_message(&e, m.srqn, m.from + i);
+		tell(fd, &m);
+	}
+	exit(0);
+}
+
+static bool legacy;
+
+static void maker(int fd, const char *device)
+{
+	struct message m;
+	struct end e = {};
+
+	open_device(&e, device);
+	open_domain(&e);
+	MUST(hear(fd, &m));
+	m.qpn = legacy ? make_legacy(&e, m.qpn, m.lid) : make_by_domain(&e, m.qpn, m.lid);
+	tell(fd, &m);
+	for (;;)
+		pause();
+}
+
+static struct child start(void (*fn)(int fd, const char *device), const char *device)
+{
+	struct child c;
+	int fds[2];
+
+	MUST(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
+	fflush(stdout);
+	c.pid = fork();
+	MUST(c.pid >= 0);
+	if (!c.pid) {
+		close(fds[0]);
+		fn(fds[1], device);
+	}
+	close(fds[1]);
+	c.fd = fds[0];
+	return c;
+}
+
+/* ---- the steps ---- */
+
+static void at(const char *step)
+{
+	char line[80];
+
+	printf("at %s\n", step);
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin))
+		exit(2);
+}
+
+/* Sends messages; returns how many did not reach the heir. */
+static int transfer(struct child *from, struct child *to, struct message m)
+{
+	struct message sent, got;
+
+	m.what = SEND;
+	tell(from->fd, &m);
+	m.what = RECEIVE;
+	tell(to->fd, &m);
+	if (!hear(from->fd, &sent))
+		give_up("the sender is gone");
+	if (sent.status != IBV_WC_SUCCESS) {
+		printf("sender: %s\n", ibv_wc_status_str(sent.status));
+		return m.number;
+	}
+	if (!hear(to->fd, &got))
+		give_up("the heir is gone");
+	return got.status;
+}
+
+static int run(const char *recv_dev, const char *send_dev, uint64_t messages)
+{
+	struct child b = start(heir, recv_dev), s = start(sender, send_dev), a;
+	struct message srq, qp, m;
+	int lost;
+
+	if (!hear(b.fd, &srq) || !hear(s.fd, &qp))
+		return 2;
+	a = start(maker, recv_dev);
+	m = ask(&a, (struct message){ .what = GO, .qpn = qp.qpn, .lid = qp.lid });
+	printf("QP %u, SRQ %u\n", m.qpn, srq.srqn);
+	ask(&s, (struct message){ .what = GO, .qpn = m.qpn, .lid = srq.lid });
+	m = (struct message){ .srqn = srq.srqn, .number = messages / 10 };
+	lost = transfer(&s, &b, m);
+	if (lost)
+		give_up("%d messages are lost at first", lost);
+	at("made");
+
+	kill(a.pid, SIGKILL);
+	MUST(waitpid(a.pid, NULL, 0) == a.pid);
+	at("killed");
+	m.from = m.number;
+	m.number = messages - m.number;
+	lost = transfer(&s, &b, m);
+	printf("lost %d of %lu\n", lost, (unsigned long)m.number);
+	if (lost)
+		return 1;
+	at("received");
+
+	ask(&b, (struct message){ .what = CLOSE });
+	m = ask(&s, (struct message){ .what = SEND, .srqn = srq.srqn, .number = 1 });
+	printf("after the close: %s\n", ibv_wc_status_str(m.status));
+	if (m.status != IBV_WC_RETRY_EXC_ERR)
+		return 1;
+	at("closed");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "--legacy")) {
+		legacy = true;
+		argv++;
+		argc--;
+	}
+	if (argc == 3 && !strcmp(argv[1], "--errors"))
+		return check_errors(argv[2]);
+	if (argc == 4 && !strcmp(argv[1], "--many"))
+		return many(argv[2], atoi(argv[3]));
+	if (argc == 5 && !strcmp(argv[1], "--race"))
+		return race(argv[2], atoi(argv[3]), atoi(argv[4]));
+	if (argc != 4)
+		give_up("usage: xrcrcv [--legacy] RECEIVING_DEVICE SENDING_DEVICE MESSAGES");
+	return run(argv[1], argv[2], strtoul(argv[3], NULL, 0));
+}
