@@ -14,13 +14,20 @@ u8 vib_switch_vl(const struct vib_switch *sw, u8 in, u8 out, u8 sl)
 	return READ_ONCE(sw->sl_to_vl[in * (sw->node.num_ports + 1) + out][sl]);
 }
 
-/* Inbound or outbound enforcement of P_Keys at a switch's port (18.2.4.2.1). */
+/*
+ * Inbound or outbound enforcement of P_Keys at a switch's port (18.2.4.2.1).  The subnet manager
+ * gives the port the entries of its neighbour.  What goes out has to match one of them, as at
+ * the neighbour.  What comes in has to be of one of the partitions: the packets of a limited
+ * member have the P_Key of its own entry, which two limited members would not match by.
+ */
 static bool port_admits(const struct vib_port *port, struct vib_packet *pkt, u8 enforce)
 {
 	u8 flags = READ_ONCE(port->info.operationalvl_pei_peo_fpi_fpo);
+	u16 pkey = ib_bth_get_pkey(vib_packet_bth(pkt));
 
-	return !(flags & enforce) ||
-	       vib_port_find_pkey(port, ib_bth_get_pkey(vib_packet_bth(pkt))) >= 0;
+	if (enforce == VIB_PEI)
+		pkey |= 0x8000;
+	return !(flags & enforce) || vib_port_find_pkey(port, pkey) >= 0;
 }
 
 /* Sends @pkt out by port @out of the switch that it came into by @in. */

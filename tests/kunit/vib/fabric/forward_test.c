@@ -354,18 +354,20 @@ static void ports_beyond_the_first_word(struct kunit *test)
 
 struct pkey_case {
 	u16 entry, pkey;
-	bool passes;
+	bool in, out;		/* passes */
 };
 
 /* 10.9.1, 18.2.4.2.1 */
 static const struct pkey_case pkey_cases[] = {
-	{ 0xffff, 0xffff, true }, { 0xffff, 0x7fff, true },
-	{ 0x7fff, 0xffff, true }, { 0x7fff, 0x7fff, false },
-	{ 0xffff, 0x8001, false }, { 0x8001, 0x8001, true },
-	{ 0x8001, 0x0001, true }, { 0x0001, 0x8001, true }, { 0x0001, 0x0001, false },
+	{ 0xffff, 0xffff, true, true }, { 0xffff, 0x7fff, true, true },
+	{ 0x7fff, 0xffff, true, true }, { 0xffff, 0x8001, false, false },
+	{ 0x8001, 0x8001, true, true }, { 0x8001, 0x0001, true, true },
+	{ 0x0001, 0x8001, true, true },
+	/* From a limited member, and from one to another */
+	{ 0x7fff, 0x7fff, true, false }, { 0x0001, 0x0001, true, false },
 	/* No P_Keys */
-	{ 0x8000, 0x8000, false }, { 0x0000, 0x8000, false }, { 0x0000, 0x0000, false },
-	{ 0x0000, 0xffff, false },
+	{ 0x8000, 0x8000, false, false }, { 0x0000, 0x8000, false, false },
+	{ 0x0000, 0x0000, false, false }, { 0x0000, 0xffff, false, false },
 };
 
 static void enforce(u8 num, u8 flags)
@@ -380,14 +382,15 @@ static void expect_enforced(struct kunit *test, u8 num, enum vib_counter which)
 	struct vib_port *port = sw_port(num);
 	u64 kept_out = 0;
 	unsigned int i;
+	bool passes;
 
 	for (i = 0; i < ARRAY_SIZE(pkey_cases); i++) {
 		port->pkeys[0] = cpu_to_be16(pkey_cases[i].entry);
 		spec.pkey = pkey_cases[i].pkey;
+		passes = which == VIB_RCV_CONSTRAINT_ERRORS ? pkey_cases[i].in : pkey_cases[i].out;
 		fab_send(fab, fab_port(ca[1], 1), &spec);
-		KUNIT_EXPECT_EQ_MSG(test, receivers(test), pkey_cases[i].passes ? TO(2) : NOBODY,
-				    "case %u", i);
-		kept_out += !pkey_cases[i].passes;
+		KUNIT_EXPECT_EQ_MSG(test, receivers(test), passes ? TO(2) : NOBODY, "case %u", i);
+		kept_out += !passes;
 		KUNIT_EXPECT_EQ_MSG(test, counted(num, which), kept_out, "case %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, be16_to_cpu(port->info.pkey_violations), kept_out,
 				    "case %u", i);
