@@ -11,7 +11,10 @@ NODE = {"type": "ca", "ports": "1", "pkeys": "32", "guids": "8", "data_vls": "4"
         "desc": "", "live": "0", "device": "", "ports_state": ""}
 LINK = {"a": "", "b": "", "live": "0", "cut": "0", "drop": "0", "dup": "0", "corrupt": "0",
         "delay": "0", "seed": "0", "dropped": "0", "duplicated": "0", "corrupted": "0"}
-READ_ONLY = {"device", "ports_state", "dropped", "duplicated", "corrupted"}
+TRUNK = {"port": "", "local": "", "peer": "", "interval": "200", "live": "0", "cut": "0",
+         "state": "-", "far": "", "counters": ""}
+KINDS = {"nodes": NODE, "links": LINK, "trunks": TRUNK}
+READ_ONLY = {"state", "far", "counters", "device", "ports_state", "dropped", "duplicated", "corrupted"}
 
 
 def refuse(path, error):
@@ -47,10 +50,10 @@ class FakeTree(Tree):
             refuse(self.path(*parts), self.refused[parts])
         super().mkdir(*parts)
         if len(parts) == 1:
-            super().mkdir(*parts, "nodes")
-            super().mkdir(*parts, "links")
+            for kind in KINDS:
+                super().mkdir(*parts, kind)
             return
-        for attr, value in (NODE if parts[1] == "nodes" else LINK).items():
+        for attr, value in KINDS[parts[1]].items():
             self.put(value, *parts, attr)
         if parts[1] == "nodes":
             self.put(parts[2], *parts, "desc")
@@ -58,7 +61,7 @@ class FakeTree(Tree):
     def rmdir(self, *parts):
         """remove a folder; a fabric is empty before"""
         if len(parts) == 1:
-            for kind in ("nodes", "links"):
+            for kind in KINDS:
                 if os.listdir(self.path(*parts, kind)):
                     refuse(self.path(*parts), errno.ENOTEMPTY)
                 os.rmdir(self.path(*parts, kind))
@@ -77,6 +80,9 @@ class FakeTree(Tree):
         self.writes.append((parts, str(value)))
         if parts[-1] == "live" and parts[1] == "nodes":
             self.node_lives(*parts[:-1])
+        if parts[-1] == "live" and parts[1] == "trunks":
+            self.put("Polling", *parts[:-1], "state")
+            self.put("sent 5\nreceived 7", *parts[:-1], "counters")
 
     def node_lives(self, *node):
         """the attributes that the driver sets"""

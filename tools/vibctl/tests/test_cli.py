@@ -99,6 +99,10 @@ class Commands(unittest.TestCase):
         for argv in ((), ("up",), ("up", "--star"), ("up", "--star", "x"),
                      ("up", "--star", "0"), ("up", "--star", "1", "--chain", "1"),
                      ("up", "--star", "1", "file"), ("up", "--fat-tree", "3"),
+                     ("up", "--star", "1", "--spare", "254"), ("up", "file", "--spare", "1"),
+                     ("trunk",), ("trunk", "sw0:1", "10.0.0.1"),
+                     ("trunk", "sw0:1", "10.0.0.1", "10.0.0.2", "x"),
+                     ("trunk", "sw0:1", "10.0.0.1", "10.0.0.2", "--interval", "x"),
                      ("link", "ca0:1"), ("link", "ca0:1", "sideways"), ("fault",),
                      ("fault", "ca0:1", "drop=2"), ("sideways",)):
             with self.subTest(argv):
@@ -106,7 +110,8 @@ class Commands(unittest.TestCase):
 
     def test_without_a_fabric(self):
         for argv in (("down",), ("show",), ("show", "--ibnet"), ("link", "ca0:1", "down"),
-                     ("fault", "ca0:1"), ("fault", "ca0:1", "clear")):
+                     ("fault", "ca0:1"), ("fault", "ca0:1", "clear"), ("trunk", "sw0:1"),
+                     ("trunk", "sw0:1", "10.0.0.1", "10.0.0.2")):
             with self.subTest(argv):
                 self.assertEqual(self.fails(1, *argv), "vibctl: f0: no such fabric\n")
 
@@ -134,6 +139,48 @@ class Commands(unittest.TestCase):
         self.assertIn("expected drop=RATE",
                       self.fails(2, "fault", "ca1:1", "dup=1%", "drop=1"))
         self.assertEqual(self.tree.read("f0", "links", "sw0:2-ca1:1", "dup"), "0")
+
+    # ---- trunks ----
+
+    def test_trunk(self):
+        self.succeeds("up", "--star", "2", "--spare", "1")
+        self.succeeds("trunk", "sw0:3", "10.0.0.1", "10.0.0.2:999")
+        self.assertEqual(self.tree.writes[-4:], [
+            (("f0", "trunks", "sw0:3", "port"), "sw0:3"),
+            (("f0", "trunks", "sw0:3", "local"), "10.0.0.1"),
+            (("f0", "trunks", "sw0:3", "peer"), "10.0.0.2:999"),
+            (("f0", "trunks", "sw0:3", "live"), "1")])
+        self.assertEqual(self.succeeds("trunk", "sw0:3"), "sent 5\nreceived 7\n")
+        self.succeeds("link", "sw0:3", "down")
+        self.assertEqual(self.tree.read("f0", "trunks", "sw0:3", "cut"), "1")
+        self.assertIn("tc-netem", self.fails(1, "fault", "sw0:3", "drop=1%"))
+        self.assertEqual(self.fails(1, "trunk", "sw0:1"),
+                         "vibctl: sw0:1: a link within the fabric, no trunk\n")
+        self.succeeds("trunk", "sw0:3", "clear")
+        self.assertEqual(self.tree.list("f0", "trunks"), [])
+        self.assertEqual(self.fails(1, "trunk", "sw0:3", "clear"),
+                         "vibctl: sw0:3: no link at that port\n")
+        self.succeeds("trunk", "sw0:3", "10.0.0.1", "10.0.0.2", "--interval", "50")
+        self.assertEqual(self.tree.read("f0", "trunks", "sw0:3", "interval"), "50")
+        self.succeeds("down")
+
+    def test_a_trunk_that_is_refused_is_not_left(self):
+        self.succeeds("up", "--star", "1", "--spare", "1")
+        self.tree.refused = {("f0", "trunks", "sw0:2", "local"): errno.EINVAL}
+        self.assertIn("Invalid argument", self.fails(1, "trunk", "sw0:2", "x", "10.0.0.2"))
+        self.assertEqual(self.tree.list("f0", "trunks"), [])
+
+    def test_show_of_trunks(self):
+        self.succeeds("up", "--star", "1", "--spare", "1")
+        self.succeeds("trunk", "sw0:2", "10.0.0.1", "10.0.0.2")
+        self.tree.put("0x0600000000000100 3", "f0", "trunks", "sw0:2", "far")
+        self.tree.put("Up", "f0", "trunks", "sw0:2", "state")
+        out = self.succeeds("show")
+        self.assertIn("1 link, 1 trunk\n", out)
+        self.assertIn("    2  Init    LinkUp    4xQDR  trunk to 10.0.0.2  Up  "
+                      "0x0600000000000100 port 3\n", out)
+        self.succeeds("link", "sw0:2", "down")
+        self.assertIn("port 3  cut\n", self.succeeds("show"))
 
     # ---- show ----
 

@@ -46,6 +46,18 @@ class Shapes(unittest.TestCase):
             up = [ends for ends in net.links if ends[1][0].startswith("spine")]
             self.assertEqual(len(up), net.count(CA))
 
+    def test_switches_have_spare_ports(self):
+        for make, count, ports in ((shapes.star, 2, 2), (shapes.chain, 2, 3),
+                                   (shapes.fat_tree, 4, 4)):
+            with self.subTest(make.__name__):
+                net = make(count, 3)
+                self.whole(net)
+                self.assertEqual({n.ports for n in net.nodes.values() if n.kind == SWITCH},
+                                 {ports + 3})
+                self.assertEqual(net.links, make(count).links)
+                for spare in (-1, 255 - ports):
+                    self.assertRaises(shapes.BadShape, make, count, spare)
+
     def test_refused(self):
         for make, number in ((shapes.star, 0), (shapes.star, 255), (shapes.star, -1),
                              (shapes.chain, 0), (shapes.fat_tree, 0), (shapes.fat_tree, 3),

@@ -7,18 +7,24 @@ import argparse
 import sys
 
 from . import faults, parse, shapes, show
-from .configfs import Fabric, NotThere, Tree, prepare
+from .configfs import Fabric, NotThere, Tree, Trunk, prepare
 from .topology import wrong_name
+
+
+class BadCommand(Exception):
+    """words that do not make a command"""
 
 
 def topology(args):
     """what `up` is to make"""
     if args.star is not None:
-        return shapes.star(args.star)
+        return shapes.star(args.star, args.spare)
     if args.fat_tree is not None:
-        return shapes.fat_tree(args.fat_tree)
+        return shapes.fat_tree(args.fat_tree, args.spare)
     if args.chain is not None:
-        return shapes.chain(args.chain)
+        return shapes.chain(args.chain, args.spare)
+    if args.spare:
+        raise shapes.BadShape("--spare: not with a file, which says how many ports there are")
     if args.file == "-":
         return parse.parse("-", sys.stdin.buffer)
     return parse.parse_file(args.file)
@@ -46,13 +52,30 @@ def show_fabric(fabric, args):
 def link(fabric, args):
     """cut a link, or mend it"""
     found = fabric.find_link(args.port)
-    fabric.tree.write(int(args.state == "down"), fabric.name, "links", found.name, "cut")
+    fabric.tree.write(int(args.state == "down"), fabric.name, found.folder, found.name, "cut")
+
+
+def trunk(fabric, args):
+    """make or remove a trunk, or print its counters"""
+    if args.local in (None, "clear") and not args.peer:
+        found = fabric.find_trunk(args.port)
+        if args.local:
+            fabric.tree.rmdir(fabric.name, found.folder, found.name)
+        else:
+            print(fabric.tree.read(fabric.name, found.folder, found.name, "counters"))
+        return
+    if not args.peer:
+        raise BadCommand("trunk: expected the peer's address after %s" % args.local)
+    fabric.add_trunk(fabric.find_end(args.port), args.local, args.peer, args.interval)
 
 
 def fault(fabric, args):
     """set the faults of a link, or print them"""
     settings = faults.parse(args.setting)
-    found = faults.Faults(fabric, fabric.find_link(args.port))
+    link_there = fabric.find_link(args.port)
+    if isinstance(link_there, Trunk):
+        raise NotThere("%s: a trunk, whose faults are the network's (tc-netem(8))" % args.port)
+    found = faults.Faults(fabric, link_there)
     found.apply(settings)
     if not settings:
         print("\n".join(found.full()))
@@ -80,7 +103,10 @@ def parser():
         made.set_defaults(function=function)
         return made
 
-    of_up = command("up", up).add_mutually_exclusive_group(required=True)
+    made_by_up = command("up", up)
+    made_by_up.add_argument("--spare", type=int, default=0, metavar="N",
+                            help="N more ports at each switch of a shape, for trunks")
+    of_up = made_by_up.add_mutually_exclusive_group(required=True)
     of_up.add_argument("file", nargs="?", metavar="FILE",
                        help="a topology as ibnetdiscover prints it; - is the standard input")
     of_up.add_argument("--star", type=int, metavar="N", help="N adapters on one switch")
@@ -94,6 +120,13 @@ def parser():
     of_link = command("link", link)
     of_link.add_argument("port", metavar="PORT", help="one of its ends, such as ca0:1")
     of_link.add_argument("state", choices=("down", "up"))
+    of_trunk = command("trunk", trunk)
+    of_trunk.add_argument("port", metavar="PORT", help="its end here, such as sw0:3")
+    of_trunk.add_argument("local", nargs="?", metavar="LOCAL",
+                          help="this host's address, such as 10.0.0.1 or 10.0.0.1:18616; or clear")
+    of_trunk.add_argument("peer", nargs="?", metavar="PEER", help="the other host's")
+    of_trunk.add_argument("--interval", type=int, metavar="MS",
+                          help="time between signs of life")
     of_fault = command("fault", fault)
     of_fault.add_argument("port", metavar="PORT", help="one of its ends, such as ca0:1")
     of_fault.add_argument("setting", nargs="*", metavar="SETTING",
@@ -107,7 +140,7 @@ def main(argv, tree=None):
     args = parser().parse_args(argv)
     try:
         args.function(Fabric(tree or Tree(), args.fabric), args)
-    except (parse.Malformed, shapes.BadShape, faults.BadFault) as error:
+    except (parse.Malformed, shapes.BadShape, faults.BadFault, BadCommand) as error:
         status, text = 2, error
     except NotThere as error:
         status, text = 1, error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""The driver's configfs folder: fabrics, their nodes and links, made and read."""
+"""The driver's configfs folder: fabrics, their nodes, links and trunks, made and read."""
 import collections
 import errno
 import os
@@ -93,6 +93,8 @@ def prepare(tree):
 class Link:
     """A link as it is in configfs: its folder's name, its two ends, and whether it is cut."""
 
+    folder = "links"
+
     def __init__(self, name, ends, cut):
         self.name = name
         self.ends = ends
@@ -101,6 +103,23 @@ class Link:
     def other(self, end):
         """the end that is not this one"""
         return self.ends[1] if self.ends[0] == end else self.ends[0]
+
+
+class Trunk:
+    """
+    A link to another host: its folder's name, its end here as the only one, whether it is cut,
+    the peer's address, and the GUID and the port of the node there, if the peer has told them
+    """
+
+    folder = "trunks"
+
+    def __init__(self, name, end, cut, peer, state, far):
+        self.name = name
+        self.ends = (end,)
+        self.cut = cut
+        self.peer = peer
+        self.state = state
+        self.far = far
 
 
 class Fabric:
@@ -130,6 +149,22 @@ class Fabric:
         for attr, end in zip("ab", ends):
             self.tree.write("%s:%d" % end, self.name, "links", name, attr)
         self.tree.write(1, self.name, "links", name, "live")
+
+    def add_trunk(self, end, local, peer, interval):
+        """make a trunk at a port; it is removed again if the driver refuses anything"""
+        name = "%s:%d" % end
+        where = (self.name, "trunks", name)
+        self.tree.mkdir(*where)
+        try:
+            self.tree.write(name, *where, "port")
+            self.tree.write(local, *where, "local")
+            self.tree.write(peer, *where, "peer")
+            if interval is not None:
+                self.tree.write(interval, *where, "interval")
+            self.tree.write(1, *where, "live")
+        except BaseException:
+            self.undo([where])
+            raise
 
     def create(self, topology):
         """make the fabric; what was made is removed again if the driver refuses anything"""
@@ -162,7 +197,7 @@ class Fabric:
 
     def remove(self):
         """remove the fabric with all that is in it, as if its power failed"""
-        for kind in ("links", "nodes"):
+        for kind in ("trunks", "links", "nodes"):
             for name in self.tree.list(self.name, kind):
                 self.tree.rmdir(self.name, kind, name)
         self.tree.rmdir(self.name)
@@ -198,6 +233,18 @@ class Fabric:
                 found.append(Link(name, tuple(ends), cut))
         return found
 
+    def trunks(self):
+        """the trunks whose ports are set"""
+        found = []
+        for name in self.tree.list(self.name, "trunks"):
+            where = (self.name, "trunks", name)
+            end = parse_end(self.tree.read(*where, "port"))
+            if end:
+                found.append(Trunk(name, end, self.tree.read(*where, "cut") == "1",
+                                   *(self.tree.read(*where, attr)
+                                     for attr in ("peer", "state", "far"))))
+        return found
+
     def find_node(self, name):
         """the node of that name, or else of that description if one alone has it"""
         if self.tree.exists(self.name, "nodes", name):
@@ -208,17 +255,28 @@ class Fabric:
                                        "a description of %d nodes" % len(found)))
         return found[0]
 
-    def find_link(self, text):
-        """the link at a port, such as ca0:1; of ca0 alone: port 1"""
+    def find_end(self, text):
+        """a port, such as ca0:1; ca0 alone is port 1"""
         self.must_exist()
         end = parse_end(text)
         if not end:
             raise NotThere("%s: not a port, such as ca0:1" % text)
-        end = self.find_node(end[0]), end[1]
-        for link in self.links():
+        return self.find_node(end[0]), end[1]
+
+    def find_link(self, text):
+        """the link or the trunk at a port"""
+        end = self.find_end(text)
+        for link in self.links() + self.trunks():
             if end in link.ends:
                 return link
         raise NotThere("%s: no link at that port" % text)
+
+    def find_trunk(self, text):
+        """the trunk at a port"""
+        found = self.find_link(text)
+        if not isinstance(found, Trunk):
+            raise NotThere("%s: a link within the fabric, no trunk" % text)
+        return found
 
     def must_exist(self):
         """raise NotThere unless the fabric is there"""

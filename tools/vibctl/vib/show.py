@@ -43,6 +43,7 @@ class View:
         self.fabric = fabric
         self.nodes = {name: Shown(fabric, name) for name in fabric.nodes()}
         self.links = {}
+        self.trunks = {trunk.ends[0]: trunk for trunk in fabric.trunks()}
         for link in fabric.links():
             for end in link.ends:
                 self.links[end] = link
@@ -69,6 +70,14 @@ def plural(count, word):
     return "%d %s%s" % (count, word, ending)
 
 
+def trunk_words(trunk):
+    """what is at the other end of a trunk, and how it is"""
+    words = ["trunk to %s" % trunk.peer, trunk.state]
+    if trunk.far:
+        words.append("%s port %s" % tuple(trunk.far.split()))
+    return words + ["cut" if trunk.cut else ""]
+
+
 def port_line(view, node, port):
     """a port and its link"""
     link = view.links.get((node.name, port.num))
@@ -79,6 +88,9 @@ def port_line(view, node, port):
         words.append("%s:%d" % link.other((node.name, port.num)))
         words.append("cut" if link.cut else "")
         words.append(Faults(view.fabric, link).brief())
+    trunk = view.trunks.get((node.name, port.num))
+    if trunk:
+        words += trunk_words(trunk)
     return "  ".join(word for word in words if word).rstrip()
 
 
@@ -95,16 +107,19 @@ def node_lines(view, node):
         about.append("not live")
     yield "  ".join(about)
     for num, port in node.ports.items():
-        if num and (node.kind == CA or (node.name, num) in view.links):
+        end = node.name, num
+        if num and (node.kind == CA or end in view.links or end in view.trunks):
             yield port_line(view, node, port)
 
 
 def people(fabric):
     """lines that show the fabric"""
     view = View(fabric)
-    yield "%s: %s, %s, %s" % (fabric.name, plural(len(view.of(SWITCH)), "switch"),
-                              plural(len(view.of(CA)), "adapter"),
-                              plural(len(set(view.links.values())), "link"))
+    counts = [plural(len(view.of(SWITCH)), "switch"), plural(len(view.of(CA)), "adapter"),
+              plural(len(set(view.links.values())), "link")]
+    if view.trunks:
+        counts.append(plural(len(view.trunks), "trunk"))
+    yield "%s: %s" % (fabric.name, ", ".join(counts))
     for kind in (SWITCH, CA):
         for node in view.of(kind):
             yield ""
