@@ -52,7 +52,7 @@ static int vib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 				    IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_SHUTDOWN_PORT |
 				    IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID |
 				    IB_DEVICE_SRQ_RESIZE | IB_DEVICE_MEM_MGT_EXTENSIONS |
-				    IB_DEVICE_MEM_WINDOW_TYPE_2B,
+				    IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_XRC,
 		.kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_BLOCK_MULTICAST_LOOPBACK,
 		.max_send_sge = VIB_MAX_SGE,
 		.max_recv_sge = VIB_MAX_SGE,
