@@ -387,6 +387,7 @@ void *process_entry(struct vib_queue *queue)
 
 void process_add(struct vib_queue *queue)
 {
+	/* The kernel sees the entry when it sees this. */
 	smp_store_release(&queue->ring->tail, queue->ring->tail + 1);
 }
 
@@ -420,9 +421,11 @@ bool process_poll(struct vib_cq *cq, struct vib_abi_cqe *cqe)
 	struct vib_abi_ring *ring = cq->queue.ring;
 	u32 head = ring->head;
 
+	/* Pairs with vib_queue_push(). */
 	if (!wait_within(smp_load_acquire(&ring->tail) != head, 5000))
 		return false;
 	memcpy(cqe, ring->entries + (head & cq->queue.mask) * sizeof(*cqe), sizeof(*cqe));
+	/* The kernel writes there again when it sees this. */
 	smp_store_release(&ring->head, head + 1);
 	return true;
 }

@@ -501,7 +501,10 @@ static void completions_outlive_their_qp(struct kunit *test)
 	add(from, &wqe, NULL, 0);
 	KUNIT_ASSERT_EQ(test, process_fail(from), 0);
 	close_pair();
+	KUNIT_EXPECT_EQ(test, process_cq(&a)->queue.ring->head, 0);
+	KUNIT_EXPECT_EQ(test, process_cq(&a)->queue.ring->tail, 1);
 	KUNIT_EXPECT_TRUE(test, sent(1, IB_WC_WR_FLUSH_ERR));
+	KUNIT_EXPECT_TRUE(test, process_nothing(process_cq(&a)));
 }
 
 static struct kunit_case rc_cases[] = {

@@ -124,7 +124,7 @@ static void expect_qp(struct kunit *test, enum ib_qp_type type, bool with_srq, b
 		expect_none(test, &resp.vib.rq);
 }
 
-static void a_qp_has_a_ring_for_each_queue_of_its_own(struct kunit *test)
+static void a_queue_of_a_qp_is_a_ring(struct kunit *test)
 {
 	expect_qp(test, IB_QPT_RC, false, true, true);
 	expect_qp(test, IB_QPT_UC, false, true, true);
@@ -329,6 +329,8 @@ static void an_adapter_goes_while_a_process_has_it(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, process_create_qp(&p, &(struct process_qp_want){}, &resp), 0);
 	at = process_map(&p, resp.vib.sq.offset, resp.vib.sq.length, MAP_SHARED);
 	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(at));
+	/* Nothing of it has to stay for the sake of the process. */
+	KUNIT_EXPECT_NULL(test, p.file->pinned);
 	unplug(&pair.a);
 	KUNIT_EXPECT_EQ(test, process_doorbell(&p, CMD(POST_SEND), resp.base.qp_handle), -EIO);
 	KUNIT_EXPECT_EQ(test, copy_to_user((void __user *)at, &value, sizeof(value)), 0ul);
@@ -345,7 +347,8 @@ static int make_all(struct kunit *test)
 	struct process_cq_resp cq;
 	int ret;
 
-	ret = process_create_cq(&p, 4, &cq);
+	/* So long that the table of rings grows, too. */
+	ret = process_create_cq(&p, 8192, &cq);
 	if (ret)
 		return ret;
 	ret = process_create_srq(&p, 4, &srq);
@@ -398,7 +401,7 @@ static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE(a_context_says_how_much_is_inline),
 	KUNIT_CASE(a_cq_is_a_ring),
 	KUNIT_CASE(an_srq_is_a_ring),
-	KUNIT_CASE(a_qp_has_a_ring_for_each_queue_of_its_own),
+	KUNIT_CASE(a_queue_of_a_qp_is_a_ring),
 	KUNIT_CASE(qps_of_the_port_are_not_for_processes),
 	KUNIT_CASE(who_cannot_learn_of_a_ring_gets_none),
 	KUNIT_CASE(requests_are_posted_by_the_process_alone),
