@@ -267,18 +267,6 @@ static void take_atomic(struct vib_qp *qp, struct vib_request *r, const struct r
 		fail(qp, r, IB_WC_LOC_PROT_ERR);
 }
 
-/*
- * Of what was lost there is one sign for each packet after it.  The first makes the requester
- * go back; it does not again before something has been acknowledged, or the timer is over.
- */
-static void lost(struct vib_qp *qp, bool resync)
-{
-	if (resync)
-		return;
-	vib_rc_count(qp, VIB_RC_IMPLIED_NAK);
-	vib_requester_retry(qp);
-}
-
 /* What has not been sent again yet needs no going back. */
 static void missed(struct vib_qp *qp)
 {
@@ -292,6 +280,20 @@ static void missed(struct vib_qp *qp)
 static void drop(struct vib_qp *qp)
 {
 	atomic64_inc(&vib_ca_port(qp->port)->drops[VIB_DROP_RESPONSE]);
+}
+
+/*
+ * Of what was lost there is one sign for each packet after it.  The first makes the requester
+ * go back; it does not again before something has been acknowledged, or the timer is over.
+ */
+static void lost(struct vib_qp *qp, bool resync)
+{
+	if (resync) {
+		drop(qp);
+		return;
+	}
+	vib_rc_count(qp, VIB_RC_IMPLIED_NAK);
+	vib_requester_retry(qp);
 }
 
 static void response_act(struct vib_qp *qp, const struct response *resp)

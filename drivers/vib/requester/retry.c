@@ -142,9 +142,9 @@ void vib_requester_rnr(struct vib_qp *qp, u8 timer)
 {
 	struct vib_requester *req = &qp->rc->req;
 
+	vib_rc_count(qp, VIB_RC_RNR_NAK);
 	if (req->rnr_wait)
 		return;
-	vib_rc_count(qp, VIB_RC_RNR_NAK);
 	if (!req->rnr_retries) {
 		give_up(qp, IB_WC_RNR_RETRY_EXC_ERR);
 		return;

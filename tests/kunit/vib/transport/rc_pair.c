@@ -203,7 +203,8 @@ static void put_bth(struct rc_pair *pair, const struct rc_pair_req *req,
 	oth->bth[2] = cpu_to_be32(RQ(req->n) | (req->ack_req ? IB_BTH_REQ_ACK : 0));
 }
 
-void rc_pair_request(struct kunit *test, struct rc_pair *pair, const struct rc_pair_req *req)
+struct vib_packet *rc_pair_packet(struct kunit *test, struct rc_pair *pair,
+				  const struct rc_pair_req *req)
 {
 	u8 opcode = vib_rc_transport(pair->peer.qp) | req->operation;
 	struct vib_packet *pkt = vib_packet_alloc(GFP_KERNEL);
@@ -222,7 +223,12 @@ void rc_pair_request(struct kunit *test, struct rc_pair *pair, const struct rc_p
 		vib_payload_put(payload);
 	}
 	vib_packet_finish(pkt, 0, 0, pair->hca.a.port->lid, pair->hca.b.port->lid);
-	rc_arrive(&pair->peer, pkt);
+	return pkt;
+}
+
+void rc_pair_request(struct kunit *test, struct rc_pair *pair, const struct rc_pair_req *req)
+{
+	rc_arrive(&pair->peer, rc_pair_packet(test, pair, req));
 }
 
 void rc_pair_hold(struct rc_pair *pair)

@@ -75,6 +75,9 @@ void rc_pair_close(struct rc_pair *pair);
 /* The QP, which is in RESET, once more. */
 int rc_pair_connect(struct rc_pair *pair, const struct rc_pair_want *want);
 
+/* @req as a packet, finished. */
+struct vib_packet *rc_pair_packet(struct kunit *test, struct rc_pair *pair,
+				  const struct rc_pair_req *req);
 /* Has @req arrive, and the QP do what it does then. */
 void rc_pair_request(struct kunit *test, struct rc_pair *pair, const struct rc_pair_req *req);
 /* While it is held back, the QP takes nothing in, and does nothing else. */

@@ -225,7 +225,7 @@ static void an_rnr_nak_stops_all_for_its_time(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, rc_saw(&peer, IB_OPCODE_SEND_ONLY, 1));
 	KUNIT_EXPECT_TRUE(test, rc_saw(&peer, IB_OPCODE_SEND_ONLY, 2));
 	KUNIT_EXPECT_EQ(test, rc_events(&peer, VIB_RC_TIMEOUT), 0);
-	KUNIT_EXPECT_EQ(test, rc_events(&peer, VIB_RC_RNR_NAK), 1);
+	KUNIT_EXPECT_EQ(test, rc_events(&peer, VIB_RC_RNR_NAK), 2);
 }
 
 static void rnr_retries_are_used_up(struct kunit *test)
