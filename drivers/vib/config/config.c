@@ -13,16 +13,16 @@ struct vib_port *vib_config_port(struct vib_fabric *fabric, const char *text)
 
 	lockdep_assert_held(&fabric->lock);
 	if (!text)
-		return NULL;
+		return ERR_PTR(-ENODEV);
 	colon = strrchr(text, ':');
 	if (colon && kstrtouint(colon + 1, 10, &num))
-		return NULL;
+		return ERR_PTR(-ENODEV);
 	name = colon ? kstrndup(text, colon - text, GFP_KERNEL) : kstrdup(text, GFP_KERNEL);
 	if (!name)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	node = vib_fabric_find(fabric, name);
 	kfree(name);
-	return node && num && num <= node->num_ports ? &node->ports[num] : NULL;
+	return node && num && num <= node->num_ports ? &node->ports[num] : ERR_PTR(-ENODEV);
 }
 
 static void fabric_release(struct config_item *item)
@@ -49,8 +49,12 @@ static struct config_group *fabric_make(struct config_group *group, const char *
 
 	if (!fabric)
 		return ERR_PTR(-ENOMEM);
-	vib_fabric_init(&fabric->fabric);
 	config_group_init_type_name(&fabric->group, name, &fabric_type);
+	if (!vib_config_named(&fabric->group.cg_item)) {
+		kfree(fabric);
+		return ERR_PTR(-ENOMEM);
+	}
+	vib_fabric_init(&fabric->fabric);
 	config_group_init_type_name(&fabric->nodes, "nodes", &vib_config_nodes_type);
 	config_group_init_type_name(&fabric->links, "links", &vib_config_links_type);
 	config_group_init_type_name(&fabric->trunks, "trunks", &vib_config_trunks_type);

@@ -11,13 +11,22 @@ struct vib_config_fabric {
 	struct vib_fabric fabric;
 };
 
+/*
+ * Whether @item, which has been initialized with a name, got it: configfs has no memory for a
+ * long one, and does not say so.
+ */
+static inline bool vib_config_named(struct config_item *item)
+{
+	return config_item_name(item);
+}
+
 extern const struct config_item_type vib_config_nodes_type;
 extern const struct config_item_type vib_config_links_type;
 extern const struct config_item_type vib_config_trunks_type;
 
 /*
- * The port that @text names: "sw0:3"; of an adapter with one port "ca0" will do.  NULL: there
- * is none; so for @text NULL.  fabric->lock.
+ * The port that @text names: "sw0:3"; of an adapter with one port "ca0" will do.  ERR_PTR:
+ * -ENODEV, also for @text NULL; -ENOMEM.  fabric->lock.
  */
 struct vib_port *vib_config_port(struct vib_fabric *fabric, const char *text);
 

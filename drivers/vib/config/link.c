@@ -74,13 +74,12 @@ static int link_go_live(struct config_link *cl)
 {
 	struct vib_fabric *fabric = link_fabric(cl);
 	struct vib_port *a, *b;
-	int ret = -ENODEV;
+	int ret;
 
 	mutex_lock(&fabric->lock);
 	a = vib_config_port(fabric, cl->end[0]);
 	b = vib_config_port(fabric, cl->end[1]);
-	if (a && b)
-		ret = vib_link_plug(&cl->link, a, b);
+	ret = PTR_ERR_OR_ZERO(a) ?: PTR_ERR_OR_ZERO(b) ?: vib_link_plug(&cl->link, a, b);
 	mutex_unlock(&fabric->lock);
 	return ret;
 }
@@ -247,10 +246,14 @@ static struct config_item *link_make(struct config_group *group, const char *nam
 
 	if (!cl)
 		return ERR_PTR(-ENOMEM);
+	config_item_init_type_name(&cl->item, name, &link_type);
+	if (!vib_config_named(&cl->item)) {
+		kfree(cl);
+		return ERR_PTR(-ENOMEM);
+	}
 	mutex_init(&cl->lock);
 	vib_link_init(&cl->link,
 		      &container_of(group, struct vib_config_fabric, links)->fabric);
-	config_item_init_type_name(&cl->item, name, &link_type);
 	return &cl->item;
 }
 

@@ -382,6 +382,12 @@ static struct config_item *node_make(struct config_group *group, const char *nam
 		kfree(cn);
 		return ERR_PTR(-ENOMEM);
 	}
+	config_item_init_type_name(&cn->item, name, &node_type);
+	if (!vib_config_named(&cn->item)) {
+		kfree(cn->attr.name);
+		kfree(cn);
+		return ERR_PTR(-ENOMEM);
+	}
 	mutex_init(&cn->lock);
 	cn->type = RDMA_NODE_IB_CA;
 	cn->attr.num_ports = 1;
@@ -389,7 +395,6 @@ static struct config_item *node_make(struct config_group *group, const char *nam
 	cn->attr.guids = 8;
 	cn->attr.data_vls = 4;
 	cn->attr.mtu = IB_MTU_4096;
-	config_item_init_type_name(&cn->item, name, &node_type);
 	return &cn->item;
 }
 

@@ -195,7 +195,7 @@ static int trunk_go_live(struct config_trunk *ct)
 		return PTR_ERR(trunk);
 	mutex_lock(&fabric->lock);
 	port = vib_config_port(fabric, ct->text[TRUNK_PORT]);
-	ret = port ? vib_trunk_plug(trunk, port) : -ENODEV;
+	ret = PTR_ERR_OR_ZERO(port) ?: vib_trunk_plug(trunk, port);
 	mutex_unlock(&fabric->lock);
 	if (ret)
 		vib_trunk_close(trunk);
