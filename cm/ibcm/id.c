@@ -114,6 +114,7 @@ void ibcm_id_release(struct ibcm_id *id)
 		ibcm_av_destroy(id->alt);
 		kfree(id->alt);
 	}
+	ibcm_lap_free(id->lap);
 	ibcm_path_put(id->path);
 	kfree(id->answer);
 	ibcm_device_put(id->dev);
@@ -261,7 +262,8 @@ static int ibcm_send_failed(struct ibcm_id *id)
 	spin_lock_irq(&id->lock);
 	/* A reply received meanwhile may have led to another state and a new request. */
 	if (!id->msg)
-		moved = ibcm_step(id, IBCM_SEND_FAILED, &todo);
+		moved = ibcm_step(id, IBCM_SEND_FAILED, &todo) ||
+			ibcm_lap_step(id, IBCM_LAP_SEND_FAILED, &todo);
 	event.param.send_status = id->failed_status;
 	spin_unlock_irq(&id->lock);
 	if (!moved)
@@ -520,7 +522,7 @@ bool ibcm_timewait_detach(struct ibcm_id *id, struct ibcm_msg **dreq)
 
 static void ibcm_id_strip(struct ibcm_id *id)
 {
-	struct rdma_ah_attr av = {}, alt = {};
+	struct rdma_ah_attr av = {}, alt = {}, lap = {};
 	struct ibcm_path *path;
 
 	spin_lock_irq(&id->lock);
@@ -529,9 +531,12 @@ static void ibcm_id_strip(struct ibcm_id *id)
 	rdma_move_ah_attr(&av, &id->av.ah_attr);
 	if (id->alt)
 		rdma_move_ah_attr(&alt, &id->alt->ah_attr);
+	if (id->lap && id->lap->av)
+		rdma_move_ah_attr(&lap, &id->lap->av->ah_attr);
 	spin_unlock_irq(&id->lock);
 	rdma_destroy_ah_attr(&av);
 	rdma_destroy_ah_attr(&alt);
+	rdma_destroy_ah_attr(&lap);
 	ibcm_path_put(path);
 }
 

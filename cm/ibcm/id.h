@@ -68,24 +68,33 @@ enum ibcm_reply {
 	IBCM_REPLY_REJ_TIMEOUT,		/* the id gave up waiting */
 	IBCM_REPLY_REJ_CONSUMER,
 	IBCM_REPLY_SIDR_REJECT,
+	IBCM_REPLY_LAP,			/* a copy of the LAP's MRA or APR */
 };
 
 struct ibcm_step {
-	u8 next;		/* enum ib_cm_state */
+	u8 next;		/* enum ib_cm_state; enum ib_cm_lap_state */
 	u8 event;		/* enum ib_cm_event_type or IBCM_NO_EVENT */
 	u8 flags;		/* enum ibcm_step_flags */
 	u8 reply;		/* enum ibcm_reply */
 };
 
-struct ibcm_lap_step {
-	u8 next;		/* enum ib_cm_lap_state */
-	u8 valid;
-};
-
+/* Events of the alternate path of an established connection. */
 enum ibcm_lap_event {
-	IBCM_LAP_RX_LAP,
+	/* messages received */
+	IBCM_LAP_RX_LAP,	/* a new one */
+	IBCM_LAP_RX_AGAIN,	/* a copy of the LAP that is not answered yet */
+	IBCM_LAP_RX_ANSWERED,	/* a copy of the LAP that was answered last */
+	IBCM_LAP_RX_MRA,
+	IBCM_LAP_RX_APR,
+	/* calls of the consumer */
+	IBCM_LAP_TX_LAP,
 	IBCM_LAP_TX_MRA,
 	IBCM_LAP_TX_APR,
+	/* other events */
+	IBCM_LAP_MIGRATED,	/* the QP uses the alternate path */
+	IBCM_LAP_SEND_FAILED,	/* the LAP was not answered */
+	IBCM_LAP_TX_FAILED,	/* the LAP or MRA was not posted */
+	IBCM_LAP_ENDS,		/* the connection leaves ESTABLISHED */
 	IBCM_LAP_EVENTS
 };
 
@@ -103,11 +112,19 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 /*
  * Takes the transition for IBCM_TX_FAILED: undoes the step @todo because its message
  * could not be posted, or the listener not inserted.  Does nothing if the id has left that
- * state since, or the state has no such cell.  Caller holds id->lock.  Only this function
- * and ibcm_step() write id->id.state.
+ * state since, or the state has no such cell.  Returns a LAP that was sent meanwhile, for
+ * ibcm_msg_stop(), or NULL.  Caller holds id->lock.  Only this function and ibcm_step()
+ * write id->id.state.
  */
-void ibcm_step_failed(struct ibcm_id *id, const struct ibcm_todo *todo);
-bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event);
+struct ibcm_msg *ibcm_step_failed(struct ibcm_id *id, const struct ibcm_todo *todo);
+/*
+ * The same for the alternate path; only ibcm_lap_step() writes id->id.lap_state.  When the
+ * connection leaves ESTABLISHED, ibcm_step() takes the transition for IBCM_LAP_ENDS.
+ */
+const struct ibcm_step *ibcm_lap_step_of(enum ib_cm_lap_state state,
+					 enum ibcm_lap_event event);
+bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event,
+		   struct ibcm_todo *todo);
 /* Stops the detached request and sends the reply of the step. */
 void ibcm_step_finish(struct ibcm_id *id, const struct ibcm_todo *todo);
 
@@ -157,6 +174,8 @@ struct ibcm_id {
 	/* The connection: each field is written in one state, read in later ones */
 	struct ibcm_av av;
 	struct ibcm_av *alt;		/* or NULL */
+	bool rearm;			/* alt is not that of the REQ; protected by lock */
+	struct ibcm_lap *lap;		/* or NULL; set once, under lock */
 	__be64 tid;			/* of REQ, REP, RTU, MRA, REJ */
 	__be64 dreq_tid;
 	u32 timeout_ms;			/* for a response to one try of a request */

@@ -4,6 +4,7 @@
 
 #include "ibcm/id.h"
 #include "ibcm/port.h"
+#include "messages/messages.h"
 #include "trace.h"
 
 /* States in which the QP parameters of both sides are known. */
@@ -39,11 +40,9 @@ static int ibcm_qp_init(const struct ibcm_id *id, struct ib_qp_attr *attr,
 	return 0;
 }
 
-static void ibcm_qp_alternate(const struct ibcm_id *id, struct ib_qp_attr *attr,
+static void ibcm_qp_alternate(const struct ibcm_av *alt, struct ib_qp_attr *attr,
 			      int *mask)
 {
-	const struct ibcm_av *alt = id->alt;
-
 	attr->alt_port_num = alt->port->num;
 	attr->alt_pkey_index = alt->pkey_index;
 	attr->alt_timeout = alt->ack_timeout;
@@ -68,19 +67,32 @@ static int ibcm_qp_rtr(const struct ibcm_id *id, struct ib_qp_attr *attr,
 		*mask |= IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
 	}
 	if (id->alt)
-		ibcm_qp_alternate(id, attr, mask);
+		ibcm_qp_alternate(id->alt, attr, mask);
 	return 0;
+}
+
+/*
+ * Returns the alternate path to be loaded into a QP in RTS: that of the LAP to be answered;
+ * or that which was accepted last; or, after a migration, the former primary path.
+ */
+static const struct ibcm_av *ibcm_qp_to_load(const struct ibcm_id *id)
+{
+	if (id->id.state != IB_CM_ESTABLISHED)
+		return NULL;
+	if (id->id.lap_state == IB_CM_LAP_RCVD || id->id.lap_state == IB_CM_MRA_LAP_SENT)
+		return id->lap->av;
+	return id->rearm ? id->alt : NULL;
 }
 
 static int ibcm_qp_rts(const struct ibcm_id *id, struct ib_qp_attr *attr,
 		       int *mask)
 {
-	/* After a migration the former primary path becomes the alternate, rearmed. */
-	if (id->id.state == IB_CM_ESTABLISHED &&
-	    id->id.lap_state != IB_CM_LAP_UNINIT && id->alt) {
+	const struct ibcm_av *alt = ibcm_qp_to_load(id);
+
+	if (alt) {
 		*mask = IB_QP_PATH_MIG_STATE;
 		attr->path_mig_state = IB_MIG_REARM;
-		ibcm_qp_alternate(id, attr, mask);
+		ibcm_qp_alternate(alt, attr, mask);
 		return 0;
 	}
 
@@ -142,10 +154,16 @@ static int ibcm_qp_attr(const struct ibcm_id *id, struct ib_qp_attr *attr,
  * @cm_id: The connection's id.
  * @qp_attr: In: @qp_attr->qp_state, the state to move to: INIT, RTR or RTS.  Out:
  *	the attributes that ib_modify_qp() needs for it.  Address vectors are borrowed
- *	from the id: they are valid until the id is destroyed.
+ *	from the id: that of the alternate path is valid until a LAP is answered, all
+ *	are at most until the id is destroyed.
  * @qp_attr_mask: Out: which attributes were set.
  *
  * The consumer may change the attributes before it modifies the QP.
+ *
+ * For RTS of an established connection, and a QP that is in RTS already, the attributes
+ * load an alternate path and arm it (IBA vol. 1, 17.2.8): while a LAP is to be answered,
+ * the path that it asks for; after a LAP was accepted, that path; after a migration that
+ * ib_cm_notify() reported, the path that was the primary before.
  *
  * Context: Any but hard interrupt.
  *

@@ -23,6 +23,8 @@
  *  - COMM_EST changes the state at once, in the context in which it is reported.
  *    The id's work notifies the consumer, before any later event.  Until then the
  *    REP stays outstanding; destroying the id cancels it.
+ *  - A LAP is the outstanding request of an ESTABLISHED id.  Whatever ends the
+ *    connection ends the LAP, and the consumer is notified only of the end.
  */
 #include "ibcm/id.h"
 #include "messages/messages.h"
@@ -153,11 +155,11 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 		[IBCM_RX_REQ]		= DUPLICATE(ESTABLISHED, NONE),
 		[IBCM_RX_MRA_REQ]	= DUPLICATE(ESTABLISHED, NONE),
 		[IBCM_RX_MRA_REP]	= DUPLICATE(ESTABLISHED, NONE),
-		[IBCM_RX_REJ]		= TELL(TIMEWAIT, REJ_RECEIVED),
-		[IBCM_RX_REJ_STALE]	= TELL(TIMEWAIT, REJ_RECEIVED),
+		[IBCM_RX_REJ]		= ANSWERED(TIMEWAIT, REJ_RECEIVED),
+		[IBCM_RX_REJ_STALE]	= ANSWERED(TIMEWAIT, REJ_RECEIVED),
 		[IBCM_RX_REP]		= DUPLICATE(ESTABLISHED, RTU),
 		[IBCM_RX_RTU]		= DUPLICATE(ESTABLISHED, NONE),
-		[IBCM_RX_DREQ]		= TELL(DREQ_RCVD, DREQ_RECEIVED),
+		[IBCM_RX_DREQ]		= ANSWERED(DREQ_RCVD, DREQ_RECEIVED),
 		[IBCM_TX_DREQ]		= GO(DREQ_SENT),
 		[IBCM_DO_DESTROY]	= LEAVE(TIMEWAIT, IBCM_F_CANCEL, DREQ),
 		[IBCM_DO_LEAVE]		= LEAVE(IDLE, IBCM_F_CANCEL, NONE),
@@ -202,13 +204,66 @@ static const struct ibcm_step ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {
 	},
 };
 
-/* States of the alternate path, while the connection is ESTABLISHED (12.8). */
-static const struct ibcm_lap_step ibcm_lap_steps[IBCM_LAP_STATES][IBCM_LAP_EVENTS] = {
-	[IB_CM_LAP_UNINIT][IBCM_LAP_RX_LAP]	= { IB_CM_LAP_RCVD, 1 },
-	[IB_CM_LAP_IDLE][IBCM_LAP_RX_LAP]	= { IB_CM_LAP_RCVD, 1 },
-	[IB_CM_LAP_RCVD][IBCM_LAP_TX_MRA]	= { IB_CM_MRA_LAP_SENT, 1 },
-	[IB_CM_LAP_RCVD][IBCM_LAP_TX_APR]	= { IB_CM_LAP_IDLE, 1 },
-	[IB_CM_MRA_LAP_SENT][IBCM_LAP_TX_APR]	= { IB_CM_LAP_IDLE, 1 },
+/*
+ * The alternate path of an ESTABLISHED connection (12.8).  The active side sends LAPs.  One
+ * that the passive side sends, which the specification does not provide for, is answered
+ * like any other unless a LAP of this id is outstanding.  UNINIT and IDLE differ only for
+ * who reads ib_cm_id.lap_state: in IDLE the alternate path was changed or used.
+ *
+ * A LAP that differs from the one that is not answered yet is dropped: the peer, which has
+ * given up that one, resends the new one until it is taken.
+ */
+static const struct ibcm_step ibcm_lap_steps[IBCM_LAP_STATES][IBCM_LAP_EVENTS] = {
+	[IB_CM_LAP_UNINIT] = {
+		[IBCM_LAP_RX_LAP]	= TELL(LAP_RCVD, LAP_RECEIVED),
+		[IBCM_LAP_RX_ANSWERED]	= DUPLICATE(LAP_UNINIT, LAP),
+		[IBCM_LAP_TX_LAP]	= GO(LAP_SENT),
+		[IBCM_LAP_MIGRATED]	= GO(LAP_IDLE),
+		[IBCM_LAP_ENDS]		= GO(LAP_UNINIT),
+	},
+	[IB_CM_LAP_IDLE] = {
+		[IBCM_LAP_RX_LAP]	= TELL(LAP_RCVD, LAP_RECEIVED),
+		[IBCM_LAP_RX_ANSWERED]	= DUPLICATE(LAP_IDLE, LAP),
+		[IBCM_LAP_RX_MRA]	= DUPLICATE(LAP_IDLE, NONE),
+		[IBCM_LAP_RX_APR]	= DUPLICATE(LAP_IDLE, NONE),
+		[IBCM_LAP_TX_LAP]	= GO(LAP_SENT),
+		[IBCM_LAP_MIGRATED]	= GO(LAP_IDLE),
+		[IBCM_LAP_ENDS]		= GO(LAP_UNINIT),
+	},
+
+	/* The side that sends the LAP */
+	[IB_CM_LAP_SENT] = {
+		[IBCM_LAP_RX_MRA]	= STEP(MRA_LAP_RCVD, IB_CM_MRA_RECEIVED,
+					       IBCM_F_EXTEND, NONE),
+		[IBCM_LAP_RX_APR]	= ANSWERED(LAP_IDLE, APR_RECEIVED),
+		[IBCM_LAP_MIGRATED]	= GO(LAP_SENT),
+		[IBCM_LAP_SEND_FAILED]	= FAILED(LAP_IDLE, LAP_ERROR, NONE),
+		[IBCM_LAP_TX_FAILED]	= GO(LAP_IDLE),
+		[IBCM_LAP_ENDS]		= GO(LAP_UNINIT),
+	},
+	[IB_CM_MRA_LAP_RCVD] = {
+		[IBCM_LAP_RX_MRA]	= DUPLICATE(MRA_LAP_RCVD, NONE),
+		[IBCM_LAP_RX_APR]	= ANSWERED(LAP_IDLE, APR_RECEIVED),
+		[IBCM_LAP_MIGRATED]	= GO(MRA_LAP_RCVD),
+		[IBCM_LAP_SEND_FAILED]	= FAILED(LAP_IDLE, LAP_ERROR, NONE),
+		[IBCM_LAP_ENDS]		= GO(LAP_UNINIT),
+	},
+
+	/* The side that answers it */
+	[IB_CM_LAP_RCVD] = {
+		[IBCM_LAP_RX_AGAIN]	= DUPLICATE(LAP_RCVD, NONE),
+		[IBCM_LAP_TX_MRA]	= GO(MRA_LAP_SENT),
+		[IBCM_LAP_TX_APR]	= GO(LAP_IDLE),
+		[IBCM_LAP_MIGRATED]	= GO(LAP_RCVD),
+		[IBCM_LAP_ENDS]		= GO(LAP_UNINIT),
+	},
+	[IB_CM_MRA_LAP_SENT] = {
+		[IBCM_LAP_RX_AGAIN]	= DUPLICATE(MRA_LAP_SENT, LAP),
+		[IBCM_LAP_TX_APR]	= GO(LAP_IDLE),
+		[IBCM_LAP_MIGRATED]	= GO(MRA_LAP_SENT),
+		[IBCM_LAP_TX_FAILED]	= GO(LAP_RCVD),
+		[IBCM_LAP_ENDS]		= GO(LAP_UNINIT),
+	},
 };
 
 /* Returns the cell for @event in @state, or NULL if it is not expected there. */
@@ -233,6 +288,7 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	       struct ibcm_todo *todo)
 {
 	const struct ibcm_step *step = ibcm_step_of(id->id.state, event);
+	struct ibcm_todo lap;
 
 	lockdep_assert_held(&id->lock);
 	*todo = (struct ibcm_todo){ .step = step, .from = id->id.state };
@@ -249,6 +305,8 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	    (step->next != IB_CM_IDLE || event != IBCM_DO_DESTROY))
 		return true;
 
+	if (id->id.state == IB_CM_ESTABLISHED)
+		ibcm_lap_step(id, IBCM_LAP_ENDS, &lap);
 	id->id.state = step->next;
 	switch (step->next) {
 	case IB_CM_TIMEWAIT:
@@ -269,27 +327,50 @@ bool ibcm_step(struct ibcm_id *id, enum ibcm_event event,
 	return true;
 }
 
-void ibcm_step_failed(struct ibcm_id *id, const struct ibcm_todo *todo)
+struct ibcm_msg *ibcm_step_failed(struct ibcm_id *id, const struct ibcm_todo *todo)
 {
+	struct ibcm_msg *stop = NULL;
+	struct ibcm_todo lap;
+
 	lockdep_assert_held(&id->lock);
 	if (id->id.state != todo->step->next ||
 	    !ibcm_step_of(id->id.state, IBCM_TX_FAILED))
-		return;
+		return NULL;
+	if (ibcm_lap_step(id, IBCM_LAP_ENDS, &lap))
+		stop = ibcm_msg_detach(id);
 	id->id.state = todo->from;
 	if (todo->from == IB_CM_IDLE)
 		ibcm_peer_forget(id);
+	return stop;
 }
 
-bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event)
+/* Returns the cell for @event in @state, or NULL if it is not expected there. */
+const struct ibcm_step *ibcm_lap_step_of(enum ib_cm_lap_state state,
+					 enum ibcm_lap_event event)
 {
-	const struct ibcm_lap_step *step;
+	const struct ibcm_step *step;
+
+	if (state >= IBCM_LAP_STATES || event >= IBCM_LAP_EVENTS)
+		return NULL;
+	step = &ibcm_lap_steps[state][event];
+	return step->flags & IBCM_F_VALID ? step : NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_lap_step_of);
+
+/* Like ibcm_step(), for the alternate path; false if the connection is not ESTABLISHED. */
+bool ibcm_lap_step(struct ibcm_id *id, enum ibcm_lap_event event,
+		   struct ibcm_todo *todo)
+{
+	const struct ibcm_step *step = NULL;
 
 	lockdep_assert_held(&id->lock);
-	if (id->id.state != IB_CM_ESTABLISHED)
+	if (id->id.state == IB_CM_ESTABLISHED)
+		step = ibcm_lap_step_of(id->id.lap_state, event);
+	*todo = (struct ibcm_todo){ .step = step, .from = id->id.state };
+	if (!step)
 		return false;
-	step = &ibcm_lap_steps[id->id.lap_state][event];
-	if (!step->valid)
-		return false;
+	if (step->flags & IBCM_F_CANCEL)
+		todo->stop = ibcm_msg_detach(id);
 	id->id.lap_state = step->next;
 	return true;
 }
@@ -329,6 +410,9 @@ static void ibcm_reply(struct ibcm_id *id, enum ibcm_reply reply)
 		break;
 	case IBCM_REPLY_SIDR_REJECT:
 		ibcm_sidr_reject(id);
+		break;
+	case IBCM_REPLY_LAP:
+		ibcm_send_lap_answer(id);
 		break;
 	}
 }

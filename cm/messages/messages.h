@@ -40,6 +40,7 @@ struct ibcm_msg *ibcm_msg_alloc_to(struct ibcm_port *port,
 int ibcm_msg_post(struct ibcm_msg *msg);
 void ibcm_msg_drop(struct ibcm_msg *msg);
 void ibcm_msg_put(struct ibcm_msg *msg);
+void ibcm_mad_hdr(struct ib_mad_hdr *hdr, enum ibcm_kind kind, __be64 tid);
 void *ibcm_msg_mad(struct ibcm_msg *msg, __be64 tid);
 __be64 ibcm_new_tid(const struct ibcm_msg *msg);
 /* Makes @msg the outstanding request.  Caller holds id->lock. */
@@ -99,7 +100,7 @@ void ibcm_orphans_purge(struct ibcm_port *port);
 /* Queues @rx to be answered by its own work; consumes @rx. */
 void ibcm_orphan_queue(struct ibcm_rx *rx, u8 reason);
 
-/* ---- messages/: req, req_rx, rep, rtu, rej, dreq, mra, lap ---- */
+/* ---- messages/: req, req_rx, rep, rtu, rej, dreq, mra, lap, apr ---- */
 void ibcm_req_arrived(struct ibcm_rx *rx);	/* consumes @rx */
 int ibcm_req_resolve(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_req(struct ibcm_id *id, struct ibcm_rx *rx);
@@ -110,6 +111,7 @@ int ibcm_rx_dreq(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_drep(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_lap(struct ibcm_id *id, struct ibcm_rx *rx);
+int ibcm_rx_apr(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_sidr_resolve(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_sidr_req(struct ibcm_id *id, struct ibcm_rx *rx);
 int ibcm_rx_sidr_rep(struct ibcm_id *id, struct ibcm_rx *rx);
@@ -152,6 +154,17 @@ void ibcm_rej_fill(void *mad, u8 rejected, u16 reason, const void *ari,
 		   u8 ari_len);
 u32 ibcm_req_qpn(const struct cm_req_msg *req, enum ib_qp_type *type);
 
+/* How a message names the LIDs and GIDs of a path that this side proposes. */
+struct ibcm_lids {
+	u16 local;
+	u16 remote;
+};
+
+struct ibcm_lids ibcm_path_lids(struct sa_path_rec *path,
+				const struct sa_path_rec *inbound);
+void ibcm_path_gids(struct sa_path_rec *path, union ib_gid *local,
+		    union ib_gid *remote);
+
 /*
  * Both paths of a REQ have the same layout (IBA vol. 1, 12.6.5).  Applied to the pointer
  * that this returns, the CM_REQ_PRIMARY_... fields are those of the chosen path.
@@ -162,6 +175,38 @@ static inline struct cm_req_msg *ibcm_req_path(struct cm_req_msg *req, bool alte
 
 	return (struct cm_req_msg *)((u8 *)req + (alternate ? bytes : 0));
 }
+
+/* ---- lap.c, apr.c ---- */
+#define IBCM_LAPS_SEEN	4
+
+/* A LAP that was answered; a copy of it may still arrive. */
+struct ibcm_lap_seen {
+	__be64 tid;
+	u32 hash;		/* of the whole MAD */
+};
+
+/* The LAPs of a connection; allocated for the first.  Protected by id->lock. */
+struct ibcm_lap {
+	struct ibcm_av *av;	/* the path of the last LAP unless accepted, or NULL */
+	__be64 sent_tid;	/* of the last LAP sent */
+	u32 nr_sent;
+
+	struct ibcm_lap_seen now;	/* the last LAP received */
+	struct ibcm_lap_seen seen[IBCM_LAPS_SEEN];	/* answered ones, last first */
+	u8 nr_seen;
+	u8 answer[IB_MGMT_MAD_SIZE];	/* the MRA or APR for @now, or for seen[0] */
+};
+
+/* Returns the id's struct ibcm_lap, allocated if need be; NULL: no memory.  May sleep. */
+struct ibcm_lap *ibcm_lap_of(struct ibcm_id *id);
+void ibcm_lap_free(struct ibcm_lap *lap);	/* NULL allowed */
+/* The alternate path becomes that of the LAP.  Returns the former one, to be freed. */
+struct ibcm_av *ibcm_lap_accepted(struct ibcm_id *id);
+void ibcm_av_free(struct ibcm_av *av);		/* NULL allowed */
+/* Writes the APR for the last LAP received to lap->answer.  Caller holds id->lock. */
+void ibcm_apr_answer(struct ibcm_id *id, u8 status, const void *info, u8 info_len,
+		     const void *private_data, u8 private_data_len);
+void ibcm_send_lap_answer(struct ibcm_id *id);
 
 /* ---- sidr.c ---- */
 struct ibcm_sidr_key {

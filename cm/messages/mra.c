@@ -7,12 +7,14 @@
 #include "messages/messages.h"
 #include "trace.h"
 
-static void ibcm_mra_fill(struct ibcm_msg *msg, u8 mraed, u8 service_timeout,
-			  const void *private_data, u8 private_data_len)
+static void ibcm_mra_fill(const struct ibcm_id *id, void *mad, u8 mraed,
+			  u8 service_timeout, const void *private_data,
+			  u8 private_data_len)
 {
-	struct ibcm_id *id = msg->id;
-	struct cm_mra_msg *mra = ibcm_msg_mad(msg, id->tid);
+	struct cm_mra_msg *mra = mad;
+	__be64 tid = mraed == IBCM_FIELD_OTHER ? id->lap->now.tid : id->tid;
 
+	ibcm_mad_hdr(&mra->hdr, IBCM_MRA, tid);
 	IBA_SET(CM_MRA_LOCAL_COMM_ID, mra, be32_to_cpu(id->id.local_id));
 	IBA_SET(CM_MRA_REMOTE_COMM_ID, mra, be32_to_cpu(id->id.remote_id));
 	IBA_SET(CM_MRA_MESSAGE_MRAED, mra, mraed);
@@ -49,7 +51,7 @@ void ibcm_send_mra(struct ibcm_id *id, u8 mraed)
 	if (IS_ERR(msg))
 		return;
 	spin_lock_irq(&id->lock);
-	ibcm_mra_fill(msg, mraed, id->service_timeout, id->answer,
+	ibcm_mra_fill(id, msg->buf->mad, mraed, id->service_timeout, id->answer,
 		      id->answer_len);
 	spin_unlock_irq(&id->lock);
 	trace_icm_send_mra(&id->id);
@@ -66,7 +68,37 @@ static bool ibcm_mra_step(struct ibcm_id *id, struct ibcm_todo *todo, u8 *mraed)
 		return true;
 	}
 	*mraed = IBCM_FIELD_OTHER;
-	return ibcm_lap_step(id, IBCM_LAP_TX_MRA);
+	return ibcm_lap_step(id, IBCM_LAP_TX_MRA, todo);
+}
+
+/*
+ * Keeps the MRA for copies of the message that it acknowledges: of a LAP as it is sent, of
+ * another the private data, which the id then owns.  Caller holds id->lock.
+ */
+static void ibcm_mra_keep(struct ibcm_id *id, u8 mraed, void **data, u8 len)
+{
+	if (mraed == IBCM_FIELD_OTHER) {
+		memset(id->lap->answer, 0, IB_MGMT_MAD_SIZE);
+		ibcm_mra_fill(id, id->lap->answer, mraed, id->service_timeout, *data, len);
+		return;
+	}
+	ibcm_answer_set(id, *data, len);
+	*data = NULL;
+}
+
+/* Posts the MRA of a LAP; takes the step back if that fails. */
+static int ibcm_mra_post_lap(struct ibcm_id *id, struct ibcm_msg *msg)
+{
+	struct ibcm_todo todo;
+	int ret = ibcm_msg_post(msg);
+
+	if (ret) {
+		spin_lock_irq(&id->lock);
+		if (id->id.lap_state == IB_CM_MRA_LAP_SENT)
+			ibcm_lap_step(id, IBCM_LAP_TX_FAILED, &todo);
+		spin_unlock_irq(&id->lock);
+	}
+	return ret;
 }
 
 /* Caller holds id->lock.  mra_begin 0 means that an MRA may be sent at once. */
@@ -82,7 +114,8 @@ static void ibcm_mra_set_begin(struct ibcm_id *id, bool delay)
  * @cm_id: An id that was notified of a REQ, REP or LAP.
  * @service_timeout: The time that the response may take, 4.096 us * 2^n with n of
  *	5 bits.  With IB_CM_MRA_FLAG_DELAY the MRA is sent only when the peer resends
- *	the message and, for a REP, only after half of the peer's timeout.
+ *	the message and, for a REP, only after half of the peer's timeout.  An MRA of
+ *	a LAP, sent or delayed, says that ibex_cm_send_apr() will follow.
  * @private_data: For the peer, or NULL.
  * @private_data_len: Its length, up to IB_CM_MRA_PRIVATE_DATA_SIZE bytes.
  *
@@ -125,13 +158,9 @@ int ib_send_cm_mra(struct ib_cm_id *cm_id,
 		id->service_timeout = service_timeout & 0x1f;
 		ibcm_mra_set_begin(id, delay);
 		if (msg)
-			ibcm_mra_fill(msg, mraed, id->service_timeout, copy,
-				      private_data_len);
-		/* Not for a LAP: a resent LAP is not answered with an MRA. */
-		if (todo.step) {
-			ibcm_answer_set(id, copy, private_data_len);
-			copy = NULL;
-		}
+			ibcm_mra_fill(id, msg->buf->mad, mraed, id->service_timeout,
+				      copy, private_data_len);
+		ibcm_mra_keep(id, mraed, &copy, private_data_len);
 	}
 	spin_unlock_irq(&id->lock);
 
@@ -145,21 +174,23 @@ int ib_send_cm_mra(struct ib_cm_id *cm_id,
 	if (!msg)
 		return 0;
 	trace_icm_send_mra(cm_id);
-	return todo.step ? ibcm_step_post(id, msg, &todo) : ibcm_msg_post(msg);
+	return mraed == IBCM_FIELD_OTHER ? ibcm_mra_post_lap(id, msg) :
+					   ibcm_step_post(id, msg, &todo);
 }
 EXPORT_SYMBOL(ib_send_cm_mra);
 
-/* Sets @event according to the "message MRAed" field; false for a LAP. */
-static bool ibcm_mra_event(const struct cm_mra_msg *mra, enum ibcm_event *event)
+/* Makes the step according to the "message MRAed" field.  Caller holds id->lock. */
+static bool ibcm_mra_received(struct ibcm_id *id, const struct cm_mra_msg *mra,
+			      struct ibcm_todo *todo)
 {
 	switch (IBA_GET(CM_MRA_MESSAGE_MRAED, mra)) {
 	case IBCM_FIELD_REQ:
-		*event = IBCM_RX_MRA_REQ;
-		return true;
+		return ibcm_step(id, IBCM_RX_MRA_REQ, todo);
 	case IBCM_FIELD_REP:
-		*event = IBCM_RX_MRA_REP;
-		return true;
-	default:	/* for a LAP, which this CM never sends */
+		return ibcm_step(id, IBCM_RX_MRA_REP, todo);
+	case IBCM_FIELD_OTHER:
+		return ibcm_lap_step(id, IBCM_LAP_RX_MRA, todo);
+	default:
 		return false;
 	}
 }
@@ -171,13 +202,12 @@ int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx)
 	struct ibcm_msg *request = NULL;
 	struct ib_cm_event event = {};
 	struct ibcm_todo todo = {};
-	enum ibcm_event what;
 	unsigned int ms;
 
 	ms = ibcm_time_ms(service_timeout) +
 	     2 * ibcm_time_ms(id->av.packet_life_time);
 	spin_lock_irq(&id->lock);
-	if (ibcm_mra_event(mra, &what) && ibcm_step(id, what, &todo) &&
+	if (ibcm_mra_received(id, mra, &todo) &&
 	    (todo.step->flags & IBCM_F_EXTEND) && id->msg) {
 		request = id->msg;
 		refcount_inc(&request->ref);

@@ -2,7 +2,7 @@
 /*
  * Messages to send: allocated, posted, answered or given up.
  *
- * An id has at most one outstanding request (REQ, REP, DREQ or SIDR_REQ), in
+ * An id has at most one outstanding request (REQ, REP, DREQ, LAP or SIDR_REQ), in
  * id->msg; the MAD layer resends it until it is stopped or its retries are used up, and
  * the CM itself resends a REP.  All other messages are sent once.
  *
@@ -170,18 +170,22 @@ void ibcm_msg_put(struct ibcm_msg *msg)
 	kfree(msg);
 }
 
-/* Fills in the header (IBA vol. 1, 13.4.3, 16.7.1) and returns the MAD. */
-void *ibcm_msg_mad(struct ibcm_msg *msg, __be64 tid)
+/* Fills in the header (IBA vol. 1, 13.4.3, 16.7.1). */
+void ibcm_mad_hdr(struct ib_mad_hdr *hdr, enum ibcm_kind kind, __be64 tid)
 {
-	struct ib_mad_hdr *hdr = msg->buf->mad;
-
 	hdr->base_version = IB_MGMT_BASE_VERSION;
 	hdr->mgmt_class = IB_MGMT_CLASS_CM;
 	hdr->class_version = IBCM_CLASS_VERSION;
 	hdr->method = IB_MGMT_METHOD_SEND;
-	hdr->attr_id = cpu_to_be16(be16_to_cpu(CM_REQ_ATTR_ID) + msg->kind);
+	hdr->attr_id = cpu_to_be16(be16_to_cpu(CM_REQ_ATTR_ID) + kind);
 	hdr->tid = tid;
-	return hdr;
+}
+
+/* Fills in the header and returns the MAD. */
+void *ibcm_msg_mad(struct ibcm_msg *msg, __be64 tid)
+{
+	ibcm_mad_hdr(msg->buf->mad, msg->kind, tid);
+	return msg->buf->mad;
 }
 
 /* Returns a transaction id for a new exchange of the message's id. */
@@ -263,6 +267,7 @@ void ibcm_msg_stop(struct ibcm_msg *msg)
 int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 		   const struct ibcm_todo *todo)
 {
+	struct ibcm_msg *lap = NULL;
 	bool detached = false;
 	int ret;
 
@@ -275,8 +280,9 @@ int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 			detached = true;
 		}
 		if (msg->request == detached)
-			ibcm_step_failed(id, todo);
+			lap = ibcm_step_failed(id, todo);
 		spin_unlock_irq(&id->lock);
+		ibcm_msg_stop(lap);
 	}
 	if (detached)
 		ibcm_msg_put(msg);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Orphans, messages for no id that must be answered: a REQ or SIDR_REQ without a
- * listener, a REQ of a stale connection, a DREQ whose connection no longer exists, a REP
- * to an unknown communication id.  Each is answered by its own work item, since it takes
+ * listener, a REQ of a stale connection, a DREQ or LAP whose connection does not exist, a
+ * REP to an unknown communication id.  Each is answered by its own work item, since it takes
  * a second to find that a sender's address cannot be resolved.  A port has a bounded
  * number of orphans.
  */
@@ -39,6 +39,16 @@ static void ibcm_orphan_drep(struct ibcm_msg *msg, const struct ibcm_rx *rx)
 	trace_icm_issue_drep(local_id, remote_id);
 }
 
+static void ibcm_orphan_apr(struct ibcm_msg *msg, const struct ibcm_rx *rx)
+{
+	struct cm_lap_msg *lap = ibcm_rx_mad(rx);
+	struct cm_apr_msg *apr = ibcm_msg_mad(msg, lap->hdr.tid);
+
+	IBA_SET(CM_APR_LOCAL_COMM_ID, apr, IBA_GET(CM_LAP_REMOTE_COMM_ID, lap));
+	IBA_SET(CM_APR_REMOTE_COMM_ID, apr, IBA_GET(CM_LAP_LOCAL_COMM_ID, lap));
+	IBA_SET(CM_APR_AR_STATUS, apr, IB_CM_APR_INVALID_COMM_ID);
+}
+
 static void ibcm_orphan_sidr(struct ibcm_msg *msg, const struct ibcm_rx *rx)
 {
 	struct cm_sidr_req_msg *req = ibcm_rx_mad(rx);
@@ -56,6 +66,7 @@ static void ibcm_orphan_answer(struct ibcm_rx *rx)
 		[IBCM_REP]	= IBCM_REJ,
 		[IBCM_DREQ]	= IBCM_DREP,
 		[IBCM_SIDR_REQ]	= IBCM_SIDR_REP,
+		[IBCM_LAP]	= IBCM_APR,
 	};
 	struct ibcm_msg *msg;
 
@@ -68,6 +79,9 @@ static void ibcm_orphan_answer(struct ibcm_rx *rx)
 		break;
 	case IBCM_DREP:
 		ibcm_orphan_drep(msg, rx);
+		break;
+	case IBCM_APR:
+		ibcm_orphan_apr(msg, rx);
 		break;
 	default:
 		ibcm_orphan_sidr(msg, rx);

@@ -98,19 +98,14 @@ static void ibcm_req_set_transport(struct cm_req_msg *req, enum ib_qp_type type)
 	}
 }
 
-struct ibcm_req_lids {
-	u16 local;
-	u16 remote;
-};
-
 /*
  * LIDs are valid within the subnet only (12.7.11, 12.7.21).  The 32-bit LIDs of OPA
- * are sent in GIDs made from them, see ibcm_req_gids().
+ * are sent in GIDs made from them, see ibcm_path_gids().
  */
-static struct ibcm_req_lids ibcm_req_lids(struct sa_path_rec *path,
-					  const struct sa_path_rec *inbound)
+struct ibcm_lids ibcm_path_lids(struct sa_path_rec *path,
+				const struct sa_path_rec *inbound)
 {
-	struct ibcm_req_lids lids = {
+	struct ibcm_lids lids = {
 		.local = be16_to_cpu(IB_LID_PERMISSIVE),
 		.remote = be16_to_cpu(IB_LID_PERMISSIVE),
 	};
@@ -125,8 +120,8 @@ static struct ibcm_req_lids ibcm_req_lids(struct sa_path_rec *path,
 	return lids;
 }
 
-static void ibcm_req_gids(struct sa_path_rec *path, union ib_gid *local,
-			  union ib_gid *remote)
+void ibcm_path_gids(struct sa_path_rec *path, union ib_gid *local,
+		    union ib_gid *remote)
 {
 	__be32 slid = sa_path_get_slid(path);
 	__be32 dlid = sa_path_get_dlid(path);
@@ -142,10 +137,10 @@ static void ibcm_req_gids(struct sa_path_rec *path, union ib_gid *local,
 static void ibcm_req_set_path(struct cm_req_msg *to, struct sa_path_rec *path,
 			      const struct sa_path_rec *inbound, u8 ack_timeout)
 {
-	struct ibcm_req_lids lids = ibcm_req_lids(path, inbound);
+	struct ibcm_lids lids = ibcm_path_lids(path, inbound);
 	union ib_gid local, remote;
 
-	ibcm_req_gids(path, &local, &remote);
+	ibcm_path_gids(path, &local, &remote);
 	IBA_SET(CM_REQ_PRIMARY_LOCAL_PORT_LID, to, lids.local);
 	IBA_SET(CM_REQ_PRIMARY_REMOTE_PORT_LID, to, lids.remote);
 	*IBA_GET_MEM_PTR(CM_REQ_PRIMARY_LOCAL_PORT_GID, to) = local;

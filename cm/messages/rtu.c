@@ -163,8 +163,10 @@ int ibcm_established(struct ibcm_id *id)
  * @event: IB_EVENT_COMM_EST: a message has arrived on the QP.
  *	IB_EVENT_PATH_MIG: the QP has migrated to the alternate path.
  *
- * IB_EVENT_COMM_EST counts as an RTU (ibcm/watch.c).  After
- * IB_EVENT_PATH_MIG the id's messages are sent along the alternate path.
+ * IB_EVENT_COMM_EST counts as an RTU (ibcm/watch.c).  After IB_EVENT_PATH_MIG the id's
+ * messages are sent along the alternate path, which has become the primary one; the other
+ * is the alternate path and can be loaded again (ib_cm_init_qp_attr()).  An outstanding LAP
+ * goes on.
  *
  * Context: Any, hard interrupt included.
  *

@@ -113,6 +113,9 @@ static void ibcm_rx_unknown(struct ibcm_rx *rx)
 	case IBCM_REP:
 		ibcm_orphan_queue(rx, IB_CM_REJ_INVALID_COMM_ID);
 		break;
+	case IBCM_LAP:
+		ibcm_orphan_queue(rx, 0);
+		break;
 	default:
 		ibcm_rx_free(rx);
 		break;
@@ -237,15 +240,11 @@ static int (*const ibcm_rx_handlers[IBCM_KINDS])(struct ibcm_id *id,
 	[IBCM_SIDR_REQ]	= ibcm_rx_sidr_req,
 	[IBCM_SIDR_REP]	= ibcm_rx_sidr_rep,
 	[IBCM_LAP]	= ibcm_rx_lap,
+	[IBCM_APR]	= ibcm_rx_apr,
 };
 
 int ibcm_rx_process(struct ibcm_id *id, struct ibcm_rx *rx)
 {
-	/* An APR answers a LAP, which this CM never sends. */
-	if (!ibcm_rx_handlers[rx->kind]) {
-		ibcm_stat(rx->port, IBCM_STAT_RX_UNEXPECTED);
-		return 0;
-	}
 	return ibcm_rx_handlers[rx->kind](id, rx);
 }
 

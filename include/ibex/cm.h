@@ -2,8 +2,10 @@
 #ifndef IBEX_IB_CM_H
 #define IBEX_IB_CM_H
 
-/* What ib_cm offers the RDMA CM beyond <rdma/ib_cm.h>. */
+/* What ib_cm offers beyond <rdma/ib_cm.h>. */
 #include <rdma/ib_cm.h>
+
+/* ---- the RDMA CM ---- */
 
 /* For an id that is about to accept: data received on its QP count as the RTU. */
 int ib_cm_watch_qp(struct ib_cm_id *cm_id, struct ib_qp *qp);
@@ -15,5 +17,43 @@ bool ib_cm_sent_here(struct ib_cm_id *cm_id,
 		     bool (*match)(const struct ib_cm_id *sender,
 				   const void *arg),
 		     const void *arg);
+
+/* ---- alternate paths of established connections (IBA vol. 1, 12.8) ---- */
+
+/**
+ * struct ibex_cm_lap_param - a request for another alternate path
+ * @path: The path, from this side to the peer.
+ * @sgid_attr: The entry of its SGID, or NULL to look it up.
+ * @private_data: For the peer, or NULL.
+ * @private_data_len: Its length, up to IB_CM_LAP_PRIVATE_DATA_SIZE bytes.
+ * @remote_cm_response_timeout: The time that the peer may take to answer, 4.096 us * 2^n
+ *	with n up to 31.
+ */
+struct ibex_cm_lap_param {
+	struct sa_path_rec *path;
+	const struct ib_gid_attr *sgid_attr;
+	const void *private_data;
+	u8 private_data_len;
+	u8 remote_cm_response_timeout;
+};
+
+/**
+ * struct ibex_cm_apr_param - the answer to such a request
+ * @status: IB_CM_APR_SUCCESS, or why the path is refused.
+ * @info: Additional information, or NULL.
+ * @info_len: Its length, up to IB_CM_APR_INFO_LENGTH bytes.
+ * @private_data: For the peer, or NULL.
+ * @private_data_len: Its length, up to IB_CM_APR_PRIVATE_DATA_SIZE bytes.
+ */
+struct ibex_cm_apr_param {
+	enum ib_cm_apr_status status;
+	const void *info;
+	u8 info_len;
+	const void *private_data;
+	u8 private_data_len;
+};
+
+int ibex_cm_send_lap(struct ib_cm_id *cm_id, const struct ibex_cm_lap_param *param);
+int ibex_cm_send_apr(struct ib_cm_id *cm_id, const struct ibex_cm_apr_param *param);
 
 #endif
