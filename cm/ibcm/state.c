@@ -343,6 +343,7 @@ struct ibcm_msg *ibcm_step_failed(struct ibcm_id *id, const struct ibcm_todo *to
 		ibcm_peer_forget(id);
 	return stop;
 }
+EXPORT_SYMBOL_IF_KUNIT(ibcm_step_failed);
 
 /* Returns the cell for @event in @state, or NULL if it is not expected there. */
 const struct ibcm_step *ibcm_lap_step_of(enum ib_cm_lap_state state,

@@ -406,6 +406,14 @@ static int ibcm_lap_av(struct ibcm_id *id, const struct ibcm_av *now,
 	return ibcm_av_same(av, now) ? IB_CM_APR_IS_CURRENT : 0;
 }
 
+/* A RoCE path may have the port's rate. */
+static bool ibcm_lap_rate_good(u8 rate, const struct ibcm_av *now)
+{
+	if (rate == IB_RATE_PORT_CURRENT)
+		return now->ah_attr.type == RDMA_AH_ATTR_TYPE_ROCE;
+	return ib_rate_to_mbps(rate) >= 0;
+}
+
 /* Checks what a new LAP asks for; returns what ibcm_lap_av() does. */
 static int ibcm_lap_check(struct ibcm_id *id, struct cm_lap_msg *lap,
 			  const struct ibcm_av *now, struct sa_path_rec *path,
@@ -415,7 +423,7 @@ static int ibcm_lap_check(struct ibcm_id *id, struct cm_lap_msg *lap,
 		return IB_CM_APR_INVALID_QPN_EECN;
 	if (!ibcm_can_migrate(id))
 		return IB_CM_APR_UNSUPPORTED;
-	if (ib_rate_to_mbps(IBA_GET(CM_LAP_ALTERNATE_PACKET_RATE, lap)) < 0)
+	if (!ibcm_lap_rate_good(IBA_GET(CM_LAP_ALTERNATE_PACKET_RATE, lap), now))
 		return IB_CM_APR_INVALID_PACKET_RATE;
 	if (!IBA_GET(CM_LAP_ALTERNATE_SUBNET_LOCAL, lap) &&
 	    IBA_GET(CM_LAP_ALTERNATE_HOP_LIMIT, lap) <= 1)

@@ -263,6 +263,7 @@ void ibcm_msg_stop(struct ibcm_msg *msg)
 	ib_cancel_mad(msg->buf);
 	ibcm_msg_put(msg);
 }
+EXPORT_SYMBOL_IF_KUNIT(ibcm_msg_stop);
 
 int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 		   const struct ibcm_todo *todo)

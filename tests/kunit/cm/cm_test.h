@@ -42,6 +42,7 @@ struct cm_side {
 	struct ib_cm_id *listener;
 	u32 qpn;
 	enum cm_answer on_req, on_rep, on_dreq, on_lap;
+	int (*answer_lap)(struct cm_side *side);	/* in place of @on_lap */
 	char destroy_on;		/* letter of an event */
 	char fail_on;			/* likewise: the handler returns an error */
 	bool destroyed;			/* by its handler */
@@ -50,7 +51,7 @@ struct cm_side {
 	bool in_handler;
 
 	void (*tune_rep)(struct ib_cm_rep_param *rep);	/* of cm_reply() */
-	struct sa_path_rec path[2];	/* of the last REQ or LAP */
+	struct sa_path_rec path[2];	/* of the last REQ; [1]: or LAP */
 
 	atomic_t nr_events;
 	char events[64];		/* a letter each, see cm_letter() */

@@ -3,8 +3,9 @@
  * Each allocation of each code path fails once: those of calls in the test's own task,
  * those of received messages in the kernel's workers.
  */
-#include "cm_test.h"
+#include "cm/lap.h"
 #include "faults.h"
+#include "wait.h"
 
 static struct cm_pair pair;
 
@@ -18,16 +19,6 @@ static int fault_test_init(struct kunit *test)
 static void fault_test_exit(struct kunit *test)
 {
 	cm_pair_exit(&pair);
-}
-
-static struct sa_path_rec alternate;
-
-static void with_alternate(struct cm_pair *pair, struct ib_cm_req_param *req)
-{
-	cm_path(pair, &alternate);
-	cm_gid(&pair->client, 2, &alternate.sgid);
-	cm_gid(&pair->server, 2, &alternate.dgid);
-	req->alternate_path = &alternate;
 }
 
 /* Destroys what a round made; no allocation fails meanwhile. */
@@ -78,7 +69,7 @@ static int request_once(struct kunit *test)
 
 static void requesting(struct kunit *test)
 {
-	pair.tune_req = with_alternate;
+	pair.tune_req = lap_alternate;
 	pair.server.on_req = CM_WAIT;
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, request_once), 6u);
 }
@@ -171,6 +162,62 @@ static int call_once(struct kunit *test)
 	return ret;
 }
 
+static int go_established(struct kunit *test)
+{
+	call = CALL_DREQ;
+	return go_before(test);
+}
+
+static int lap_once(struct kunit *test)
+{
+	int ret;
+
+	KUNIT_ASSERT_EQ(test, calmly(test, go_established), 0);
+	ret = lap_send(&pair);
+	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_ESTABLISHED);
+	/* IDLE if the LAP could not be posted. */
+	if (ret)
+		KUNIT_EXPECT_NE(test, pair.client.id->lap_state, IB_CM_LAP_SENT);
+	calmly(test, end_round);
+	return ret;
+}
+
+static void asking_for_paths(struct kunit *test)
+{
+	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, lap_once), 4u);
+}
+
+static int go_asked(struct kunit *test)
+{
+	go_established(test);
+	KUNIT_ASSERT_EQ(test, lap_send(&pair), 0);
+	cm_quiesce(&pair);
+	return 0;
+}
+
+static int is_answered(struct kunit *test)
+{
+	return wait_within(strchr(pair.client.events, 'A'), 5000);
+}
+
+/* An APR that cannot be sent is sent when the LAP comes again. */
+static int apr_once(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, calmly(test, go_asked), 0);
+	KUNIT_EXPECT_EQ(test, lap_accept(&pair.server), 0);
+	KUNIT_EXPECT_EQ(test, pair.server.id->lap_state, IB_CM_LAP_IDLE);
+	KUNIT_EXPECT_TRUE(test, calmly(test, is_answered));
+	calmly(test, end_round);
+	return 0;
+}
+
+static void answering_laps(struct kunit *test)
+{
+	pair.server.answer_lap = lap_later;
+	ibex_each_allocation(test, apr_once);
+	pair.server.answer_lap = NULL;
+}
+
 static void calling(struct kunit *test)
 {
 	for (call = CALL_MRA; call <= CALL_SIDR_REP; call++)
@@ -211,12 +258,35 @@ static void a_whole_connection(struct kunit *test)
 
 static void connecting(struct kunit *test)
 {
-	pair.tune_req = with_alternate;
+	pair.tune_req = lap_alternate;
 	KUNIT_EXPECT_GE(test, ibex_each_worker_allocation(test, a_whole_connection,
 							  clean_up), 10u);
 	pair.tune_req = NULL;
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+}
+
+/* A LAP that has an outcome, and another one; both of them may be dropped for now. */
+static void laps_and_aprs(struct kunit *test)
+{
+	cm_request(&pair);
+	msleep(800);
+	if (pair.client.id && pair.client.id->state == IB_CM_ESTABLISHED &&
+	    !lap_send(&pair)) {
+		msleep(1000);
+		KUNIT_EXPECT_NE(test, pair.client.id->lap_state, IB_CM_LAP_SENT);
+		send(IBCM_LAP, 0);
+	}
+	if (pair.server.id && pair.server.id->state == IB_CM_ESTABLISHED)
+		KUNIT_EXPECT_NE(test, pair.server.id->lap_state, IB_CM_LAP_RCVD);
+}
+
+static void loading_paths(struct kunit *test)
+{
+	pair.server.answer_lap = lap_accept;
+	KUNIT_EXPECT_GE(test, ibex_each_worker_allocation(test, laps_and_aprs, clean_up),
+			10u);
+	pair.server.answer_lap = NULL;
 }
 
 static void a_whole_resolution(struct kunit *test)
@@ -275,7 +345,10 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE_SLOW(requesting),
 	KUNIT_CASE_SLOW(resolving),
 	KUNIT_CASE_SLOW(calling),
+	KUNIT_CASE_SLOW(asking_for_paths),
+	KUNIT_CASE_SLOW(answering_laps),
 	KUNIT_CASE_SLOW(connecting),
+	KUNIT_CASE_SLOW(loading_paths),
 	KUNIT_CASE_SLOW(being_asked),
 	KUNIT_CASE_SLOW(answering_nobody),
 	KUNIT_CASE(a_timewait_is_left_to_the_module),

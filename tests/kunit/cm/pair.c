@@ -133,6 +133,8 @@ int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 		side->told_after = side->destroyed;
 		return 0;
 	}
+	if (event->event == IB_CM_LAP_RECEIVED && side->answer_lap)
+		side->call = side->answer_lap(side);
 	switch (cm_answer_to(side, event->event)) {
 	case CM_GO_ON:
 		side->call = cm_go_on(side, event->event);

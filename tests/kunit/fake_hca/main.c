@@ -32,7 +32,8 @@ static void fake_hca_fill_attrs(struct ib_device_attr *attrs)
 	attrs->max_fast_reg_page_list_len = 256;
 	attrs->max_pkeys = FAKE_HCA_PKEYS;
 	attrs->local_ca_ack_delay = 15;
-	attrs->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attrs->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
+				  IB_DEVICE_AUTO_PATH_MIG;
 	attrs->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
 }
 

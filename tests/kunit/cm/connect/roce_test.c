@@ -117,19 +117,6 @@ static void resolutions_are_told_apart_by_gid(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "SS");
 }
 
-static void a_lap_over_ethernet(struct kunit *test)
-{
-	u8 mad[IB_MGMT_MAD_SIZE];
-
-	cm_connect(test, &pair);
-	cm_mad(&pair.client, &pair.server, IBCM_LAP, mad);
-	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_quiesce(&pair);
-	KUNIT_EXPECT_STREQ(test, pair.server.events, "L");
-	KUNIT_EXPECT_EQ(test, pair.server.path[1].rec_type, SA_PATH_REC_TYPE_ROCE_V2);
-	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_APR]), 1);
-}
-
 /* A message without a network header is dropped: there is no GID to respond to. */
 static void messages_without_a_network_header(struct kunit *test)
 {
@@ -310,6 +297,33 @@ static void no_memory_is_no_reason(struct kunit *test)
 	KUNIT_EXPECT_GE(test, atomic_read(&pair.server.nr_events), 1);
 }
 
+/* Sends the server a LAP for a path that ends at OTHER_IP. */
+static void send_lap(struct kunit *test, struct in6_addr *ip)
+{
+	struct cm_lap_msg *lap;
+	u8 mad[IB_MGMT_MAD_SIZE];
+
+	lap = (void *)mad;
+	cm_mad(&pair.client, &pair.server, IBCM_LAP, mad);
+	ipv6_addr_set_v4mapped(htonl(OTHER_IP), ip);
+	memcpy(IBA_GET_MEM_PTR(CM_LAP_ALTERNATE_REMOTE_PORT_GID, lap), ip, sizeof(*ip));
+	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
+	cm_quiesce(&pair);
+}
+
+static void a_lap_over_ethernet(struct kunit *test)
+{
+	struct in6_addr ip;
+
+	cm_connect(test, &pair);
+	add_other_ip(test, pair.server.ndev, 1);
+	send_lap(test, &ip);
+	KUNIT_EXPECT_STREQ(test, pair.server.events, "L");
+	KUNIT_EXPECT_EQ(test, pair.server.path[1].rec_type, SA_PATH_REC_TYPE_ROCE_V2);
+	KUNIT_EXPECT_MEMEQ(test, &pair.server.path[1].sgid, &ip, sizeof(ip));
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_APR]), 1);
+}
+
 /* Sends a REQ to SERVER_IP whose alternate path ends at OTHER_IP, from its subnet. */
 static void request_with_alternate(struct kunit *test)
 {
@@ -341,10 +355,12 @@ static void an_alternate_path_by_another_netdev(struct kunit *test)
 }
 
 /* A sender cannot choose the network namespace either. */
-static void an_alternate_path_into_another_namespace(struct kunit *test)
+static void paths_into_another_namespace(struct kunit *test, bool by_lap)
 {
 	struct net_device *vlan = fake_netdev_vlan(pair.server.ndev, 7);
+	struct cm_apr_msg *apr = (void *)pair.server.mad[IBCM_APR];
 	struct cm_rej_msg *rej = (void *)pair.server.mad[IBCM_REJ];
+	struct in6_addr ip;
 	struct net *net;
 	pid_t pid;
 
@@ -355,13 +371,30 @@ static void an_alternate_path_into_another_namespace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dev_open(vlan, NULL), 0);
 	rtnl_unlock();
 	add_other_ip(test, vlan, 1);
-	request_with_alternate(test);
-	KUNIT_EXPECT_TRUE(test, wait_within(atomic_read(&pair.server.wire[IBCM_REJ]),
-					    5000));
-	KUNIT_EXPECT_EQ(test, IBA_GET(CM_REJ_REASON, rej), IB_CM_REJ_INVALID_ALT_GID);
+	if (by_lap) {
+		cm_connect(test, &pair);
+		send_lap(test, &ip);
+		KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_APR]), 1);
+		KUNIT_EXPECT_EQ(test, IBA_GET(CM_APR_AR_STATUS, apr), IB_CM_APR_INVALID_GID);
+	} else {
+		request_with_alternate(test);
+		KUNIT_EXPECT_TRUE(test,
+				  wait_within(atomic_read(&pair.server.wire[IBCM_REJ]), 5000));
+		KUNIT_EXPECT_EQ(test, IBA_GET(CM_REJ_REASON, rej), IB_CM_REJ_INVALID_ALT_GID);
+	}
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "");
 	cm_pair_exit(&pair);
 	test_net_end(pid, net);
+}
+
+static void an_alternate_path_into_another_namespace(struct kunit *test)
+{
+	paths_into_another_namespace(test, false);
+}
+
+static void a_lap_into_another_namespace(struct kunit *test)
+{
+	paths_into_another_namespace(test, true);
 }
 
 /* ---- what is removed while a connection uses it ---- */
@@ -447,6 +480,7 @@ static struct kunit_case roce_cases[] = {
 	KUNIT_CASE_SLOW(no_memory_is_no_reason),
 	KUNIT_CASE(an_alternate_path_by_another_netdev),
 	KUNIT_CASE(an_alternate_path_into_another_namespace),
+	KUNIT_CASE(a_lap_into_another_namespace),
 	KUNIT_CASE(the_address_goes),
 	KUNIT_CASE(the_address_and_its_handle_go),
 	KUNIT_CASE(ids_outlive_their_adapter),

@@ -108,7 +108,7 @@ static void cm_fill_lap(struct cm_side *from, struct cm_side *to, void *mad)
 
 	IBA_SET(CM_LAP_REMOTE_QPN_EECN, lap, to->qpn);
 	IBA_SET(CM_LAP_ALTERNATE_LOCAL_PORT_LID, lap, 0x123);
-	IBA_SET(CM_LAP_ALTERNATE_REMOTE_PORT_LID, lap, 0x456);
+	IBA_SET(CM_LAP_ALTERNATE_REMOTE_PORT_LID, lap, cm_port(to, 1)->lid);
 	IBA_SET(CM_LAP_ALTERNATE_FLOW_LABEL, lap, 0xabcde);
 	IBA_SET(CM_LAP_ALTERNATE_TRAFFIC_CLASS, lap, 0x77);
 	IBA_SET(CM_LAP_ALTERNATE_HOP_LIMIT, lap, 9);
