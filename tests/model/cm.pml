@@ -3,7 +3,7 @@
  * Two communication ids of the IB CM (IBA vol. 1, chapter 12), one active and
  * one passive, their consumers, and the network between them.
  *
- * The state machine is not here: table.pml is made of cm/ibcm/state.c.  Here is
+ * The state machines are not here: table.pml is made of cm/ibcm/state.c.  Here is
  * what runs it, as ibcm/id.c, messages/msg.c, messages/rx.c, messages/rtu.c, ibcm/watch.c, messages/orphan.c and
  * the RDMA CM's ib_handler.c do, each section under a lock one atomic step.
  *
@@ -32,6 +32,8 @@
 #endif
 /* With PSN nobody reports data: they show in the QP's expected PSN if looked at. */
 
+/* With LAPS the active consumer asks that often, up to twice, for an alternate path. */
+
 /* The properties; a run may be confined to some. */
 #define QUIET	1	/* ends with both ids idle, gone or established */
 #define ONCE	2	/* ESTABLISHED once at most */
@@ -40,8 +42,10 @@
 #define ORDER	8	/* no DISCONNECTED that is not preceded by ESTABLISHED */
 #define GONE	16	/* a destroyed id calls nobody */
 #define CLEAN	32	/* and has nothing outstanding, nor has an idle one */
+#define PATH	64	/* LAPS: a path that is accepted is loaded at both ends, the
+			 * passive one first, and neither goes back to an older one */
 #ifndef PROPERTIES
-#define PROPERTIES	63
+#define PROPERTIES	127
 #endif
 #define CHECK(property, holds)	assert(!(PROPERTIES & property) || (holds))
 
@@ -101,6 +105,7 @@
 #define REQ	1
 #define REP	2
 #define DREQ	3
+#define LAP	4
 
 /* The peer block: our names for the connection, and its timewait */
 #define NAMED		1
@@ -140,7 +145,9 @@ byte reports = REPORTS;	/* of their arrival, still to come */
 bool due;		/* one was made in time, the consumer is still to be told */
 byte copies = COPIES;
 
+#include "lap.pml"
 #include "id.pml"
+#include "apr.pml"
 
 /* cma_ib_disconnect() */
 inline disconnect(i)
@@ -156,6 +163,7 @@ inline disconnect(i)
 /* It is over: all that is left to be done is to destroy the id. */
 inline content(i)
 {
+	LAP_OVER(i)
 	ask[i] = false;
 	plan[i] = plan[i] & DESTROYS
 }
@@ -214,6 +222,7 @@ inline deliver(i, e)
 		      e == IB_CM_REP_ERROR)
 	:: else
 	fi;
+	LAP_TOLD(i, e)
 	cma(i, e);
 	if
 	:: true
@@ -236,6 +245,7 @@ proctype work(byte i)
 
 end:	do
 	:: atomic { orphan(i) }
+	LAP_ORPHAN(i)
 	:: atomic { next(i) };
 	   atomic {
 		process(i);
@@ -359,6 +369,7 @@ end:	do
 		WAITS(!running[i]) ->
 		destroyed(i)
 	   }
+	LAP_CALLS(i)
 	od
 }
 
@@ -388,6 +399,7 @@ end:	do
 		:: msg[i] == REQ -> send(1 - i, IBCM_RX_REQ)
 		:: msg[i] == REP -> send(1 - i, IBCM_RX_REP)
 		:: msg[i] == DREQ -> send(1 - i, IBCM_RX_DREQ)
+		LAP_RESENT(i)
 		fi
 	   }
 	/* ibcm_rep_next_try(): no try of the REP's, and in the model once */
@@ -438,12 +450,14 @@ end:	do
 }
 
 #define SETTLED(i)	(gone[i] || state[i] == IB_CM_IDLE || \
-			 state[i] == IB_CM_ESTABLISHED)
+			 (state[i] == IB_CM_ESTABLISHED && LAP_SETTLED(i)))
 #define AT_REST(i)	(msg[i] == NONE && peer[i] != IN_TIMEWAIT && \
 			 !running[i] && !pend_est[i] && !pend_failed[i] && \
 			 !pend_timewait_end[i] && !ask[i] && !bye[i] && \
-			 dying[i] == gone[i] && !apart[i] && !UNPOSTED(i))
-#define NOTHING_TO(i)	!(NET(i, 0) || NET(i, 1) || NET(i, 2) || NET(i, 3) || \
+			 dying[i] == gone[i] && !apart[i] && !UNPOSTED(i) && \
+			 LAP_RESTS(i))
+#define NOTHING_TO(i)	(NO_LAP_TO(i) && NOTHING_ELSE_TO(i))
+#define NOTHING_ELSE_TO(i) !(NET(i, 0) || NET(i, 1) || NET(i, 2) || NET(i, 3) || \
 			  NET(i, 4) || NET(i, 5) || NET(i, 6) || NET(i, 7) || NET(i, 8))
 
 /* Nothing need happen any more; consumers and data may still come to life. */

@@ -86,6 +86,7 @@ inline step(i, e)
 		fi;
 		if
 		:: ok && ibcm_next[at] != state[i] ->
+			LAP_ENDS(i)
 			state[i] = ibcm_next[at];
 			if
 			:: state[i] == IB_CM_TIMEWAIT ->
@@ -329,6 +330,7 @@ inline next(i)
 	:: !dying[i] && !pend_est[i] && pend_timewait_end[i] ->
 		pend_timewait_end[i] = false;
 		what = IBCM_TIMEWAIT_END
+	LAP_NEXT(i)
 	fi;
 	if
 	:: what < KINDS -> arrived(i, what)
@@ -345,6 +347,7 @@ inline process(i)
 	:: what == IBCM_COMM_EST ->
 		tell = IB_CM_USER_ESTABLISHED;
 		answered(i)
+	LAP_PROCESS(i)
 	/* An answer came meanwhile; what is outstanding now is another request. */
 	:: what == IBCM_SEND_FAILED && msg[i] != NONE
 	/* A REQ of an attempt that is over makes an id that is not modelled. */
@@ -363,6 +366,7 @@ inline process(i)
 		:: ok ->
 			tell = ibcm_event[at];
 			first = (ibcm_flags[at] & IBCM_F_EST) != 0
+		LAP_FAILED(i)
 		:: else
 		fi
 	fi;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Writes the state machine of cm/ibcm/state.c as Promela.
+"""Writes the state machines of cm/ibcm/state.c as Promela: connection and alternate path.
 
 usage: table.py [--cell STATE EVENT CELL]... CM_STATE_C CM_H
 
-CELL, one of the table's macros with its arguments, takes the place of the cell
+CELL, one of the tables' macros with its arguments, takes the place of the cell
 of EVENT in STATE: a seeded mistake.  "none" removes the cell.
 
-The C preprocessor expands the table's own macros, so the one definition of what
+The C preprocessor expands the tables' own macros, so the one definition of what
 a cell means is that of the code.  Everything between the braces must be
 understood: what is not is an error, never a cell that is missing.
 """
@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 TABLE = "ibcm_steps[IBCM_STATES][IBCM_EVENTS] = {"
+LAP_TABLE = "ibcm_lap_steps[IBCM_LAP_STATES][IBCM_LAP_EVENTS] = {"
 # "[STATE] = {", "[EVENT] = { fields }," and the end of a row
 ROW = re.compile(r"\s*\[(IB_CM_\w+)\]\s*=\s*\{")
 CELL = re.compile(r"\s*\[(IBCM_\w+)\]\s*=\s*\{([^{}]*)\}\s*,")
@@ -45,12 +46,12 @@ def enum_of(header, name):
     return values
 
 
-def source_of(text):
-    """The table's macros, and what is between its braces."""
-    start = text.find(TABLE)
+def source_of(text, table):
+    """The macros before a table, and what is between its braces."""
+    start = text.find(table)
     if start < 0:
-        raise Error("no table: %s" % TABLE)
-    start += len(TABLE)
+        raise Error("no table: %s" % table)
+    start += len(table)
     end = text.find("\n};", start)
     if end < 0:
         raise Error("the table does not end")
@@ -132,25 +133,55 @@ class Names:
         return value
 
 
-def promela(cells, states, told, events, flags, replies):
+class Table:
+    """One table: its cells, and the names of its states and events."""
+    def __init__(self, text, header, table, prefix, enum):
+        self.prefix = prefix
+        self.macros, self.body = source_of(text, table)
+        self.cells, rows = cells_of(expand(self.macros, self.body))
+        # In the order of their first appearance: the kernel's header has the values.
+        self.states = Names("state", {name: n for n, name in enumerate(rows)})
+        self.events = Names("event", enum_of(header, enum))
+        self.size = enum.upper() + "S"
+
+    def told(self):
+        return [f["event"][0] for _, _, f in self.cells]
+
+    def seed(self, state, event, cell):
+        self.body = seed(self.body, state, event, cell)
+        self.cells, _ = cells_of(expand(self.macros, self.body))
+
+    def arrays(self):
+        for field in ("next", "event", "flags", "reply"):
+            yield "hidden byte %s_%s[%d];" % (self.prefix, field, len(self.states.values) *
+                                              self.events.values[self.size])
+
+    def fill(self, told, flags, replies):
+        for state, event, fields in self.cells:
+            yield "\t/* %s %s */" % (state, event)
+            at = "[%s * %s + %s]" % (state, self.size, event)
+            self.events.of([event])
+            for field, names in (("next", self.states), ("event", told),
+                                 ("flags", flags), ("reply", replies)):
+                yield "\t%s_%s%s = %d;" % (self.prefix, field, at,
+                                           names.of(fields[field]))
+
+
+def promela(tables, told, flags, replies):
     yield "/* Made of cm/ibcm/state.c by tests/model/table.py. */"
     # The letters are those of cm.pml's printf, for scripts/model.
-    for names, letter in ((states, "S"), (told, "T"), (events, "E"),
-                          (flags, "F"), (replies, "R")):
-        for name, value in names.values.items():
+    names = [(told, "T"), (flags, "F"), (replies, "R")]
+    for table, letters in zip(tables, ("SE", "LK")):
+        names += [(table.states, letters[0]), (table.events, letters[1])]
+    for group, letter in names:
+        for name, value in group.values.items():
             yield "#define %s %d /* %s */" % (name, value, letter)
-    size = len(states.values) * events.values["IBCM_EVENTS"]
-    for field in ("next", "event", "flags", "reply"):
-        yield "hidden byte ibcm_%s[%d];" % (field, size)
+    for table in tables:
+        yield from table.arrays()
     # Filled once: Spin cannot initialise what is not part of the state.
     yield "inline ibcm_table_fill()\n{"
-    for state, event, fields in cells:
-        yield "\t/* %s %s */" % (state, event)
-        at = "[%s * IBCM_EVENTS + %s]" % (state, event)
-        events.of([event])
-        for field, names in (("next", states), ("event", told),
-                             ("flags", flags), ("reply", replies)):
-            yield "\tibcm_%s%s = %d;" % (field, at, names.of(fields[field]))
+    for table in tables:
+        yield from table.fill(told, flags, replies)
     yield "}"
 
 
@@ -166,23 +197,18 @@ def main(args):
     with open(args[1], encoding="ascii") as f:
         header = without_comments(f.read())
 
-    macros, body = source_of(text)
-    cells, rows = cells_of(expand(macros, body))
-    events = Names("event", enum_of(header, "ibcm_event"))
+    tables = [Table(text, header, TABLE, "ibcm", "ibcm_event"),
+              Table(text, header, LAP_TABLE, "ibcm_lap", "ibcm_lap_event")]
     flags = Names("flag", enum_of(header, "ibcm_step_flags"))
     replies = Names("reply", enum_of(header, "ibcm_reply"))
-    # In the order of their first appearance: the kernel's header has the values.
-    states = Names("state", {name: n for n, name in enumerate(rows)})
-    names = [f["event"][0] for _, _, f in cells]
+    names = [name for table in tables for name in table.told()]
     told = Names("event told", {name: n for n, name in
                                 enumerate(dict.fromkeys(names))})
     if "IBCM_NO_EVENT" not in told.values:
         raise Error("IBCM_NO_EVENT is not used")
     for state, event, cell in seeds:
-        body = seed(body, state, event, cell)
-    if seeds:
-        cells, _ = cells_of(expand(macros, body))
-    print("\n".join(promela(cells, states, told, events, flags, replies)))
+        tables[event in tables[1].events.values].seed(state, event, cell)
+    print("\n".join(promela(tables, told, flags, replies)))
 
 
 try:
