@@ -20,8 +20,8 @@ kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M
 CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
-.PHONY: all help deps modules libvib libibex install abi abi-test sparse lint kunit model demo bench-mad \
-	results check check-all check-fast clean
+.PHONY: all help deps modules libvib libibex install abi abi-test sparse lint kunit model demo \
+	demo-ib bench-mad results check check-all check-fast clean
 all: modules
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make libibex       build tools/libibex, verbs that libibverbs does not have, and test it"
 	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates, and both libraries"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
+	@echo "make demo-ib       two virtual machines as one InfiniBand subnet: opensm, IPoIB, NFS"
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
 	@echo "make abi           hold exports and struct layouts against the distribution's"
@@ -83,6 +84,9 @@ model: deps
 
 demo: modules
 	@scripts/vm run demo
+
+demo-ib: modules
+	@scripts/vm run --two demo-ib
 
 bench-mad: modules
 	@scripts/bench-mad

@@ -8,10 +8,14 @@ declare -A OPENSM
 
 vibctl() { /ibex/vibctl/vibctl "$@"; }
 
-vib_up() {
+vib_load() {
 	modprobe -a configfs ib_core ib_umad ib_uverbs
 	mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
 	insmod /ibex/vib/vib.ko
+}
+
+vib_up() {
+	vib_load
 	mkdir $FABRIC
 }
 

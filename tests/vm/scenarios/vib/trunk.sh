@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# about: vib: two fabrics joined by a trunk, over a network that goes away, loses and repeats
+# timeout: 300
+#
+#   fabric f0: vib0 - sw0:1, sw0:2 - trunk t0 10.9.0.1  <-- veth -->  10.9.0.2 (namespace far)
+#   fabric f1: vib1 - sw0:1, sw0:2 - trunk t1 10.9.0.2
+. /ibex/lib/vib.sh
+
+F1=/sys/kernel/config/vib/f1
+# A trunk notices silence after 1 s, and an emulated machine is slow.
+NOTICE=10
+
+in_far() { nsenter --net=/run/netns/far "$@"; }
+
+network() {
+	modprobe veth
+	modprobe sch_netem
+	ip netns add far
+	ip link add t0 type veth peer name t1 netns far
+	ip addr add 10.9.0.1/24 dev t0
+	ip link set t0 up
+	in_far ip addr add 10.9.0.2/24 dev t1
+	in_far ip link set t1 up
+	in_far ip link set lo up
+}
+
+trunks() {
+	vibctl trunk sw0:2 10.9.0.1 10.9.0.2
+	in_far /ibex/vibctl/vibctl trunk sw0:2 10.9.0.2 10.9.0.1 --fabric f1
+}
+
+# both_are STATE PHYS: the ports at both ends
+both_are() {
+	vibctl show | grep -q "^ *2 *$1 *$2 .*trunk" &&
+		vibctl show --fabric f1 | grep -q "^ *2 *$1 *$2 .*trunk"
+}
+
+both_down() { both_are Down Polling; }
+both_active() { both_are Active LinkUp; }
+
+# counter FABRIC NAME
+counter() { vibctl trunk sw0:2 --fabric "$1" | sed -n "s/^$2 //p"; }
+
+# Not one of these counts anything in a network that behaves.
+no_errors() {
+	local fabric name
+	for fabric in f0 f1; do
+		for name in "$@" foreign malformed overruns no_memory; do
+			[ "$(counter $fabric "$name")" = 0 ] ||
+				fail "$fabric: $name: $(vibctl trunk sw0:2 --fabric $fabric | paste -sd' ')"
+		done
+	done
+}
+
+subnet() {
+	local fabric
+	vibctl up --star 1 --spare 1
+	vibctl up --star 1 --spare 1 --fabric f1
+	trunks
+	wait_for 20 both_are Init LinkUp || fail "the trunk does not come up"
+	opensm_up vib0
+	wait_for 60 ports_are ACTIVE 2 || fail "opensm leaves ports inactive"
+	wait_for 20 both_active || fail "opensm leaves the trunk inactive"
+	for fabric in f0 f1; do
+		vibctl show --fabric $fabric
+	done
+	# From either end all four nodes are seen, with the ports that the other end has.
+	ibnetdiscover -C vib1 > /run/out/net
+	[ "$(grep -cE '^(Switch|Ca)' /run/out/net)" = 4 ] || fail "ibnetdiscover sees another net"
+	[ "$(grep -c '^\[2\].*"S-.*4xQDR' /run/out/net)" = 2 ] || fail "the trunk is not in the net"
+}
+
+traffic() {
+	say "IPoIB"
+	pings 50 $B -I $A -s 1900 || fail "pings are lost"
+	pings 20 $B -I $A -s 8000 || fail "pings in fragments are lost"
+	no_errors lost late duplicates send_errors
+}
+
+connections() {
+	say "connections: $1"
+	ulp stats 0
+	ulp connect "$B $A 7471 50 8"
+	ulp_check attempts=50 completed=50 established=50 disconnected=50
+	ulp_check_clean
+}
+
+# again WHAT: after it has happened, all is as before
+again() {
+	wait_for 60 both_active || fail "$1: the trunk does not come up again"
+	wait_for 60 ping -c 1 -W 1 -I $A $B || fail "$1: no ping"
+	pings 20 $B -I $A -s 1900 || fail "$1: pings are lost"
+}
+
+gone() {
+	say "the network goes"
+	ip link set t0 down
+	wait_for $NOTICE both_down || fail "the trunk stays up without a network"
+	# Nothing else has gone.
+	port_is vib0 ACTIVE && port_is vib1 ACTIVE || fail "adapters are down"
+	! ping -c 1 -W 1 -I $A $B || fail "pings go by another way"
+	ip link set t0 up
+	again "a network that is back"
+
+	say "the address goes"
+	in_far ip addr del 10.9.0.2/24 dev t1
+	wait_for $NOTICE both_down || fail "the trunk stays up without an address"
+	in_far ip addr add 10.9.0.2/24 dev t1
+	again "an address that is back"
+
+	say "nothing passes in one direction"
+	tc qdisc add dev t0 root netem loss 100%
+	wait_for $NOTICE both_down || fail "the trunk stays up in one direction"
+	tc qdisc del dev t0 root
+	again "both directions"
+
+	say "a cable that is pulled"
+	vibctl link sw0:2 down
+	# By a message, and not by silence
+	wait_for $NOTICE both_down || fail "the other end stays up"
+	vibctl link sw0:2 up
+	again "a cable that is pushed in"
+}
+
+lossy() {
+	local before lost
+	say "1 % of all packets are lost"
+	before=$(counter f1 lost)
+	tc qdisc add dev t0 root netem loss 1%
+	in_far tc qdisc add dev t1 root netem loss 1%
+	ping -q -c 200 -i 0.01 -W 2 -I $A -s 1000 $B > /run/ping || fail "no ping at all"
+	grep transmitted /run/ping
+	# 2 % of 200, with a generous margin
+	[ "$(sed -n 's/.*transmitted, \([0-9]*\) received.*/\1/p' /run/ping)" -gt 170 ] ||
+		fail "more pings are lost than packets"
+	connections "with losses"
+	nfs_compare 4.2
+	umount /mnt/v4.2
+	lost=$(($(counter f1 lost) - before))
+	[ $lost -gt 0 ] || fail "nothing was lost"
+	both_active || fail "losses take the trunk down"
+	say "$lost messages were lost"
+	no_errors send_errors
+
+	say "10 % of all packets come twice, or late"
+	tc qdisc change dev t0 root netem duplicate 10% delay 1ms reorder 10%
+	in_far tc qdisc del dev t1 root
+	connections "with duplicates"
+	[ "$(counter f1 duplicates)" -gt 0 ] || fail "nothing came twice"
+	[ "$(counter f1 late)" -gt 0 ] || fail "nothing came late"
+	both_active || fail "duplicates take the trunk down"
+	tc qdisc del dev t0 root
+	no_errors send_errors
+}
+
+# A stranger on the same network, and the peer's own address
+garbage() {
+	local i
+	say "garbage"
+	in_far ip addr add 10.9.0.3/24 dev t1
+	for i in 1 2 3; do
+		echo "garbage $i" | in_far busybox nc -u -w 1 -s 10.9.0.3 10.9.0.1 18616 || :
+	done
+	[ "$(counter f0 foreign)" -gt 0 ] || fail "a stranger's datagrams are not counted"
+	both_active || fail "garbage takes the trunk down"
+}
+
+# The address is free at once, whatever packets are on the way.
+reopened() {
+	local i
+	say "trunks closed under load"
+	for i in 1 2 3; do
+		ping -q -f -s 1900 -I $A $B > /dev/null &
+		wait_for 10 sent_some || fail "no load"
+		vibctl trunk sw0:2 clear
+		in_far /ibex/vibctl/vibctl trunk sw0:2 clear --fabric f1
+		trunks || fail "the addresses are in use"
+		kill $!
+		again "trunks that were closed"
+	done
+}
+
+sent_some() { [ "$(counter f0 sent)" -gt 100 ]; }
+
+vib_load
+network
+record_core
+subnet
+ipoib_pair
+traffic
+ulp_up
+ulp listen "$A 7471"
+connections "without losses"
+nfs_server_up
+gone
+lossy
+garbage
+reopened
+nfs_server_down
+ulp_down
+rmmod ib_ipoib
+opensm_down vib0
+vibctl down
+# A namespace lives as long as the trunk in it.
+ip netns del far
+[ -d $F1/trunks/sw0:2 ] || fail "the trunk is gone"
+vibctl down --fabric f1
+rmmod vib
+say "done"
