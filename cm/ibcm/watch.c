@@ -18,10 +18,13 @@
  * So the REP's own work item makes the probe, with the message reference that was the
  * MAD layer's.  Until that work has run, the message is neither outstanding nor freed.
  *
+ * Of an established connection with an alternate path the RDMA CM has the QP's migrations
+ * watched: CM messages then take the path that data take.
+ *
  * Why no reference on the id remains:
- * (1) The watch calls ibcm_data_arrived() with the id under the watch's lock, which
- *     ib_cm_unwatch_qp() takes: the id's destruction calls ib_cm_unwatch_qp() before it
- *     drops the owner's reference.
+ * (1) The watch calls ibcm_data_arrived() or ibcm_qp_migrated() with the id under the
+ *     watch's lock, which ib_cm_unwatch_qp() takes: the id's destruction calls
+ *     ib_cm_unwatch_qp() before it drops the owner's reference.
  * (2) A probe holds the watch, not the id.  The caller of ibcm_probe() has a reference
  *     on the id (in the work item, that of the message) or is its owner.
  */
@@ -84,8 +87,11 @@ int ibcm_establish(struct ibcm_id *id, enum ibcore_qp_proof proof)
 /* Called by ib_core with the watch's lock held; any context. */
 static bool ibcm_data_arrived(void *context, enum ibcore_qp_proof proof)
 {
-	int ret = ibcm_establish(context, proof);
+	int ret;
 
+	if (proof == IBCORE_QP_MIGRATED)
+		return false;
+	ret = ibcm_establish(context, proof);
 	/* Otherwise the REP has not been sent yet, or the attempt has failed. */
 	return !ret || ret == -EISCONN;
 }
@@ -145,6 +151,40 @@ int ib_cm_watch_qp_num(struct ib_cm_id *cm_id, u32 qp_num, bool user)
 						      id));
 }
 EXPORT_SYMBOL(ib_cm_watch_qp_num);
+
+/* Called like ibcm_data_arrived(). */
+static bool ibcm_qp_migrated(void *context, enum ibcore_qp_proof proof)
+{
+	if (proof == IBCORE_QP_MIGRATED)
+		ibcm_path_mig(context);
+	return false;
+}
+
+/**
+ * ib_cm_watch_migration - follow a connection's QP to its alternate path
+ * @cm_id: The id of an established connection.
+ * @qp: Its QP.  The caller ensures that the QP is not destroyed during the call.
+ *
+ * Until ib_cm_unwatch_qp() or the id's destruction, each IB_EVENT_PATH_MIG of the QP does
+ * what ib_cm_notify() would do for it, which must not be called for that event then.  A
+ * watch that the id had before is ended.
+ *
+ * Context: May sleep.
+ *
+ * Return: 0; -EEXIST if another id watches the QP; -ENOMEM.
+ */
+int ib_cm_watch_migration(struct ib_cm_id *cm_id, struct ib_qp *qp)
+{
+	struct ibcm_id *id = to_ibcm(cm_id);
+	struct ibcore_qp_watch *watch;
+
+	ib_cm_unwatch_qp(cm_id);
+	watch = ibcore_qp_watch_migration(qp, ibcm_qp_migrated, id);
+	if (IS_ERR(watch))
+		return PTR_ERR(watch);
+	return ibcm_watch_set(id, watch);
+}
+EXPORT_SYMBOL(ib_cm_watch_migration);
 
 /**
  * ib_cm_unwatch_qp - end the watch of a connection's QP

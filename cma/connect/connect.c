@@ -175,9 +175,13 @@ EXPORT_SYMBOL(rdma_accept_ece);
 /**
  * rdma_notify() - report an asynchronous event of the QP to the CM
  * @id: the id of the connection
- * @event: IB_EVENT_COMM_EST: data arrived before the RTU
+ * @event: IB_EVENT_COMM_EST: data arrived before the RTU; IB_EVENT_PATH_MIG: the QP has
+ *	migrated to the alternate path
  *
- * IBA vol. 1, 12.9.6: the connection is then established.
+ * IBA vol. 1, 12.9.6: on COMM_EST the connection is established.  After PATH_MIG messages
+ * of the connection take the new path, and rdma_init_qp_attr() for RTS returns what loads
+ * the former one as the alternate path.  Of the QP that rdma_create_qp() made the CM sees
+ * this itself, so that reporting it changes nothing.
  *
  * Context: any; the caller keeps @id from being destroyed.
  * Return: 0; -EISCONN if it was established already; -EINVAL if there is no connection
@@ -189,7 +193,8 @@ int rdma_notify(struct rdma_cm_id *id, enum ib_event_type event)
 
 	if (!idp->cm.ib)
 		return -EINVAL;
-	if (cma_on_iwarp(idp))
+	if (cma_on_iwarp(idp) ||
+	    (event == IB_EVENT_PATH_MIG && READ_ONCE(idp->follows)))
 		return 0;
 	return ib_cm_notify(idp->cm.ib, event);
 }

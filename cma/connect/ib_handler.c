@@ -33,6 +33,21 @@ static void cma_conn_outcome(struct cma_id *idp, enum cma_conn conn)
 	ib_cm_unwatch_qp(idp->cm.ib);
 }
 
+/*
+ * The connection is established.  If it has an alternate path, the IB CM follows the QP
+ * there; for a QP that the consumer manages, the consumer tells it by rdma_notify().
+ */
+static void cma_conn_up(struct cma_id *idp)
+{
+	cma_conn_outcome(idp, CMA_CONN_UP);
+	if (idp->id.route.num_pri_alt_paths < 2)
+		return;
+	mutex_lock(&idp->qp_mutex);
+	if (idp->id.qp && !ib_cm_watch_migration(idp->cm.ib, idp->id.qp))
+		WRITE_ONCE(idp->follows, true);
+	mutex_unlock(&idp->qp_mutex);
+}
+
 static bool cma_ib_error(struct cma_id *idp, const struct ib_cm_event *ib,
 			 struct rdma_cm_event *event)
 {
@@ -88,7 +103,7 @@ static bool cma_ib_rep(struct cma_id *idp, const struct ib_cm_event *ib,
 
 	if (!idp->id.qp) {
 		/* The consumer sends the RTU by rdma_accept(). */
-		cma_conn_outcome(idp, CMA_CONN_UP);
+		cma_conn_up(idp);
 		event->event = RDMA_CM_EVENT_CONNECT_RESPONSE;
 		trace_cm_send_mra(idp);
 		ib_send_cm_mra(idp->cm.ib,
@@ -102,7 +117,7 @@ static bool cma_ib_rep(struct cma_id *idp, const struct ib_cm_event *ib,
 		cma_conn_outcome(idp, CMA_CONN_FAILED);
 		event->event = RDMA_CM_EVENT_CONNECT_ERROR;
 	} else {
-		cma_conn_outcome(idp, CMA_CONN_UP);
+		cma_conn_up(idp);
 		event->event = RDMA_CM_EVENT_ESTABLISHED;
 	}
 	return true;
@@ -113,7 +128,7 @@ static bool cma_ib_established(struct cma_id *idp, const struct ib_cm_event *ib,
 {
 	if (idp->conn != CMA_CONN_PENDING)
 		return false;
-	cma_conn_outcome(idp, CMA_CONN_UP);
+	cma_conn_up(idp);
 	event->event = RDMA_CM_EVENT_ESTABLISHED;
 	return true;
 }

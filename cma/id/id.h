@@ -187,6 +187,7 @@ struct cma_id {
 	bool timeout_set;
 	bool min_rnr_timer_set;
 	bool afonly_set;
+	bool follows;		/* IB: the CM sees migrations of the QP; READ_ONCE() */
 	bool answered;		/* the request was accepted or rejected */
 };
 

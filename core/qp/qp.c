@@ -37,6 +37,9 @@ static void qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_COMM_EST:
 		ibcore_qp_arrived(qp, IBCORE_QP_COMM_EST);
 		break;
+	case IB_EVENT_PATH_MIG:
+		ibcore_qp_arrived(qp, IBCORE_QP_MIGRATED);
+		break;
 	default:
 		break;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Watches: a watch notifies its owner that the peer has sent something on a QP.
+ * Watches: a watch notifies its owner that the peer has sent something on a QP, or that the
+ * QP has migrated to its alternate path.
  *
  * A watch is found by its QP under RCU, from two places: core's handler of QP
  * events, for IB_EVENT_COMM_EST, and core's polling of the kernel's CQs, for
@@ -181,6 +182,35 @@ static bool qp_can_be_probed(const struct ib_qp *qp)
 	return ibcore_tells_psn(qp->device) && res->valid && !res->no_track;
 }
 
+/* Returns a watch that is not in the table, or NULL without memory. */
+static struct ibcore_qp_watch *qp_watch_new(struct ib_qp *qp,
+					    ibcore_qp_arrival arrival,
+					    void *context)
+{
+	struct ibcore_qp_watch *watch = kzalloc(sizeof(*watch), GFP_KERNEL);
+
+	if (!watch)
+		return NULL;
+	refcount_set(&watch->ref, 1);
+	spin_lock_init(&watch->lock);
+	watch->qp = qp;
+	watch->arrival = arrival;
+	watch->context = context;
+	return watch;
+}
+
+static int qp_watch_insert(struct ibcore_qp_watch *watch)
+{
+	int ret;
+
+	atomic_inc(&nr_qp_watches);
+	ret = rhashtable_lookup_insert_fast(&qp_watches, &watch->node,
+					    qp_watch_params);
+	if (ret)
+		atomic_dec(&nr_qp_watches);
+	return ret;
+}
+
 /**
  * ibcore_qp_watch() - be notified when the peer has sent something on a QP
  * @qp: connected QP, which the caller keeps from being destroyed during the
@@ -206,14 +236,9 @@ struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 	struct ibcore_qp_watch *watch;
 	int ret;
 
-	watch = kzalloc(sizeof(*watch), GFP_KERNEL);
+	watch = qp_watch_new(qp, arrival, context);
 	if (!watch)
 		return ERR_PTR(-ENOMEM);
-	refcount_set(&watch->ref, 1);
-	spin_lock_init(&watch->lock);
-	watch->qp = qp;
-	watch->arrival = arrival;
-	watch->context = context;
 	watch->can_probe = qp_can_be_probed(qp);
 	if (qp->recv_cq)
 		watch->awaited = ibcore_cq_awaited(qp->recv_cq);
@@ -224,22 +249,45 @@ struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 	if (watch->awaited)
 		atomic_inc(watch->awaited);
 	ret = watch->can_probe ? ibcore_cq_hook(watch) : 0;
-	if (ret)
-		goto err_end;
-
-	atomic_inc(&nr_qp_watches);
-	ret = rhashtable_lookup_insert_fast(&qp_watches, &watch->node,
-					    qp_watch_params);
+	if (!ret)
+		ret = qp_watch_insert(watch);
 	if (!ret)
 		return watch;
-	atomic_dec(&nr_qp_watches);
-
-err_end:
 	qp_watch_end(watch);	/* a probe may already hold it */
 	ibcore_qp_watch_put(watch);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL(ibcore_qp_watch);
+
+/**
+ * ibcore_qp_watch_migration() - be notified when a QP uses its alternate path
+ * @qp: as for ibcore_qp_watch()
+ * @arrival: called for IB_EVENT_PATH_MIG, before the consumer's handler, as often as
+ *	the provider raises it; COMM_EST is reported, too, but no CQ is looked at
+ * @context: passed to @arrival
+ *
+ * IBA vol. 1, 17.2.8.  For QPs whose consumer need not be asked; it costs nothing while
+ * the QP does not migrate.
+ *
+ * Context: process, may sleep.
+ * Return: as for ibcore_qp_watch().
+ */
+struct ibcore_qp_watch *
+ibcore_qp_watch_migration(struct ib_qp *qp, ibcore_qp_arrival arrival,
+			  void *context)
+{
+	struct ibcore_qp_watch *watch = qp_watch_new(qp, arrival, context);
+	int ret;
+
+	if (!watch)
+		return ERR_PTR(-ENOMEM);
+	ret = qp_watch_insert(watch);
+	if (!ret)
+		return watch;
+	ibcore_qp_watch_put(watch);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL(ibcore_qp_watch_migration);
 
 /**
  * ibcore_qp_watch_num() - watch a QP given by its number

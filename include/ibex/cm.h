@@ -10,6 +10,8 @@
 /* For an id that is about to accept: data received on its QP count as the RTU. */
 int ib_cm_watch_qp(struct ib_cm_id *cm_id, struct ib_qp *qp);
 int ib_cm_watch_qp_num(struct ib_cm_id *cm_id, u32 qp_num, bool user);
+/* For an established one: its messages take the path that the QP has migrated to. */
+int ib_cm_watch_migration(struct ib_cm_id *cm_id, struct ib_qp *qp);
 void ib_cm_unwatch_qp(struct ib_cm_id *cm_id);
 
 /* Whether a request was sent by this host, by an id for which @match returns true. */

@@ -6,7 +6,7 @@
  * How the IB CM is notified that the peer has sent something on a QP of any
  * consumer: core's handler of QP events is called before the consumer's, core
  * polls the CQs of the kernel's QPs, and where neither shows it, the QP's
- * expected PSN does.
+ * expected PSN does.  And that a QP has migrated to its alternate path.
  */
 #include <rdma/ib_verbs.h>
 
@@ -14,6 +14,7 @@ enum ibcore_qp_proof {
 	IBCORE_QP_COMM_EST,	/* the provider raised IB_EVENT_COMM_EST */
 	IBCORE_QP_RECEIVED,	/* a receive completed successfully */
 	IBCORE_QP_PSN,		/* the expected PSN is past the initial one */
+	IBCORE_QP_MIGRATED,	/* nothing arrived: the provider raised IB_EVENT_PATH_MIG */
 };
 
 /*
@@ -27,6 +28,9 @@ struct ibcore_qp_watch;
 struct ibcore_qp_watch *ibcore_qp_watch(struct ib_qp *qp,
 					ibcore_qp_arrival arrival,
 					void *context);
+struct ibcore_qp_watch *
+ibcore_qp_watch_migration(struct ib_qp *qp, ibcore_qp_arrival arrival,
+			  void *context);
 struct ibcore_qp_watch *
 ibcore_qp_watch_num(struct ib_device *dev, u32 qp_num, bool user,
 		    ibcore_qp_arrival arrival, void *context);

@@ -150,7 +150,8 @@ static void the_consumer_knows_the_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.server.id->route.path_rec->mtu, IB_MTU_1024);
 }
 
-static void an_alternate_path_travels_along(struct kunit *test)
+/* Connects by two paths, which differ in their packet lifetime. */
+static void connect_by_two_paths(struct kunit *test)
 {
 	struct sa_path_rec *paths = kcalloc(2, sizeof(*paths), GFP_KERNEL);
 	struct rdma_route *route;
@@ -161,15 +162,78 @@ static void an_alternate_path_travels_along(struct kunit *test)
 	route = &pair.client.id->route;
 	fill_path(&paths[0]);
 	fill_path(&paths[1]);
-	paths[1].packet_life_time = 9;
+	paths[1].packet_life_time = 17;
 	kfree(route->path_rec);
 	route->path_rec = paths;
 	route->num_pri_alt_paths = 2;
 	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "E"));
+}
+
+static void an_alternate_path_travels_along(struct kunit *test)
+{
+	connect_by_two_paths(test);
 	KUNIT_EXPECT_EQ(test, pair.server.id->route.num_pri_alt_paths, 2);
 	KUNIT_EXPECT_EQ(test, sa_path_get_dlid(&pair.server.id->route.path_rec[1]),
 			cpu_to_be32(pair.client.hca->port[1].lid));
+}
+
+/* What loads the alternate path into the side's QP: its timeout; 0: nothing does. */
+static int loads(struct cma_side *side)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTS };
+	int mask;
+
+	if (rdma_init_qp_attr(side->id, &attr, &mask) ||
+	    mask != (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE) ||
+	    attr.path_mig_state != IB_MIG_REARM)
+		return 0;
+	return attr.alt_timeout;
+}
+
+/* After a migration the former primary path can be loaded as the alternate one. */
+static void the_cm_follows_a_migration(struct kunit *test)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR };
+	int mask, alternate, primary;
+
+	connect_by_two_paths(test);
+	KUNIT_ASSERT_EQ(test, rdma_init_qp_attr(pair.client.id, &attr, &mask), 0);
+	KUNIT_EXPECT_TRUE(test, mask & IB_QP_ALT_PATH);
+	alternate = attr.alt_timeout;
+	attr.qp_state = IB_QPS_RTS;
+	KUNIT_ASSERT_EQ(test, rdma_init_qp_attr(pair.client.id, &attr, &mask), 0);
+	KUNIT_EXPECT_TRUE(test, mask & IB_QP_PATH_MIG_STATE);
+	KUNIT_EXPECT_TRUE(test, mask & IB_QP_SQ_PSN);
+	primary = attr.timeout;
+	KUNIT_ASSERT_NE(test, primary, alternate);
+	KUNIT_EXPECT_EQ(test, loads(&pair.client), 0);
+
+	fake_hca_qp_event(pair.client.id->qp, IB_EVENT_PATH_MIG);
+	KUNIT_EXPECT_EQ(test, loads(&pair.client), primary);
+	KUNIT_EXPECT_EQ(test, loads(&pair.server), 0);
+	/* The consumer may report it, too. */
+	KUNIT_EXPECT_EQ(test, rdma_notify(pair.client.id, IB_EVENT_PATH_MIG), 0);
+	KUNIT_EXPECT_EQ(test, loads(&pair.client), primary);
+	/* The passive side; and back. */
+	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.server, "QE"));
+	fake_hca_qp_event(pair.server.id->qp, IB_EVENT_PATH_MIG);
+	KUNIT_EXPECT_NE(test, loads(&pair.server), 0);
+	fake_hca_qp_event(pair.client.id->qp, IB_EVENT_PATH_MIG);
+	KUNIT_EXPECT_EQ(test, loads(&pair.client), alternate);
+	/* Nothing else is taken for a migration. */
+	fake_hca_qp_event(pair.client.id->qp, IB_EVENT_COMM_EST);
+	fake_hca_qp_event(pair.client.id->qp, IB_EVENT_PATH_MIG_ERR);
+	KUNIT_EXPECT_EQ(test, loads(&pair.client), alternate);
+	KUNIT_ASSERT_EQ(test, rdma_disconnect(pair.client.id), 0);
+	fake_hca_qp_event(pair.client.id->qp, IB_EVENT_PATH_MIG);
+	KUNIT_EXPECT_EQ(test, loads(&pair.client), 0);
+}
+
+static void a_migration_without_an_alternate_path(struct kunit *test)
+{
+	cma_connect(test, &pair);
+	KUNIT_EXPECT_EQ(test, rdma_notify(pair.client.id, IB_EVENT_PATH_MIG), -EINVAL);
 }
 
 /* A request without a netdev is rejected: its network namespace is unknown. */
@@ -618,6 +682,8 @@ static struct kunit_case ib_cases[] = {
 	KUNIT_CASE(the_class_of_service_is_asked_for),
 	KUNIT_CASE(the_consumer_knows_the_path),
 	KUNIT_CASE(an_alternate_path_travels_along),
+	KUNIT_CASE(the_cm_follows_a_migration),
+	KUNIT_CASE(a_migration_without_an_alternate_path),
 	KUNIT_CASE(a_request_without_a_netdev),
 	KUNIT_CASE(a_netdev_that_is_down),
 	KUNIT_CASE(the_netdev_is_of_the_connections_partition),
