@@ -88,7 +88,7 @@ static u64 domain_attr(const char *name)
 	nla_for_each_nested(pos, tb[RDMA_NLDEV_ATTR_DRIVER], rem) {
 		if (nla_type(pos) == RDMA_NLDEV_ATTR_DRIVER_STRING)
 			last = nla_data(pos);
-		else if (!strcmp(last, name))
+		else if (nla_type(pos) != RDMA_NLDEV_ATTR_PAD && !strcmp(last, name))
 			return nla_type(pos) == RDMA_NLDEV_ATTR_DRIVER_U32 ?
 			       nla_get_u32(pos) : nla_get_u64(pos);
 	}

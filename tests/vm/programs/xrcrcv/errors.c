@@ -12,7 +12,7 @@ static int wrong;
 static void expect(int error, const struct ibv_qp_attr *attr, int mask, const char *what)
 {
 	struct ibv_qp_attr copy = *attr;
-	uint32_t qpn = 0xabcdef;
+	__u32 qpn = 0xabcdef;
 	int ret = ibv_alloc_xrc_rcv_qp(end.pd, end.xrcd, &copy, mask, &qpn);
 
 	if (ret == error && (!ret || (errno == ret && qpn == 0xabcdef)))
@@ -34,7 +34,7 @@ int check_errors(const char *device)
 {
 	struct ibv_qp_attr good;
 	int mask, bit;
-	uint32_t qpn;
+	__u32 qpn;
 
 	open_device(&end, device);
 	open_domain(&end);

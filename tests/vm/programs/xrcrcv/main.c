@@ -56,8 +56,8 @@ enum { GO, SEND, RECEIVE, CLOSE };
 
 struct message {
 	int what;
-	uint32_t qpn, lid, srqn;
-	uint64_t from, number;		/* of messages */
+	__u32 qpn, lid, srqn;
+	__u64 from, number;		/* of messages */
 	int status;			/* enum ibv_wc_status, or how many were lost */
 };
 
@@ -87,9 +87,9 @@ static struct message ask(struct child *c, struct message m)
 /* ---- the processes ---- */
 
 /* Counts the messages that arrive in order; the rest of @number are lost. */
-static int receive(struct end *e, uint64_t from, uint64_t number)
+static int receive(struct end *e, __u64 from, __u64 number)
 {
-	uint64_t at = from, got;
+	__u64 at = from, got;
 	struct ibv_wc wc;
 	int n, idle = 0;
 
@@ -139,7 +139,7 @@ static void sender(int fd, const char *device)
 {
 	struct message m = {};
 	struct end e = {};
-	uint64_t i;
+	__u64 i;
 
 	open_device(&e, device);
 	open_sender(&e);
@@ -193,7 +193,7 @@ static struct child start(void (*fn)(int fd, const char *device), const char *de
 
 /* ---- the steps ---- */
 
-static void at(const char *step)
+static void reached(const char *step)
 {
 	char line[80];
 
@@ -223,7 +223,7 @@ static int transfer(struct child *from, struct child *to, struct message m)
 	return got.status;
 }
 
-static int run(const char *recv_dev, const char *send_dev, uint64_t messages)
+static int run(const char *recv_dev, const char *send_dev, __u64 messages)
 {
 	struct child b = start(heir, recv_dev), s = start(sender, send_dev), a;
 	struct message srq, qp, m;
@@ -239,25 +239,25 @@ static int run(const char *recv_dev, const char *send_dev, uint64_t messages)
 	lost = transfer(&s, &b, m);
 	if (lost)
 		give_up("%d messages are lost at first", lost);
-	at("made");
+	reached("made");
 
 	kill(a.pid, SIGKILL);
 	MUST(waitpid(a.pid, NULL, 0) == a.pid);
-	at("killed");
+	reached("killed");
 	m.from = m.number;
 	m.number = messages - m.number;
 	lost = transfer(&s, &b, m);
 	printf("lost %d of %lu\n", lost, (unsigned long)m.number);
 	if (lost)
 		return 1;
-	at("received");
+	reached("received");
 
 	ask(&b, (struct message){ .what = CLOSE });
 	m = ask(&s, (struct message){ .what = SEND, .srqn = srq.srqn, .number = 1 });
 	printf("after the close: %s\n", ibv_wc_status_str(m.status));
 	if (m.status != IBV_WC_RETRY_EXC_ERR)
 		return 1;
-	at("closed");
+	reached("closed");
 	return 0;
 }
 

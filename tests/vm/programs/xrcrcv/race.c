@@ -21,7 +21,7 @@ static void live(const char *device, unsigned int seed)
 	struct ibv_qp_attr attr;
 	struct end e = {};
 	int mask, ret, n;
-	uint32_t qpn;
+	__u32 qpn;
 
 	srandom(seed);
 	open_device(&e, device);
@@ -103,7 +103,7 @@ int many(const char *device, int number)
 	struct ibv_qp_attr attr;
 	struct end e = {};
 	int mask, i, ret;
-	uint32_t qpn;
+	__u32 qpn;
 	long before;
 
 	open_device(&e, device);

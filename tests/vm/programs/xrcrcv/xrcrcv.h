@@ -4,7 +4,6 @@
 
 /* Processes that receive through a QP of an XRC domain, which one of them had made. */
 #include <stdbool.h>
-#include <stdint.h>
 #include <infiniband/ibex.h>
 
 #define DOMAIN_FILE	"/run/xrcrcv.domain"
@@ -21,11 +20,11 @@ struct end {
 	struct ibv_srq *srq;		/* of the heir */
 	struct ibv_qp *qp;		/* of the sender, and of the maker in legacy mode */
 	char *buf;
-	uint32_t lid;
+	__u32 lid;
 };
 
 /* Prints why and ends the process with status 2: the test could not be made. */
-void give_up(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+void give_up(const char *format, ...);
 #define MUST(cond)	do { if (!(cond)) give_up("%s", #cond); } while (0)
 
 /* verbs.c */
@@ -33,15 +32,15 @@ void open_device(struct end *e, const char *name);
 void open_domain(struct end *e);
 void open_receiver(struct end *e);	/* with an SRQ on which DEPTH receives are posted */
 void open_sender(struct end *e);
-void post_recv(struct end *e, uint64_t id);
-void connect_sender(struct end *e, uint32_t qpn, uint32_t lid);
+void post_recv(struct end *e, __u64 id);
+void connect_sender(struct end *e, __u32 qpn, __u32 lid);
 /* Posts a send of message @number to SRQ @srqn; returns its completion's status. */
-enum ibv_wc_status send_message(struct end *e, uint32_t srqn, uint64_t number);
+enum ibv_wc_status send_message(struct end *e, __u32 srqn, __u64 number);
 /* What a receive QP for sender @qpn at @lid needs, and its mask. */
-int receiver_attr(struct ibv_qp_attr *attr, uint32_t qpn, uint32_t lid);
+int receiver_attr(struct ibv_qp_attr *attr, __u32 qpn, __u32 lid);
 /* Returns the number of the new QP. */
-uint32_t make_by_domain(struct end *e, uint32_t qpn, uint32_t lid);
-uint32_t make_legacy(struct end *e, uint32_t qpn, uint32_t lid);
+__u32 make_by_domain(struct end *e, __u32 qpn, __u32 lid);
+__u32 make_legacy(struct end *e, __u32 qpn, __u32 lid);
 
 /* errors.c, race.c */
 int check_errors(const char *device);
