@@ -53,11 +53,10 @@ vib_down() {
 
 # opensm_up DEVICE [OPTION...]: a subnet manager behind its port 1
 opensm_up() {
-	local device=$1 guid dir=/run/opensm-$1
+	local device=$1 dir=/run/opensm-$1
 	shift
-	guid=$(tr -d : < "/sys/class/infiniband/$device/ports/1/gids/0" | cut -c17-)
 	mkdir -p "$dir"
-	OSM_CACHE_DIR=$dir OSM_TMP_DIR=$dir opensm -g "0x$guid" -e "$@" \
+	OSM_CACHE_DIR=$dir OSM_TMP_DIR=$dir opensm -g "0x$(guid "$device")" -e "$@" \
 		-f "/run/out/opensm-$device.log" > "/run/out/opensm-$device.out" 2>&1 &
 	OPENSM[$device]=$!
 }
@@ -74,6 +73,11 @@ ports_are() {
 }
 
 port_is() { grep -qx "[0-9]: $2" "/sys/class/infiniband/$1/ports/1/state"; }
+
+# of port 1, without the 0x
+guid() { tr -d : < "/sys/class/infiniband/$1/ports/1/gids/0" | cut -c17-; }
+
+counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
 
 lid() { printf '%d' "$(cat "/sys/class/infiniband/$1/ports/1/lid")"; }
 
@@ -114,6 +118,20 @@ ipoib_down() {
 		ip netns del "$host"
 	done
 	rmmod ib_ipoib
+}
+
+# on_host N COMMAND...: where ibN is
+on_host() {
+	local n=$1
+	shift
+	if [ "$n" = 0 ]; then "$@"; else ip netns exec "host$n" "$@"; fi
+}
+
+# ipoib_child N P_KEY: ibN.P_KEY is 10.2.0.N+1
+ipoib_child() {
+	on_host "$1" ip link add link "ib$1" name "ib$1.$2" type ipoib pkey "0x$2"
+	on_host "$1" ip addr add "10.2.0.$(($1 + 1))/24" dev "ib$1.$2"
+	on_host "$1" ip link set "ib$1.$2" up
 }
 
 # pings COUNT ADDRESS [OPTION...]: all of them are answered

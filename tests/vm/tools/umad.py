@@ -139,12 +139,12 @@ class Umad:
         fcntl.ioctl(self.fd, UNREGISTER, struct.pack("=I", agent))
 
     def header(self, agent, to, timeout=0, retries=0, grh=1, qpn=1, sgid=None,
-               pkey=0, lid=0):
+               pkey=0, lid=0, sl=0, path_bits=0):
         if sgid is None:
             sgid = gid_index(self.dev)
         hdr = struct.pack("=5I", agent, 0x55, timeout, retries, 0)
-        hdr += struct.pack(">IIH6B16sI", qpn, 0x80010000, lid, 0, 0, grh, sgid, 64, 0,
-                           to, 0)
+        hdr += struct.pack(">IIH6B16sI", qpn, 0x80010000, lid, sl, path_bits, grh, sgid,
+                           64, 0, to, 0)
         return hdr + (struct.pack("=H6x", pkey) if self.hdr == HDR else b"")
 
     def send(self, agent, to, mad, **how):

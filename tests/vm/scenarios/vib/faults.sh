@@ -4,8 +4,6 @@
 # timeout: 240
 . /ibex/lib/vib.sh
 
-counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
-
 # replies COUNT [OPTION...]: how many pings are answered, and how many of these twice
 replies() {
 	local count=$1

@@ -4,8 +4,6 @@
 # timeout: 240
 . /ibex/lib/vib.sh
 
-guid() { tr -d : < "/sys/class/infiniband/$1/ports/1/gids/0" | cut -c17-; }
-
 # All are in one partition; the first two in another.
 partitions() {
 	cat > /run/partitions <<-END
@@ -34,29 +32,21 @@ multicast() {
 	[ "$(grep -c 'bytes from 10.1.0.3' /run/out/mcast)" -ge 4 ] || fail "ca2 misses some"
 }
 
-# child NETNS-COMMAND... : ibN.8002 with 10.2.0.N+1
-child() {
-	local n=$1
-	shift
-	"$@" ip link add link "ib$n" name "ib$n.8002" type ipoib pkey 0x8002
-	"$@" ip addr add "10.2.0.$((n + 1))/24" dev "ib$n.8002"
-	"$@" ip link set "ib$n.8002" up
-}
-
-has_carrier() { [ "$("${@:2}" cat "/sys/class/net/$1/carrier")" = 1 ]; }
+has_carrier() { [ "$(on_host "$1" cat "/sys/class/net/ib$1.8002/carrier")" = 1 ]; }
 
 partitioned() {
+	local n
 	say "partitions"
-	child 0
-	child 1 ip netns exec host1
-	child 2 ip netns exec host2
+	for n in 0 1 2; do
+		ipoib_child $n 8002
+	done
 	wait_for 60 ping -c 1 -W 1 10.2.0.2 || fail "no ping in the partition"
 	pings 20 10.2.0.2 || fail "pings are lost in the partition"
-	! has_carrier ib2.8002 ip netns exec host2 || fail "who is no member has joined"
+	! has_carrier 2 || fail "who is no member has joined"
 	! ping -c 2 -W 1 10.2.0.3 || fail "who is no member answers"
-	ip link del ib0.8002
-	ip netns exec host1 ip link del ib1.8002
-	ip netns exec host2 ip link del ib2.8002
+	for n in 0 1 2; do
+		on_host $n ip link del ib$n.8002
+	done
 }
 
 flap() {
