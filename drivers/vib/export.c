@@ -61,6 +61,7 @@ EXPORT_SYMBOL_IF_KUNIT(vib_wq);
 
 /* fabric/fault.h */
 EXPORT_SYMBOL_IF_KUNIT(vib_fault_set_delay);
+EXPORT_SYMBOL_IF_KUNIT(vib_fault_set_match);
 EXPORT_SYMBOL_IF_KUNIT(vib_fault_set_rate);
 EXPORT_SYMBOL_IF_KUNIT(vib_fault_set_seed);
 EXPORT_SYMBOL_IF_KUNIT(vib_fault_struck);

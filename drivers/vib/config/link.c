@@ -2,7 +2,8 @@
 /*
  * links/NAME in configfs: two ends, written as "sw0:3", then "live".  Writing 1 to "cut" is
  * pulling the cable.  "drop", "dup" and "corrupt" are so many packets in a million, "delay" is
- * in microseconds; they may be set at any time.
+ * in microseconds, "match" the class and the attribute of the MADs that rates are for; they may
+ * be set at any time.
  */
 #include <linux/kstrtox.h>
 #include <linux/slab.h>
@@ -186,6 +187,24 @@ static ssize_t link_delay_store(struct config_item *item, const char *page, size
 }
 CONFIGFS_ATTR(link_, delay);
 
+static ssize_t link_match_show(struct config_item *item, char *page)
+{
+	u32 match = READ_ONCE(to_config_link(item)->link.fault.match);
+
+	return sysfs_emit(page, "0x%06x\n", match);
+}
+
+static ssize_t link_match_store(struct config_item *item, const char *page, size_t len)
+{
+	unsigned int match;
+	int ret;
+
+	ret = kstrtouint(page, 0, &match) ?:
+	      vib_fault_set_match(&to_config_link(item)->link.fault, match);
+	return ret ?: len;
+}
+CONFIGFS_ATTR(link_, match);
+
 static ssize_t link_seed_show(struct config_item *item, char *page)
 {
 	return sysfs_emit(page, "%llu\n", READ_ONCE(to_config_link(item)->link.fault.seed));
@@ -213,6 +232,7 @@ static struct configfs_attribute *link_attrs[] = {
 	&link_attr_dup,
 	&link_attr_corrupt,
 	&link_attr_delay,
+	&link_attr_match,
 	&link_attr_seed,
 	&link_attr_dropped,
 	&link_attr_duplicated,

@@ -12,6 +12,7 @@
  * no more of them wait than the buffer takes, and a duplicate of each.
  */
 #include <linux/siphash.h>
+#include <rdma/ib_mad.h>
 #include "fabric/fabric.h"
 
 /* So many packets are handed over before other work has its turn. */
@@ -48,14 +49,33 @@ static bool way_strikes(const struct vib_fault_way *way, u64 number, enum vib_fa
 	return reciprocal_scale(random, VIB_FAULT_ALL) < fault->rate[kind];
 }
 
-/* What strikes the next packet: bits of enum vib_fault_kind. */
-static unsigned long way_next_faults(struct vib_fault_way *way)
+/* Whether the rates are for @pkt: MADs are datagrams to QP0 and QP1. */
+static bool fault_matches(const struct vib_fault *fault, struct vib_packet *pkt)
 {
-	u64 number = way->number++;
+	struct ib_other_headers *bth = vib_packet_bth(pkt);
+	u16 attr = fault->match & 0xffff;
+	struct ib_mad_hdr mad;
+
+	lockdep_assert_held(&fault->lock);
+	if (!fault->match)
+		return true;
+	if (ib_bth_get_opcode(bth) != IB_OPCODE_UD_SEND_ONLY || ib_bth_get_qpn(bth) > 1 ||
+	    !vib_packet_read(pkt, 0, &mad, sizeof(mad)))
+		return false;
+	return mad.mgmt_class == fault->match >> 16 && (!attr || be16_to_cpu(mad.attr_id) == attr);
+}
+
+/* What strikes @pkt, the next one: bits of enum vib_fault_kind. */
+static unsigned long way_next_faults(struct vib_fault_way *way, struct vib_packet *pkt)
+{
 	unsigned long faults = 0;
 	unsigned int kind;
+	u64 number;
 
 	lockdep_assert_held(&way->fault->lock);
+	if (!fault_matches(way->fault, pkt))
+		return 0;
+	number = way->number++;
 	for (kind = 0; kind < VIB_FAULT_KINDS; kind++) {
 		if (way_strikes(way, number, kind))
 			faults |= BIT(kind);
@@ -104,7 +124,7 @@ void vib_fault_send(struct vib_fault_way *way, struct vib_port *peer, struct vib
 
 	spin_lock(&fault->lock);
 	tx = way->tx;
-	faults = way_next_faults(way);
+	faults = way_next_faults(way, pkt);
 	if (faults & BIT(VIB_FAULT_DUP)) {
 		copy = vib_packet_clone(pkt, GFP_ATOMIC | __GFP_NOWARN);
 		if (!copy)
@@ -244,6 +264,16 @@ int vib_fault_set_delay(struct vib_fault *fault, u32 us)
 	spin_lock_bh(&fault->lock);
 	WRITE_ONCE(fault->delay, us);
 	fault_changed(fault);
+	spin_unlock_bh(&fault->lock);
+	return 0;
+}
+
+int vib_fault_set_match(struct vib_fault *fault, u32 match)
+{
+	if (match && (match < VIB_FAULT_MATCH(1, 0) || match > VIB_FAULT_MATCH_MAX))
+		return -EINVAL;
+	spin_lock_bh(&fault->lock);
+	WRITE_ONCE(fault->match, match);
 	spin_unlock_bh(&fault->lock);
 	return 0;
 }

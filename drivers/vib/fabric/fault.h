@@ -8,7 +8,8 @@
  * has left its transmitter and before it is in the buffer at the other end.
  *
  * Which packets they strike is decided by the seed, the port that sends, and the number of
- * the packet: the same seed strikes the same packets again.
+ * the packet: the same seed strikes the same packets again.  All packets are counted for that,
+ * or, if MADs are chosen, those alone.
  */
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -29,11 +30,15 @@ enum vib_fault_kind {
 #define VIB_FAULT_ALL		1000000	/* the rate, in a million, that strikes each packet */
 #define VIB_FAULT_MAX_DELAY	(10 * USEC_PER_SEC)
 
+/* MADs, by their management class and attribute ID; attribute 0 is any. */
+#define VIB_FAULT_MATCH(class, attr)	((u32)(class) << 16 | (attr))
+#define VIB_FAULT_MATCH_MAX		VIB_FAULT_MATCH(0xff, 0xffff)
+
 /* One direction. */
 struct vib_fault_way {
 	struct vib_fault *fault;
 	struct vib_tx *tx;		/* that sends this way; NULL: in no port.  lock */
-	u64 number;			/* of the next packet, from when the seed was set; lock */
+	u64 number;			/* of the next to strike, since the seed was set; lock */
 	u64 struck[VIB_FAULT_KINDS];	/* packets; lock */
 	struct list_head late;		/* packets, in the order they were sent; lock */
 	bool arriving;			/* one of them is being handed over; lock */
@@ -44,7 +49,8 @@ struct vib_fault_way {
 struct vib_fault {
 	spinlock_t lock;		/* bottom halves off; no other lock is taken under it */
 	u32 rate[VIB_FAULT_KINDS];	/* packets in a million; lock */
-	u32 delay;			/* us; lock */
+	u32 match;			/* VIB_FAULT_MATCH(): whom rates strike; 0: all.  lock */
+	u32 delay;			/* us, of all packets; lock */
 	u64 seed;			/* lock */
 	struct vib_fault_way way[2];	/* from end 0 and from end 1 of the link */
 };
@@ -57,6 +63,8 @@ void vib_fault_init(struct vib_fault *fault);
  */
 int vib_fault_set_rate(struct vib_fault *fault, enum vib_fault_kind kind, u32 rate);
 int vib_fault_set_delay(struct vib_fault *fault, u32 us);
+/* The rates are for such MADs alone, or for all packets again.  -EINVAL without a class. */
+int vib_fault_set_match(struct vib_fault *fault, u32 match);
 /* The packets of both directions are counted from 0 again. */
 void vib_fault_set_seed(struct vib_fault *fault, u64 seed);
 /* How many packets @kind has struck, in both directions. */

@@ -10,11 +10,13 @@ NODE = {"type": "ca", "ports": "1", "pkeys": "32", "guids": "8", "data_vls": "4"
         "guid": "0x0000000000000000", "sys_guid": "0x0000000000000000", "mtu": "4096",
         "desc": "", "live": "0", "device": "", "ports_state": ""}
 LINK = {"a": "", "b": "", "live": "0", "cut": "0", "drop": "0", "dup": "0", "corrupt": "0",
-        "delay": "0", "seed": "0", "dropped": "0", "duplicated": "0", "corrupted": "0"}
+        "match": "0x000000", "delay": "0", "seed": "0", "dropped": "0", "duplicated": "0",
+        "corrupted": "0"}
 TRUNK = {"port": "", "local": "", "peer": "", "interval": "200", "live": "0", "cut": "0",
          "state": "-", "far": "", "counters": ""}
 KINDS = {"nodes": NODE, "links": LINK, "trunks": TRUNK}
-READ_ONLY = {"state", "far", "counters", "device", "ports_state", "dropped", "duplicated", "corrupted"}
+READ_ONLY = {"state", "far", "counters", "device", "ports_state", "dropped", "duplicated",
+             "corrupted"}
 
 
 def refuse(path, error):

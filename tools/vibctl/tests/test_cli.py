@@ -132,7 +132,11 @@ class Commands(unittest.TestCase):
         self.tree.put(12, "f0", "links", "sw0:2-ca1:1", "dropped")
         self.assertEqual(self.succeeds("fault", "ca1:1").splitlines(),
                          ["drop=1% (12 packets)", "dup=0.1% (0 packets)",
-                          "corrupt=0.01% (0 packets)", "delay=5ms", "seed=0"])
+                          "corrupt=0.01% (0 packets)", "match=all", "delay=5ms", "seed=0"])
+        self.succeeds("fault", "ca1:1", "match=RTU")
+        self.assertEqual(self.succeeds("fault", "ca1:1").splitlines()[3], "match=RTU")
+        self.assertIn("drop=1% dup=0.1% corrupt=0.01% match=RTU delay=5ms",
+                      self.succeeds("show"))
         self.succeeds("fault", "ca1:1", "clear")
         self.assertEqual(self.succeeds("fault", "ca1:1").splitlines()[0],
                          "drop=0% (12 packets)")

@@ -11,6 +11,7 @@
 #include <linux/completion.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <rdma/ib_mad.h>
 #include "fabric/fabric.h"
 #include "wait.h"
 
@@ -483,7 +484,128 @@ static void the_directions_differ(struct kunit *test)
 	KUNIT_EXPECT_MEMNEQ(test, there, a->psn, MANY / 4 * sizeof(*there));
 }
 
+/* ---- MADs ---- */
+
+/* A datagram of @len bytes to @qpn, which begins as a MAD of @class and @attr does. */
+static void send_mad(struct kunit *test, u32 psn, u32 qpn, u8 class, u16 attr, u32 len)
+{
+	struct vib_packet *pkt = packet(test, psn, 0, LID_B, len);
+	struct ib_mad_hdr mad = { .mgmt_class = class, .attr_id = cpu_to_be16(attr) };
+
+	memcpy(pkt->payload->data, &mad, min_t(u32, len, sizeof(mad)));
+	vib_packet_bth(pkt)->bth[1] = cpu_to_be32(qpn);
+	vib_port_xmit(a->port, pkt);
+}
+
+/* One of each kind; bits of the PSNs of those that arrive. */
+static unsigned long mads_that_arrive(struct kunit *test)
+{
+	unsigned long psns = 0;
+	struct vib_packet *pkt;
+	unsigned int i;
+
+	forget(b);
+	send_mad(test, 0, 1, 0x07, 0x14, IB_MGMT_MAD_SIZE);
+	send_mad(test, 1, 1, 0x07, 0x13, IB_MGMT_MAD_SIZE);
+	send_mad(test, 2, 1, 0x03, 0x14, IB_MGMT_MAD_SIZE);
+	send_mad(test, 3, 0, 0x07, 0x14, IB_MGMT_MAD_SIZE);
+	/* Not to the QPs that MADs are for; and no header of one. */
+	send_mad(test, 4, 2, 0x07, 0x14, IB_MGMT_MAD_SIZE);
+	send_mad(test, 5, 1, 0x07, 0x14, sizeof(struct ib_mad_hdr) - 1);
+	/* Not a datagram */
+	pkt = packet(test, 6, 0, LID_B, IB_MGMT_MAD_SIZE);
+	((struct ib_mad_hdr *)pkt->payload->data)->mgmt_class = 0x07;
+	((struct ib_mad_hdr *)pkt->payload->data)->attr_id = cpu_to_be16(0x14);
+	vib_packet_bth(pkt)->bth[0] = cpu_to_be32(IB_OPCODE_RC_SEND_ONLY << IB_BTH_OPCODE_SHIFT);
+	vib_packet_bth(pkt)->bth[1] = cpu_to_be32(1);
+	vib_port_xmit(a->port, pkt);
+	/* Without a payload */
+	pkt = packet(test, 7, 0, LID_B, 4);
+	vib_payload_put(pkt->payload);
+	pkt->payload = NULL;
+	pkt->len = 0;
+	vib_packet_bth(pkt)->bth[1] = cpu_to_be32(1);
+	vib_packet_finish(pkt, 0, 0, LID_B, LID_A);
+	vib_port_xmit(a->port, pkt);
+
+	run_dry();
+	for (i = 0; i < b->noted; i++)
+		psns |= BIT(b->psn[i]);
+	return psns;
+}
+
+static void only_the_mads_asked_for_are_lost(struct kunit *test)
+{
+	struct vib_fault *fault = &link.fault;
+
+	KUNIT_EXPECT_EQ(test, vib_fault_set_match(fault, VIB_FAULT_MATCH(0x07, 0x14)), 0);
+	KUNIT_EXPECT_FALSE(test, used_by_transmitters());
+	set_rate(test, VIB_FAULT_DROP, VIB_FAULT_ALL);
+	KUNIT_EXPECT_EQ(test, mads_that_arrive(test), 0xff & ~(BIT(0) | BIT(3)));
+	KUNIT_EXPECT_EQ(test, vib_fault_struck(fault, VIB_FAULT_DROP), 2);
+	/* Of the class, with any attribute */
+	KUNIT_EXPECT_EQ(test, vib_fault_set_match(fault, VIB_FAULT_MATCH(0x07, 0)), 0);
+	KUNIT_EXPECT_EQ(test, mads_that_arrive(test), 0xff & ~(BIT(0) | BIT(1) | BIT(3)));
+	/* All packets */
+	KUNIT_EXPECT_EQ(test, vib_fault_set_match(fault, 0), 0);
+	KUNIT_EXPECT_EQ(test, mads_that_arrive(test), 0);
+	expect_no_credits_lost(test);
+}
+
+static void a_class_is_needed(struct kunit *test)
+{
+	struct vib_fault *fault = &link.fault;
+
+	KUNIT_EXPECT_EQ(test, vib_fault_set_match(fault, VIB_FAULT_MATCH(0xff, 0xffff)), 0);
+	KUNIT_EXPECT_EQ(test, vib_fault_set_match(fault, VIB_FAULT_MATCH(0, 0x14)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vib_fault_set_match(fault, VIB_FAULT_MATCH_MAX + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fault->match, VIB_FAULT_MATCH(0xff, 0xffff));
+}
+
+/* Which of MANY MADs arrive with seed 42, when half are lost, with @others before each */
+static u32 *mads_survive(struct kunit *test, unsigned int others)
+{
+	u32 *psn = kunit_kcalloc(test, NOTES, sizeof(*psn), GFP_KERNEL);
+	unsigned int i, j, count = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, psn);
+	forget(b);
+	vib_fault_set_seed(&link.fault, 42);
+	for (i = 0; i < MANY; i++) {
+		for (j = 0; j < others; j++)
+			send_mad(test, MANY, 5, 0x07, 0x14, IB_MGMT_MAD_SIZE);
+		send_mad(test, i, 1, 0x07, 0x14, IB_MGMT_MAD_SIZE);
+	}
+	KUNIT_EXPECT_GT(test, arrived(b), others * MANY);
+	for (i = 0; i < b->noted; i++) {
+		if (b->psn[i] < MANY)
+			psn[count++] = b->psn[i];
+	}
+	KUNIT_EXPECT_LT(test, count, MANY);
+	return psn;
+}
+
+static void other_packets_do_not_change_which_mads_are_lost(struct kunit *test)
+{
+	u32 *alone, *among;
+
+	KUNIT_EXPECT_EQ(test, vib_fault_set_match(&link.fault, VIB_FAULT_MATCH(0x07, 0x14)), 0);
+	set_rate(test, VIB_FAULT_DROP, VIB_FAULT_ALL / 2);
+	alone = mads_survive(test, 0);
+	among = mads_survive(test, 3);
+	KUNIT_EXPECT_MEMEQ(test, alone, among, NOTES * sizeof(*alone));
+}
+
 /* ---- delay ---- */
+
+static void a_delay_is_for_all(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, vib_fault_set_match(&link.fault, VIB_FAULT_MATCH(0x07, 0x14)), 0);
+	set_delay(test, LONG_DELAY);
+	KUNIT_EXPECT_EQ(test, mads_that_arrive(test), 0);
+	set_delay(test, 0);
+	KUNIT_EXPECT_TRUE(test, wait_within(READ_ONCE(b->noted) == 8, 5000));
+}
 
 static void a_late_packet_takes_that_long(struct kunit *test)
 {
@@ -634,6 +756,10 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(a_seed_strikes_the_same_packets_again),
 	KUNIT_CASE(another_fault_does_not_change_which_are_lost),
 	KUNIT_CASE(the_directions_differ),
+	KUNIT_CASE(only_the_mads_asked_for_are_lost),
+	KUNIT_CASE(a_class_is_needed),
+	KUNIT_CASE(other_packets_do_not_change_which_mads_are_lost),
+	KUNIT_CASE(a_delay_is_for_all),
 	KUNIT_CASE(a_late_packet_takes_that_long),
 	KUNIT_CASE(late_packets_stay_in_order),
 	KUNIT_CASE(late_packets_hold_their_credits),
