@@ -62,6 +62,16 @@ inline mra_send()
 	fi
 }
 
+/* The active id is idle or has gone. */
+inline lap_discard(i)
+{
+	nmra = (i == A -> false : nmra);
+	napr[2] = (i == A -> false : napr[2]);
+	napr[3] = (i == A -> false : napr[3]);
+	napr[4] = (i == A -> false : napr[4]);
+	napr[5] = (i == A -> false : napr[5])
+}
+
 inline lap_arrived(t)
 {
 	if
@@ -105,9 +115,9 @@ inline lap_told(i, e)
 		at = 0;
 		ok = false
 	:: e == IB_CM_APR_RECEIVED || e == IB_CM_LAP_ERROR ->
-		CHECK(ONCE, waits);
+		CHECK(ONCE, waits > 0);
 		CHECK(ORDER, conn[A] != OVER);
-		waits = false
+		waits--
 	:: else
 	fi
 }

@@ -52,6 +52,7 @@ inline discard(i)
 	NET(i, IBCM_RX_REJ_STALE) = false;
 	NET(i, IBCM_RX_RTU) = false;
 	NET(i, IBCM_RX_DREP) = false
+	LAP_DISCARD(i)
 }
 
 #ifdef FAILS

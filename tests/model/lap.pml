@@ -32,7 +32,7 @@
 byte lap[2];		/* ib_cm_id.lap_state */
 byte path[2];		/* that is loaded: the LAP that asked for it */
 byte asked;		/* the last LAP sent */
-bool waits;		/* the active consumer, for what becomes of it */
+byte waits;		/* LAPs of whose outcome the consumer has not heard */
 byte now;		/* the last LAP received */
 byte done;		/* the last one answered, */
 bool yes;		/* and how */
@@ -72,6 +72,7 @@ bool nlap[3], napr[6], nmra;	/* on their way */
 	:: atomic { i == P && gone[P] && nlap[1] -> lap_arrived(1); apr_send(1, 0) } \
 	:: atomic { i == P && gone[P] && nlap[2] -> lap_arrived(2); apr_send(2, 0) }
 #define LAP_TOLD(i, e)	lap_told(i, e);
+#define LAP_DISCARD(i)	; lap_discard(i)
 #define LAP_CALLS(i)							\
 	:: atomic {							\
 		i == A && asked < LAPS && conn[A] == UP && !dying[A] &&	\
@@ -80,7 +81,7 @@ bool nlap[3], napr[6], nmra;	/* on their way */
 		if							\
 		:: ok ->						\
 			asked++;					\
-			waits = true;					\
+			waits++;					\
 			msg[A] = LAP;					\
 			tries[A] = 1;					\
 			lap_send(asked)					\
@@ -108,5 +109,6 @@ bool nlap[3], napr[6], nmra;	/* on their way */
 #define LAP_PROCESS(i)
 #define LAP_ORPHAN(i)
 #define LAP_TOLD(i, e)
+#define LAP_DISCARD(i)
 #define LAP_CALLS(i)
 #endif
