@@ -24,6 +24,11 @@ static int vib_query_device_ex(struct ibv_context *context,
 	if (ret)
 		return ret;
 	version = resp.base.fw_ver;
+	/* Completions have times: nanoseconds, so the clock has 1,000,000 kHz. */
+	if (attr_size >= offsetof(struct ibv_device_attr_ex, device_cap_flags_ex)) {
+		attr->completion_timestamp_mask = UINT64_MAX;
+		attr->hca_core_clock = 1000000;
+	}
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver), "%u.%u.%u",
 		 (unsigned int)(version >> 32), (unsigned int)(version >> 16 & 0xffff),
 		 (unsigned int)(version & 0xffff));

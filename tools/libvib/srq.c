@@ -17,13 +17,17 @@ struct modify_srq_cmd {
 	struct vib_modify_srq_cmd vib;
 };
 
-/* @ret of the command, which made the kernel's object.  Frees @srq if it returns NULL. */
+/*
+ * @ret of the command, which made the kernel's object with @attr.  Frees @srq if it returns
+ * NULL.
+ */
 static struct ibv_srq *srq_finish(struct vib_srq *srq, struct ibv_context *context,
-				  const struct create_srq_resp *resp, int ret)
+				  const struct ibv_srq_attr *attr,
+				  const struct vib_create_srq_resp *resp, int ret)
 {
 	if (ret)
 		goto err;
-	ret = vib_rq_init(&srq->rq, context->cmd_fd, &resp->vib.ring, resp->ibv.max_sge);
+	ret = vib_rq_init(&srq->rq, context->cmd_fd, &resp->ring, attr->max_sge);
 	if (!ret)
 		return &srq->ibv.srq;
 	ibv_cmd_destroy_srq(&srq->ibv.srq);
@@ -44,7 +48,7 @@ struct ibv_srq *vib_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 		return NULL;
 	ret = ibv_cmd_create_srq(pd, &srq->ibv.srq, attr, &cmd, sizeof(cmd), &resp.ibv,
 				 sizeof(resp));
-	return srq_finish(srq, pd->context, &resp, ret);
+	return srq_finish(srq, pd->context, &attr->attr, &resp.vib, ret);
 }
 
 struct ibv_srq *vib_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
@@ -64,7 +68,7 @@ struct ibv_srq *vib_create_srq_ex(struct ibv_context *context, struct ibv_srq_in
 		return NULL;
 	ret = ibv_cmd_create_srq_ex(context, &srq->ibv, attr, &cmd, sizeof(cmd), &resp.ibv,
 				    sizeof(resp));
-	return srq_finish(srq, context, &resp, ret);
+	return srq_finish(srq, context, &attr->attr, &resp.vib, ret);
 }
 
 /*
