@@ -21,9 +21,11 @@ def modules_of(path, kver):
     name = os.path.basename(path)
     files = [p for p in glob.glob(path + "/**", recursive=True)
              if p.endswith((".c", ".h", "Kbuild"))]
-    build = """cp -r "$0" "$2" && make -s -C "/usr/src/linux-headers-$1" M="$2" W=1 modules"""
+    files += glob.glob(os.path.join(TOP, "include", "uapi", "*", "*.h"))
+    build = """cp -r "$0" "$3" && make -s -C "/usr/src/linux-headers-$1" M="$3" IBEX_SRC="$2" \
+        W=1 modules"""
     out = cached("guest-" + name, digest(files, kver, build),
-                 ["sh", "-c", build, path, kver])
+                 ["sh", "-c", build, path, kver, TOP])
     return {"ibex/%s/%s" % (name, os.path.basename(m)): m
             for m in glob.glob(out + "/*.ko")}
 
