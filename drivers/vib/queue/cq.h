@@ -6,7 +6,8 @@
 #include "device/hca.h"
 #include "queue/queue.h"
 
-#define VIB_MAX_CQE	0x100000
+/* Resizing copies what is in a CQ with interrupts off, also for any process: 4 MiB at most. */
+#define VIB_MAX_CQE	0x10000
 
 struct vib_cq {
 	struct ib_cq ib;
