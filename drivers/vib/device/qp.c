@@ -201,7 +201,8 @@ static int qp_alloc_queues(struct vib_qp *qp, const struct ib_qp_cap *cap,
 		.max_recv_wr = receives ? vib_queue_size(&qp->rq.queue) : 0,
 		.max_send_sge = cap->max_send_sge,
 		.max_recv_sge = cap->max_recv_sge,
-		.max_inline_data = cap->max_inline_data,
+		/* Programs use what they get, and not all of them ask first. */
+		.max_inline_data = vib_send_room(cap),
 	};
 	return 0;
 }
