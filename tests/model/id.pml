@@ -254,6 +254,7 @@ inline destroy(i)
 	dying[i] = true;
 	ask[i] = false;
 	bye[i] = false;
+	LAP_OVER(i)
 	step(i, ENDS(i));
 	reply(i)
 }
