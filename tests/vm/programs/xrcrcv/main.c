@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -183,6 +184,8 @@ static struct child start(void (*fn)(int fd, const char *device), const char *de
 	c.pid = fork();
 	MUST(c.pid >= 0);
 	if (!c.pid) {
+		/* Whatever becomes of the test, nobody is left. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(fds[0]);
 		fn(fds[1], device);
 	}
@@ -223,10 +226,16 @@ static int transfer(struct child *from, struct child *to, struct message m)
 	return got.status;
 }
 
-static int run(const char *recv_dev, const char *send_dev, __u64 messages)
+static void end(struct child *c)
 {
-	struct child b = start(heir, recv_dev), s = start(sender, send_dev), a;
+	kill(c->pid, SIGKILL);
+	MUST(waitpid(c->pid, NULL, 0) == c->pid);
+}
+
+static int steps(const char *recv_dev, struct child b, struct child s, __u64 messages)
+{
 	struct message srq, qp, m;
+	struct child a;
 	int lost;
 
 	if (!hear(b.fd, &srq) || !hear(s.fd, &qp))
@@ -241,8 +250,7 @@ static int run(const char *recv_dev, const char *send_dev, __u64 messages)
 		give_up("%d messages are lost at first", lost);
 	reached("made");
 
-	kill(a.pid, SIGKILL);
-	MUST(waitpid(a.pid, NULL, 0) == a.pid);
+	end(&a);
 	reached("killed");
 	m.from = m.number;
 	m.number = messages - m.number;
@@ -259,6 +267,16 @@ static int run(const char *recv_dev, const char *send_dev, __u64 messages)
 		return 1;
 	reached("closed");
 	return 0;
+}
+
+static int run(const char *recv_dev, const char *send_dev, __u64 messages)
+{
+	struct child b = start(heir, recv_dev), s = start(sender, send_dev);
+	int ret = steps(recv_dev, b, s, messages);
+
+	end(&b);
+	end(&s);
+	return ret;
 }
 
 int main(int argc, char **argv)

@@ -20,8 +20,8 @@ charged() { sed -n 's/^vib1 .*hca_object=\([0-9]*\).*/\1/p' $CGROUP/rdma.current
 # run_to STEP: lets the program go on until it is there; what it says meanwhile is in $SAID
 run_to() {
 	local line
-	[ -z "$STEP" ] || echo >&"${XRCRCV[1]}"
-	while read -r -t 60 -u "${XRCRCV[0]}" line; do
+	[ -z "$STEP" ] || echo >&"$TO"
+	while read -r -t 60 -u "$FROM" line; do
 		SAID+="$line;"
 		echo "  $line"
 		[ "$line" != "at $1" ] || { STEP=$1; return 0; }
@@ -34,6 +34,8 @@ start() {
 	STEP=
 	coproc XRCRCV { in_cgroup /ibex/bin/xrcrcv "$@" 2>&1; }
 	XRC_PID=$XRCRCV_PID
+	# The descriptors of a coprocess are closed when it ends.
+	exec {FROM}<&"${XRCRCV[0]}" {TO}>&"${XRCRCV[1]}"
 }
 
 # ended STATUS: the program goes on to its end
@@ -41,6 +43,7 @@ ended() {
 	local status=0
 	run_to "the end" || :
 	wait "$XRC_PID" || status=$?
+	exec {FROM}<&- {TO}>&-
 	[ "$status" = "$1" ] || fail "xrcrcv ended with $status, not $1"
 }
 
@@ -100,7 +103,7 @@ removal() {
 	[ ! -e /sys/class/infiniband/vib1 ] || fail "the device is still there"
 	kill "$XRC_PID" || :
 	wait "$XRC_PID" || :
-	STEP=
+	exec {FROM}<&- {TO}>&-
 }
 
 vib_up
