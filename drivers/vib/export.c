@@ -17,6 +17,14 @@
 #include "transport/rc.h"
 #include "trunk/trunk.h"
 
+/* capture/capture.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_capture_key);
+EXPORT_SYMBOL_IF_KUNIT(vib_capture_show);
+EXPORT_SYMBOL_IF_KUNIT(vib_capture_start);
+EXPORT_SYMBOL_IF_KUNIT(vib_capture_stop);
+EXPORT_SYMBOL_IF_KUNIT(vib_icrc);
+EXPORT_SYMBOL_IF_KUNIT(vib_vcrc);
+
 /* config/config.h */
 EXPORT_SYMBOL_IF_KUNIT(vib_config_address);
 EXPORT_SYMBOL_IF_KUNIT(vib_config_ports_read);

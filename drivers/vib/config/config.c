@@ -25,14 +25,48 @@ struct vib_port *vib_config_port(struct vib_fabric *fabric, const char *text)
 	return node && num && num <= node->num_ports ? &node->ports[num] : ERR_PTR(-ENODEV);
 }
 
+static struct vib_config_fabric *to_config_fabric(struct config_item *item)
+{
+	return container_of(to_config_group(item), struct vib_config_fabric, group);
+}
+
 static void fabric_release(struct config_item *item)
 {
-	struct vib_config_fabric *fabric =
-		container_of(to_config_group(item), struct vib_config_fabric, group);
+	struct vib_config_fabric *fabric = to_config_fabric(item);
 
 	vib_fabric_cleanup(&fabric->fabric);
 	kfree(fabric);
 }
+
+ssize_t vib_config_capture(struct vib_captured *what, const char *page, size_t len)
+{
+	bool on;
+	int ret;
+
+	ret = kstrtobool(page, &on);
+	if (!ret && on)
+		ret = vib_capture_start(what);
+	else if (!ret)
+		vib_capture_stop(what);
+	return ret ?: len;
+}
+
+/* As that of a link, for all links of the fabric. */
+static ssize_t fabric_capture_show(struct config_item *item, char *page)
+{
+	return vib_capture_show(&to_config_fabric(item)->fabric.captured, page);
+}
+
+static ssize_t fabric_capture_store(struct config_item *item, const char *page, size_t len)
+{
+	return vib_config_capture(&to_config_fabric(item)->fabric.captured, page, len);
+}
+CONFIGFS_ATTR(fabric_, capture);
+
+static struct configfs_attribute *fabric_attrs[] = {
+	&fabric_attr_capture,
+	NULL
+};
 
 static struct configfs_item_operations fabric_item_ops = {
 	.release = fabric_release,
@@ -40,6 +74,7 @@ static struct configfs_item_operations fabric_item_ops = {
 
 static const struct config_item_type fabric_type = {
 	.ct_item_ops = &fabric_item_ops,
+	.ct_attrs = fabric_attrs,
 	.ct_owner = THIS_MODULE,
 };
 
@@ -64,8 +99,15 @@ static struct config_group *fabric_make(struct config_group *group, const char *
 	return &fabric->group;
 }
 
+static void fabric_drop(struct config_group *group, struct config_item *item)
+{
+	vib_capture_stop(&to_config_fabric(item)->fabric.captured);
+	config_item_put(item);
+}
+
 static struct configfs_group_operations fabrics_ops = {
 	.make_group = fabric_make,
+	.drop_item = fabric_drop,
 };
 
 static const struct config_item_type fabrics_type = {

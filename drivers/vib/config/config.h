@@ -42,6 +42,9 @@ ssize_t vib_config_ports_read(struct vib_node *node, char *buf, size_t size);
  */
 int vib_config_address(struct net *net, const char *text, struct sockaddr_storage *address);
 
+/* A write of @page to the attribute "capture" of @what. */
+ssize_t vib_config_capture(struct vib_captured *what, const char *page, size_t len);
+
 int vib_config_init(void);
 void vib_config_exit(void);
 

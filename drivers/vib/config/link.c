@@ -223,6 +223,18 @@ static ssize_t link_seed_store(struct config_item *item, const char *page, size_
 }
 CONFIGFS_ATTR(link_, seed);
 
+/* 1: shows the link's packets by a network device, whose name it is to read. */
+static ssize_t link_capture_show(struct config_item *item, char *page)
+{
+	return vib_capture_show(&to_config_link(item)->link.captured, page);
+}
+
+static ssize_t link_capture_store(struct config_item *item, const char *page, size_t len)
+{
+	return vib_config_capture(&to_config_link(item)->link.captured, page, len);
+}
+CONFIGFS_ATTR(link_, capture);
+
 static struct configfs_attribute *link_attrs[] = {
 	&link_attr_a,
 	&link_attr_b,
@@ -237,6 +249,7 @@ static struct configfs_attribute *link_attrs[] = {
 	&link_attr_dropped,
 	&link_attr_duplicated,
 	&link_attr_corrupted,
+	&link_attr_capture,
 	NULL
 };
 
@@ -284,6 +297,7 @@ static void link_drop(struct config_group *group, struct config_item *item)
 	mutex_lock(&cl->lock);
 	vib_link_unplug(&cl->link);
 	mutex_unlock(&cl->lock);
+	vib_capture_stop(&cl->link.captured);
 	config_item_put(item);
 }
 

@@ -4,6 +4,7 @@
 
 void vib_fabric_init(struct vib_fabric *fabric)
 {
+	RCU_INIT_POINTER(fabric->captured.monitor, NULL);
 	mutex_init(&fabric->lock);
 	INIT_LIST_HEAD(&fabric->nodes);
 	INIT_LIST_HEAD(&fabric->links);

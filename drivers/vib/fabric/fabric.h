@@ -17,6 +17,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_smi.h>
+#include "capture/capture.h"
 #include "fabric/fault.h"
 #include "packet/packet.h"
 
@@ -281,6 +282,7 @@ struct vib_link {
 	struct vib_port *end[2];
 	bool up;			/* fabric->lock */
 	bool cut;			/* like a pulled cable; fabric->lock */
+	struct vib_captured captured;
 	struct vib_fault fault;
 	struct work_struct train;
 };
@@ -305,6 +307,7 @@ void vib_link_train(struct vib_port *port);
 /* ---- fabric.c ---- */
 
 struct vib_fabric {
+	struct vib_captured captured;
 	struct mutex lock;		/* the two lists, and what is plugged into what */
 	struct list_head nodes;
 	struct list_head links;

@@ -89,6 +89,7 @@ void vib_link_init(struct vib_link *link, struct vib_fabric *fabric)
 	INIT_WORK(&link->train, link_train);
 	link->up = false;
 	link->cut = false;
+	RCU_INIT_POINTER(link->captured.monitor, NULL);
 	vib_fault_init(&link->fault);
 }
 

@@ -70,6 +70,7 @@ void vib_tx_arrive(struct vib_tx *tx, struct vib_port *peer, struct vib_packet *
 	bool smp = pkt->vl == VIB_VL_MGMT;
 
 	tx_count_received(peer, pkt);
+	vib_capture(peer, pkt);
 	if (unlikely(pkt->corrupt)) {
 		tx_arrive_corrupt(peer, pkt);
 	} else {
