@@ -11,7 +11,7 @@ NODE = {"type": "ca", "ports": "1", "pkeys": "32", "guids": "8", "data_vls": "4"
         "desc": "", "live": "0", "device": "", "ports_state": ""}
 LINK = {"a": "", "b": "", "live": "0", "cut": "0", "drop": "0", "dup": "0", "corrupt": "0",
         "match": "0x000000", "delay": "0", "seed": "0", "dropped": "0", "duplicated": "0",
-        "corrupted": "0"}
+        "corrupted": "0", "capture": ""}
 TRUNK = {"port": "", "local": "", "peer": "", "interval": "200", "live": "0", "cut": "0",
          "state": "-", "far": "", "counters": ""}
 KINDS = {"nodes": NODE, "links": LINK, "trunks": TRUNK}
@@ -54,6 +54,7 @@ class FakeTree(Tree):
         if len(parts) == 1:
             for kind in KINDS:
                 super().mkdir(*parts, kind)
+            self.put("", *parts, "capture")
             return
         for attr, value in KINDS[parts[1]].items():
             self.put(value, *parts, attr)
@@ -67,6 +68,7 @@ class FakeTree(Tree):
                 if os.listdir(self.path(*parts, kind)):
                     refuse(self.path(*parts), errno.ENOTEMPTY)
                 os.rmdir(self.path(*parts, kind))
+            os.unlink(self.path(*parts, "capture"))
         else:
             for attr in os.listdir(self.path(*parts)):
                 os.unlink(self.path(*parts, attr))
@@ -78,6 +80,9 @@ class FakeTree(Tree):
             refuse(self.path(*parts), self.refused[parts])
         if parts[-1] in READ_ONLY:
             refuse(self.path(*parts), errno.EACCES)
+        if parts[-1] == "capture":
+            self.capture(value, *parts)
+            return
         super().write(value, *parts)
         self.writes.append((parts, str(value)))
         if parts[-1] == "live" and parts[1] == "nodes":
@@ -85,6 +90,13 @@ class FakeTree(Tree):
         if parts[-1] == "live" and parts[1] == "trunks":
             self.put("Polling", *parts[:-1], "state")
             self.put("sent 5\nreceived 7", *parts[:-1], "counters")
+
+    def capture(self, value, *parts):
+        """a monitor is made, unless there is one, or removed"""
+        self.writes.append((parts, str(value)))
+        if value and self.read(*parts):
+            refuse(self.path(*parts), errno.EBUSY)
+        self.put("vibmon7" if value else "", *parts)
 
     def node_lives(self, *node):
         """the attributes that the driver sets"""

@@ -6,7 +6,7 @@ The commands.  A status of 1 says that the driver refused something or that it i
 import argparse
 import sys
 
-from . import faults, parse, shapes, show
+from . import capture, faults, parse, shapes, show
 from .configfs import Fabric, NotThere, Tree, Trunk, prepare
 from .topology import wrong_name
 
@@ -81,6 +81,22 @@ def fault(fabric, args):
         print("\n".join(found.full()))
 
 
+def capture_packets(fabric, args):
+    """write the packets of a link, or of all links, to a file"""
+    fabric.must_exist()
+    where = (fabric.name,)
+    if args.port is not None:
+        where += ("links", fabric.find_link(args.port).name)
+    capture.run(fabric.tree, where, args.file, args.erf, args.packets)
+
+
+def positive(text):
+    """the type of --packets"""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError("expected a number above 0")
+    return int(text)
+
+
 def fabric_name(text):
     """the type of --fabric"""
     expected = wrong_name(text)
@@ -132,6 +148,14 @@ def parser():
     of_fault.add_argument("setting", nargs="*", metavar="SETTING",
                           help="drop=1%%, dup=0.1%%, corrupt=100ppm, delay=5ms, seed=42; "
                           "or clear")
+    of_capture = command("capture", capture_packets)
+    of_capture.add_argument("file", metavar="FILE", help="in pcap format; - is the standard output")
+    of_capture.add_argument("port", nargs="?", metavar="PORT",
+                            help="an end of the link, such as ca0:1; without it, all links")
+    of_capture.add_argument("--erf", action="store_true",
+                            help="as ERF records, for programs that do not know link type 247")
+    of_capture.add_argument("--packets", type=positive, default=0, metavar="N",
+                            help="end after so many")
     return top
 
 

@@ -37,6 +37,10 @@ class Tree:
         """whether there is such a folder"""
         return os.path.isdir(self.path(*parts))
 
+    def has(self, *parts):
+        """whether there is such an attribute"""
+        return os.path.exists(self.path(*parts))
+
     def list(self, *parts):
         """names of the folders in a folder, sorted with numbers by their value"""
         names = os.listdir(self.path(*parts))
