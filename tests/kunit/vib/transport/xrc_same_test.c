@@ -136,10 +136,10 @@ static void post_recv(struct kunit *test)
 static void post_send(struct kunit *test)
 {
 	struct vib_qp *qp = to_vib_qp(ini);
-	struct vib_rc_wqe *wqe = vib_queue_slot(&qp->sq, NULL);
+	struct vib_abi_rc_wqe *wqe = vib_queue_slot(&qp->sq, NULL);
 
 	KUNIT_ASSERT_NOT_NULL(test, wqe);
-	*wqe = (struct vib_rc_wqe){
+	*wqe = (struct vib_abi_rc_wqe){
 		.opcode = IB_WR_SEND,
 		.flags = IB_SEND_SIGNALED,
 		.xrc_srqn = srq->ext.xrc.srq_num,
