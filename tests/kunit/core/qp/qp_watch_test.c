@@ -67,7 +67,7 @@ static void an_event_is_heard_until_it_is_enough(struct kunit *test)
 	struct ibcore_qp_watch *watch = ibcore_qp_watch(o.qp, on_arrival, &heard);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(watch));
-	fake_hca_qp_event(o.qp, IB_EVENT_PATH_MIG);
+	fake_hca_qp_event(o.qp, IB_EVENT_SQ_DRAINED);
 	KUNIT_EXPECT_EQ(test, atomic_read(&heard.calls), 0);
 	fake_hca_qp_event(o.qp, IB_EVENT_COMM_EST);
 	fake_hca_qp_event(o.qp, IB_EVENT_COMM_EST);

@@ -46,7 +46,8 @@ static void the_device_is_described_at_length(struct kunit *test)
 					     sizeof(out)), 0);
 	KUNIT_EXPECT_EQ(test, out.resp.response_length, sizeof(out.resp));
 	KUNIT_EXPECT_EQ(test, out.resp.base.max_qp, 100000);
-	KUNIT_EXPECT_EQ(test, out.resp.device_cap_flags_ex, IB_DEVICE_MEM_MGT_EXTENSIONS);
+	KUNIT_EXPECT_EQ(test, out.resp.device_cap_flags_ex,
+			IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_AUTO_PATH_MIG);
 	KUNIT_EXPECT_EQ(test, out.newer, 0);
 	/* The response of an older program. */
 	KUNIT_ASSERT_EQ(test, commands_write(c, EX(QUERY_DEVICE), &cmd, sizeof(cmd), &out,
