@@ -21,7 +21,11 @@ counter() { vibctl trunk sw0:2 --fabric $HERE | sed -n "s/^$1 //p"; }
 join() {
 	local local=$A peer=$B
 	is_server || { HERE=right local=$B peer=$A; }
-	vibctl up --star 1 --spare 1 --fabric $HERE
+	vibctl up - --fabric $HERE <<-END
+		Switch 2 "sw0" # "$HERE switch"
+		[1] "ca0"[1]
+		Ca 1 "ca0" # "$HERE adapter"
+	END
 	vibctl trunk sw0:2 "$local" "$peer" --fabric $HERE
 	wait_for 60 port2_is Init || fail "the trunk does not come up"
 	say "fabric $HERE: a switch, an adapter, and a trunk from $local to $peer"
