@@ -21,11 +21,21 @@ def modules_of(path, kver):
     name = os.path.basename(path)
     files = [p for p in glob.glob(path + "/**", recursive=True)
              if p.endswith((".c", ".h", "Kbuild"))]
-    files += glob.glob(os.path.join(TOP, "include", "uapi", "*", "*.h"))
-    build = """cp -r "$0" "$3" && make -s -C "/usr/src/linux-headers-$1" M="$3" IBEX_SRC="$2" \
-        W=1 modules"""
-    out = cached("guest-" + name, digest(files, kver, build),
-                 ["sh", "-c", build, path, kver, TOP])
+    # Those that use what our modules offer beyond the kernel's headers say so in Kbuild.  The
+    # loader wants the versions of such exports, where there are any.
+    own = b""
+    symvers = os.path.join(TOP, "build", kver, "Module.symvers")
+    if b"IBEX_SRC" in read(os.path.join(path, "Kbuild")):
+        files += glob.glob(os.path.join(TOP, "include", "ibex", "*.h"))
+        files += glob.glob(os.path.join(TOP, "include", "uapi", "*", "*.h"))
+        if os.path.exists(symvers):
+            own = b"".join(line for line in read(symvers).splitlines(True)
+                           if b"\tibex_" in line)
+    build = """cp -r "$0" "$4" && printf '%s' "$3" > "$4/own.symvers" &&
+        make -s -C "/usr/src/linux-headers-$1" M="$4" IBEX_SRC="$2" \\
+            KBUILD_EXTRA_SYMBOLS="$4/own.symvers" W=1 modules"""
+    out = cached("guest-" + name, digest(files, kver, build, own),
+                 ["sh", "-c", build, path, kver, TOP, own.decode()])
     return {"ibex/%s/%s" % (name, os.path.basename(m)): m
             for m in glob.glob(out + "/*.ko")}
 
