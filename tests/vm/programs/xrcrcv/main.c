@@ -33,7 +33,7 @@
 #include <unistd.h>
 #include "xrcrcv.h"
 
-#define PATIENCE	30000	/* ms for any answer of a process */
+#define PATIENCE	60000	/* ms for any answer of a process */
 
 void give_up(const char *format, ...)
 {
@@ -67,20 +67,26 @@ static void tell(int fd, const struct message *m)
 	MUST(write(fd, m, sizeof(*m)) == sizeof(*m));
 }
 
-/* Returns false if the process is gone. */
+/* Returns false if the process at the other end is gone. */
 static bool hear(int fd, struct message *m)
+{
+	return read(fd, m, sizeof(*m)) == sizeof(*m);
+}
+
+/* The same, for an answer: the processes themselves wait for orders as long as it takes. */
+static bool hear_soon(int fd, struct message *m)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 
 	if (poll(&pfd, 1, PATIENCE) != 1)
 		give_up("no answer in %d s", PATIENCE / 1000);
-	return read(fd, m, sizeof(*m)) == sizeof(*m);
+	return hear(fd, m);
 }
 
 static struct message ask(struct child *c, struct message m)
 {
 	tell(c->fd, &m);
-	if (!hear(c->fd, &m))
+	if (!hear_soon(c->fd, &m))
 		give_up("process %d is gone", c->pid);
 	return m;
 }
@@ -94,7 +100,7 @@ static int receive(struct end *e, __u64 from, __u64 number)
 	struct ibv_wc wc;
 	int n, idle = 0;
 
-	while (at < from + number && idle < PATIENCE / 10) {
+	while (at < from + number && idle < PATIENCE / 2) {
 		n = ibv_poll_cq(e->cq, 1, &wc);
 		MUST(n >= 0);
 		if (!n) {
@@ -215,13 +221,13 @@ static int transfer(struct child *from, struct child *to, struct message m)
 	tell(from->fd, &m);
 	m.what = RECEIVE;
 	tell(to->fd, &m);
-	if (!hear(from->fd, &sent))
+	if (!hear_soon(from->fd, &sent))
 		give_up("the sender is gone");
 	if (sent.status != IBV_WC_SUCCESS) {
 		printf("sender: %s\n", ibv_wc_status_str(sent.status));
 		return m.number;
 	}
-	if (!hear(to->fd, &got))
+	if (!hear_soon(to->fd, &got))
 		give_up("the heir is gone");
 	return got.status;
 }
@@ -238,7 +244,7 @@ static int steps(const char *recv_dev, struct child b, struct child s, __u64 mes
 	struct child a;
 	int lost;
 
-	if (!hear(b.fd, &srq) || !hear(s.fd, &qp))
+	if (!hear_soon(b.fd, &srq) || !hear_soon(s.fd, &qp))
 		return 2;
 	a = start(maker, recv_dev);
 	m = ask(&a, (struct message){ .what = GO, .qpn = qp.qpn, .lid = qp.lid });

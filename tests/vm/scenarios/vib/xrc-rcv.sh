@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 # about: vib: an XRC receive QP that belongs to its domain outlives the process that had it made
-# timeout: 400
+# timeout: 600
 . /ibex/lib/vib.sh
 
 CGROUP=/sys/fs/cgroup/xrc
@@ -21,7 +21,7 @@ charged() { sed -n 's/^vib1 .*hca_object=\([0-9]*\).*/\1/p' $CGROUP/rdma.current
 run_to() {
 	local line
 	[ -z "$STEP" ] || echo >&"$TO"
-	while read -r -t 60 -u "$FROM" line; do
+	while read -r -t 120 -u "$FROM" line; do
 		SAID+="$line;"
 		echo "  $line"
 		[ "$line" != "at $1" ] || { STEP=$1; return 0; }
@@ -61,8 +61,8 @@ heir_goes_on() {
 	start vib1 vib2 1000
 	run_to made || fail "no transfer"
 	shown
-	rdma -d resource show qp | grep -q "xrcd_inode $(stat -c %i /run/xrcrcv.domain)" ||
-		fail "no domain: $(rdma -d resource show qp)"
+	rdma -dd resource show qp | grep -q "drv_xrcd_inode $(stat -c %i /run/xrcrcv.domain)" ||
+		fail "no domain: $(rdma -dd resource show qp)"
 	run_to killed
 	shown
 	run_to received || fail "messages are lost"
@@ -97,7 +97,8 @@ memory() {
 removal() {
 	say "the adapter is removed, with a receiver and a sender"
 	start vib1 vib2 1000
-	run_to killed || fail "no transfer"
+	run_to made || fail "no transfer"
+	run_to killed
 	node ca1 0
 	no_targets || fail "the QP outlives its device"
 	[ ! -e /sys/class/infiniband/vib1 ] || fail "the device is still there"
