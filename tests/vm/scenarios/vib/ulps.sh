@@ -4,6 +4,7 @@
 # timeout: 300
 . /ibex/lib/vib.sh
 . /ibex/lib/storage.sh
+. /ibex/lib/srp.sh
 
 # Both ends of IPoIB in connected mode: an RC QP each way, with an SRQ
 connected() {
@@ -67,48 +68,14 @@ iser() {
 	lio_down
 }
 
-srp_disk() {
-	local path
-	for path in /sys/class/scsi_host/host*/device/target*/*/block/*; do
-		[ -e "${path%/device/*}/local_ib_device" ] || continue
-		[ -b "/dev/${path##*/}" ] || continue
-		SRP_DISK=${path##*/}
-		return 0
-	done
-	return 1
-}
-
 # SRP uses the IB CM itself, and asks the SA for paths: no IP address is involved.
 srp() {
-	local gid guid target acl
 	say "SRP"
-	store_file srp
-	load target_core_mod target_core_file ib_srpt ib_srp sd_mod
-	mkdir -p $LIO/core/fileio_1/srp
-	echo "fd_dev_name=$STORE/srp,fd_dev_size=$((STORE_MB << 20))" > $LIO/core/fileio_1/srp/control
-	echo 1 > $LIO/core/fileio_1/srp/enable
-	gid=0x$(tr -d : < /sys/class/infiniband/vib0/ports/1/gids/0)
-	guid=$(tr -d : < /sys/class/infiniband/vib0/node_guid)
-	target=$LIO/srpt/$gid/$gid
-	mkdir -p "$target/lun/lun_0"
-	ln -s $LIO/core/fileio_1/srp "$target/lun/lun_0/srp"
-	acl=$target/acls/0x0000000000000000$(tr -d : < /sys/class/infiniband/vib1/ports/1/gids/0 |
-		cut -c17-)
-	mkdir -p "$acl/lun_0"
-	ln -s "$target/lun/lun_0" "$acl/lun_0/lun"
-	echo 1 > "$target/enable"
-	echo "id_ext=$guid,ioc_guid=$guid,dgid=${gid#0x},pkey=ffff,service_id=$guid" \
-		> /sys/class/infiniband_srp/srp-vib1-1/add_target || fail "no SRP login"
-	wait_for 60 srp_disk || fail "no disk by SRP"
+	srp_target_up vib0 vib1
+	srp_login vib1
 	store_compare "/dev/$SRP_DISK" srp
-	echo 1 | tee /sys/class/srp_remote_ports/port-*/delete > /dev/null
-	modprobe -r ib_srp || fail "modprobe -r ib_srp"
-	echo 0 > "$target/enable"
-	rm "$acl/lun_0/lun" "$target/lun/lun_0/srp"
-	rmdir "$acl/lun_0" "$acl"
-	rmdir "$target/lun/lun_0" "$target" "$LIO/srpt/$gid" $LIO/srpt
-	rmdir $LIO/core/fileio_1/srp $LIO/core/fileio_1
-	modprobe -r ib_srpt || fail "modprobe -r ib_srpt"
+	srp_logout
+	srp_target_down
 }
 
 vib_up
