@@ -17,9 +17,9 @@
 #include "transport/rc.h"
 
 /*
- * A process posts receives without a word, but for the error state, in which they are flushed.
- * Either it sees the flag when it has added an entry, or the work that is queued after this
- * sees the entry.
+ * A process posts receives without a system call, except in the error state, in which they are
+ * flushed.  Either it sees the flag when it has added an entry, or the work that is queued after
+ * this sees the entry.
  */
 static void qp_set_doorbell(struct vib_qp *qp, bool wanted)
 {

@@ -2,7 +2,7 @@
 /*
  * Packets that arrive at an adapter: from header to header, to the queue pair or the
  * multicast group that they are for (IBA vol. 1, 7.7, 8.3, 9.6.1).  What is not as it must
- * be is dropped without a word to the sender, and counted.
+ * be is dropped and counted; the sender is not told.
  */
 #include <rdma/ib_mad.h>
 #include "mgmt/mgmt.h"
@@ -203,7 +203,7 @@ void vib_hca_receive(struct vib_port *port, struct vib_packet *pkt)
 
 /* ---- what does not leave the adapter ---- */
 
-/* For the members of a group here; what they do not get for want of memory is counted. */
+/* For the members of a group here; a packet that cannot be copied is counted. */
 static struct vib_packet *hca_clone(struct vib_port *port, const struct vib_packet *pkt)
 {
 	struct vib_packet *copy = vib_packet_clone(pkt, GFP_ATOMIC | __GFP_NOWARN);

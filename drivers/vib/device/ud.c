@@ -169,7 +169,7 @@ static bool ud_peek(struct vib_qp *qp, struct vib_ud_copy *copy, struct vib_send
 	return *wqe;
 }
 
-/* In RTS.  What is lost here for want of memory is sent, to the consumer. */
+/* In RTS.  A packet that cannot be allocated is lost, but to the consumer it was sent. */
 static enum ib_wc_status ud_send(struct vib_qp *qp, struct vib_ud_copy *copy,
 				 const struct vib_send_wqe *wqe, const struct vib_send_slot *slot)
 {

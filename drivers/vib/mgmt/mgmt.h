@@ -84,7 +84,7 @@ void vib_mad_replace(struct vib_packet *pkt, struct vib_payload *mad);
 
 /*
  * The response of the switch's SMA or PMA to the MAD @in, whose packet came from @slid by
- * port @port; NULL if there is none, which is counted if it is for want of memory or an agent.
+ * port @port; NULL if there is none, which is counted if no memory or no agent is the reason.
  */
 struct vib_payload *vib_switch_answer(struct vib_port *port, u16 slid,
 				      const struct ib_mad *in);

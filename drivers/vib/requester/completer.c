@@ -150,7 +150,7 @@ static void acknowledge_before(struct vib_qp *qp, u32 psn)
 		}
 		req->una_psn = vib_psn_add(r->last_psn, 1);
 		vib_request_done(qp, r);
-		vib_requests_settle(qp);
+		vib_requests_finish(qp);
 	}
 }
 
@@ -180,7 +180,7 @@ static void acknowledge_one(struct vib_qp *qp, struct vib_request *r)
 	req->una_psn = vib_psn_add(req->una_psn, 1);
 	if (last) {
 		vib_request_done(qp, r);
-		vib_requests_settle(qp);
+		vib_requests_finish(qp);
 	}
 	vib_requester_progress(qp);
 }
@@ -189,7 +189,7 @@ static void acknowledge_one(struct vib_qp *qp, struct vib_request *r)
 static void fail(struct vib_qp *qp, struct vib_request *r, enum ib_wc_status status)
 {
 	vib_request_fail(r, status);
-	vib_requests_settle(qp);
+	vib_requests_finish(qp);
 }
 
 static enum ib_wc_status nak_status(u8 code)

@@ -281,7 +281,7 @@ static void request_complete(struct vib_qp *qp, struct vib_request *r, enum ib_w
 }
 
 /* One that was posted to be flushed is no failure of its own. */
-void vib_requests_settle(struct vib_qp *qp)
+void vib_requests_finish(struct vib_qp *qp)
 {
 	struct vib_requester *req = &qp->rc->req;
 	struct vib_request *r;

@@ -242,7 +242,7 @@ static void sent(struct vib_qp *qp, struct vib_request *r)
 	req->una_psn = req->send_psn;
 	if (last) {
 		vib_request_done(qp, r);
-		vib_requests_settle(qp);
+		vib_requests_finish(qp);
 	}
 }
 
@@ -281,7 +281,7 @@ static bool send_one(struct vib_qp *qp)
 	}
 	/* What failed waits for those before it, and nothing is sent after it. */
 	done = r->state == VIB_REQ_DONE;
-	vib_requests_settle(qp);
+	vib_requests_finish(qp);
 	return done || req->una != una;
 }
 

@@ -90,10 +90,10 @@ static inline bool vib_requests_pending(const struct vib_requester *req)
 /* The request that is to send next: one that has begun, or that begins; or NULL. */
 struct vib_request *vib_request_current(struct vib_qp *qp);
 /* Completes in order those that are done, up to one that failed: that fails the QP. */
-void vib_requests_settle(struct vib_qp *qp);
+void vib_requests_finish(struct vib_qp *qp);
 /* Completes what there is as flushed, at most VIB_BATCH.  True: there is more. */
 bool vib_requests_flush(struct vib_qp *qp);
-/* @r fails with @status; vib_requests_settle() does the rest. */
+/* @r fails with @status; vib_requests_finish() does the rest. */
 void vib_request_fail(struct vib_request *r, enum ib_wc_status status);
 void vib_request_done(struct vib_qp *qp, struct vib_request *r);
 

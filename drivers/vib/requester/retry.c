@@ -99,7 +99,7 @@ static void give_up(struct vib_qp *qp, enum ib_wc_status status)
 	struct vib_requester *req = &qp->rc->req;
 
 	vib_request_fail(vib_request_at(qp, req->una), status);
-	vib_requests_settle(qp);
+	vib_requests_finish(qp);
 }
 
 void vib_requester_progress(struct vib_qp *qp)

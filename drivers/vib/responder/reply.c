@@ -183,7 +183,7 @@ static bool send_one(struct vib_qp *qp)
 	struct vib_resource *r = vib_resource_replying(resp);
 
 	if (!r)
-		vib_responder_settle(qp);
+		vib_responder_fail_qp(qp);
 	if ((!r && !resp->ack_due) || !vib_rc_ready(qp))
 		return false;
 	if (!r)

@@ -217,13 +217,13 @@ void vib_responder_fail(struct vib_qp *qp, enum vib_verdict verdict, u32 psn)
 	vib_rc_count(qp, VIB_RC_SENT_ERROR_NAK);
 }
 
-void vib_responder_settle(struct vib_qp *qp)
+void vib_responder_fail_qp(struct vib_qp *qp)
 {
 	struct vib_responder *resp = &qp->rc->resp;
 
-	if (!resp->failed || resp->settled)
+	if (!resp->failed || resp->qp_failed)
 		return;
-	resp->settled = true;
+	resp->qp_failed = true;
 	vib_qp_recv_failed(qp);
 	if (resp->event)
 		vib_qp_event(qp, resp->event);

@@ -83,7 +83,7 @@ enum vib_verdict {
  */
 void vib_responder_fail(struct vib_qp *qp, enum vib_verdict verdict, u32 psn);
 /* Enters ERR, if a request has failed.  The replies that come before its NAK are sent. */
-void vib_responder_settle(struct vib_qp *qp);
+void vib_responder_fail_qp(struct vib_qp *qp);
 /* @packets have been taken in; with the last of them a message is complete if @last. */
 void vib_responder_advance(struct vib_qp *qp, u32 packets, bool last);
 

@@ -188,7 +188,7 @@ struct vib_responder {
 
 	/* A request has failed: nothing more is taken in */
 	bool failed;
-	bool settled;			/* the QP is in ERR by it */
+	bool qp_failed;			/* the QP is in ERR by it */
 	u8 event;			/* to be raised then: enum ib_event_type; 0: none */
 };
 

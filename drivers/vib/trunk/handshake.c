@@ -140,7 +140,7 @@ void vib_trunk_hello(struct vib_trunk *trunk, const struct vib_trunk_msg *msg)
 	if (event == VIB_TRUNK_STALE) {
 		trunk->count[VIB_TRUNK_STRAY]++;
 	} else if (event != VIB_TRUNK_NEW) {
-		trunk->heard = jiffies;
+		trunk->last_rx = jiffies;
 		trunk->far = msg->hello;
 	}
 	take_event(trunk, event, msg);
@@ -205,7 +205,7 @@ static bool peer_silent(const struct vib_trunk *trunk)
 	unsigned int most = VIB_TRUNK_SILENCE * trunk->far.interval;
 
 	lockdep_assert_held(&trunk->lock);
-	return time_after(jiffies, trunk->heard + msecs_to_jiffies(most));
+	return time_after(jiffies, trunk->last_rx + msecs_to_jiffies(most));
 }
 
 void vib_trunk_tick_work(struct work_struct *work)

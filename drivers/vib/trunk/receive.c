@@ -26,7 +26,7 @@ static bool in_session(struct vib_trunk *trunk, const struct vib_trunk_msg *msg)
 		trunk->count[VIB_TRUNK_STRAY]++;
 		return false;
 	}
-	trunk->heard = jiffies;
+	trunk->last_rx = jiffies;
 	return true;
 }
 

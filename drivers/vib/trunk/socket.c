@@ -69,7 +69,7 @@ static void trunk_listen(struct vib_trunk *trunk)
 	queue_work(vib_trunk_wq, &trunk->receive);
 }
 
-void vib_trunk_deafen(struct vib_trunk *trunk)
+void vib_trunk_unlisten(struct vib_trunk *trunk)
 {
 	struct sock *sk = trunk->sock->sk;
 

@@ -142,7 +142,7 @@ void vib_trunk_close(struct vib_trunk *trunk)
 {
 	vib_link_unplug(&trunk->link);
 	flush_work(&trunk->send);
-	vib_trunk_deafen(trunk);
+	vib_trunk_unlisten(trunk);
 	disable_delayed_work_sync(&trunk->tick);
 	disable_delayed_work_sync(&trunk->probe);
 	disable_work_sync(&trunk->receive);

@@ -73,7 +73,7 @@ struct vib_trunk {
 	struct vib_trunk_flow flow;
 	struct vib_trunk_params own;	/* of the real port, as it was last; guid 0: never */
 	struct vib_trunk_params far;	/* what the peer last said of its port */
-	unsigned long heard;		/* jiffies: the peer's last message */
+	unsigned long last_rx;	/* jiffies: the peer's last message */
 	bool carrying;			/* the link is up: packets are queued */
 	bool hello_due, credit_due;	/* to be sent */
 	bool want;			/* that CREDIT asks for one */
@@ -152,7 +152,7 @@ void vib_trunk_datagram(struct vib_trunk *trunk, const struct sockaddr_storage *
 
 int vib_trunk_bind(struct vib_trunk *trunk, const struct sockaddr_storage *local);
 /* Nothing queues the receive work any more; the address is still taken. */
-void vib_trunk_deafen(struct vib_trunk *trunk);
+void vib_trunk_unlisten(struct vib_trunk *trunk);
 bool vib_trunk_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 /* Sends @len bytes to the peer.  May sleep, for a limited time. */
 int vib_trunk_send_datagram(struct vib_trunk *trunk, void *buf, size_t len);

@@ -74,7 +74,7 @@ struct vib_modify_srq_cmd {
 /*
  * Requests are sent when the doorbell is rung: IB_USER_VERBS_CMD_POST_SEND without any
  * request.  If vib is at work then, one may be sent as soon as tail is stored.  When the QP
- * enters RESET vib takes all entries without a word: head becomes tail in both rings.
+ * enters RESET vib drops all entries without a completion: head becomes tail in both rings.
  */
 struct vib_create_qp_resp {
 	struct vib_abi_map sq;		/* of vib_abi_ud_wqe (UD), or vib_abi_rc_wqe */

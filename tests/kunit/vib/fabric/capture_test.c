@@ -93,7 +93,7 @@ static int next(void)
 	struct kvec vec = { .iov_base = seen, .iov_len = sizeof(seen) };
 	struct msghdr msg = {};
 
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	return kernel_recvmsg(sock, &msg, &vec, 1, sizeof(seen), MSG_DONTWAIT);
 }
 

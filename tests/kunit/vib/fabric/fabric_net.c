@@ -159,7 +159,7 @@ int fab_plug(struct fab *fab, struct vib_link *link, struct vib_port *a, struct 
 	mutex_lock(&fab->fabric.lock);
 	ret = vib_link_plug(link, a, b);
 	mutex_unlock(&fab->fabric.lock);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	return ret;
 }
 
@@ -192,7 +192,7 @@ void fab_activate(struct fab *fab)
 void fab_cut(struct fab *fab, struct vib_link *link, bool cut)
 {
 	vib_link_cut(link, cut);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 }
 
 /* ---- packets ---- */
@@ -245,7 +245,7 @@ void fab_send(struct fab *fab, struct vib_port *port, const struct fab_spec *spe
 	vib_port_xmit(port, fab_packet(fab->test, spec));
 }
 
-void fab_settle(struct fab *fab)
+void fab_wait_idle(struct fab *fab)
 {
 	unsigned int i;
 
@@ -260,7 +260,7 @@ unsigned int fab_count(struct fab *fab, struct fab_node *fn)
 {
 	unsigned int count;
 
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	spin_lock_bh(&fn->lock);
 	count = list_count_nodes(&fn->rx);
 	spin_unlock_bh(&fn->lock);
@@ -281,7 +281,7 @@ static struct vib_packet *node_pop(struct fab_node *fn)
 
 struct vib_packet *fab_take(struct fab *fab, struct fab_node *fn)
 {
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	return node_pop(fn);
 }
 

@@ -82,7 +82,7 @@ struct vib_packet *fab_packet(struct kunit *test, const struct fab_spec *spec);
 void fab_send(struct fab *fab, struct vib_port *port, const struct fab_spec *spec);
 
 /* Lets the works of links and transmitters run until there is nothing left for them. */
-void fab_settle(struct fab *fab);
+void fab_wait_idle(struct fab *fab);
 /* How many packets @fn has, once the works have run. */
 unsigned int fab_count(struct fab *fab, struct fab_node *fn);
 /* The oldest of them, which is the caller's then, or NULL. */

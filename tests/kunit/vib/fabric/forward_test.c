@@ -651,7 +651,7 @@ static void a_loop_comes_to_an_end(struct kunit *test)
 	discards = fab_sum(fab, VIB_XMIT_DISCARDS);
 	fab_send(fab, fab_port(from, 1), &(struct fab_spec){ .dlid = 9, .slid = 1 });
 	KUNIT_EXPECT_TRUE(test, wait_within(fab_sum(fab, VIB_XMIT_DISCARDS) > discards, 5000));
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	KUNIT_EXPECT_EQ(test, fab_sum(fab, VIB_XMIT_DISCARDS), discards + 1);
 	KUNIT_EXPECT_EQ(test, fab_sum(fab, VIB_XMIT_PKTS), before + VIB_MAX_HOPS);
 	for (i = 0; i < RING; i++)

@@ -55,7 +55,7 @@ static u64 downs(const struct vib_port *port)
 static void set_phys(struct kunit *test, struct vib_port *port, u8 state)
 {
 	KUNIT_EXPECT_EQ(test, vib_port_set_phys(port, state), 0);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 }
 
 /* ---- up ---- */
@@ -394,7 +394,7 @@ static void a_node_is_removed_while_its_link_trains(struct kunit *test)
 	vib_port_set_phys(pa, OFF);
 	vib_link_cut(link, true);
 	fab_remove(a);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	KUNIT_EXPECT_TRUE(test, fab_released(a));
 	expect_port(test, pb, DOWN, POLLING);
 }

@@ -92,7 +92,7 @@ static void physical_states_that_may_be_set(struct kunit *test)
 		if (phys >= IB_PORT_PHYS_STATE_SLEEP && phys <= OFF)
 			continue;
 		KUNIT_EXPECT_EQ_MSG(test, vib_port_set_phys(pa, phys), -EINVAL, "%u", phys);
-		fab_settle(fab);
+		fab_wait_idle(fab);
 		expect_port(test, pa, INIT, LINKUP);
 	}
 	for (phys = IB_PORT_PHYS_STATE_SLEEP; phys <= OFF; phys++) {
@@ -100,7 +100,7 @@ static void physical_states_that_may_be_set(struct kunit *test)
 		/* At once, but for a link that may be back already. */
 		if (phys != POLLING)
 			expect_port(test, pa, DOWN, phys);
-		fab_settle(fab);
+		fab_wait_idle(fab);
 		expect_port(test, pa, phys == POLLING ? INIT : DOWN,
 			    phys == POLLING ? LINKUP : phys);
 	}
@@ -174,7 +174,7 @@ static void leave_if_due(struct vib_port *port)
 {
 	if (!timer_pending(&port->leave.timer))
 		flush_delayed_work(&port->leave);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 }
 
 static void a_port_leaves_after_its_next_smp(struct kunit *test)

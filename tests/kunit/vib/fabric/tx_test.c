@@ -101,7 +101,7 @@ static void the_room_is_bounded(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, fab_count(fab, b), fab->full / MAD, "VL %u", vls[i]);
 		/* The last one comes as room is made for it. */
 		fab_drop(b);
-		fab_settle(fab);
+		fab_wait_idle(fab);
 		fab_drop(b);
 	}
 	expect_all_credits(test, out);
@@ -465,7 +465,7 @@ static void a_waiter_goes_on_once_there_is_room(struct kunit *test)
 	/* To ask again is to wait once. */
 	KUNIT_EXPECT_FALSE(test, vib_port_ready(out, 0, &waiter));
 	KUNIT_EXPECT_TRUE(test, list_is_singular(&out->tx.waiters));
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	KUNIT_EXPECT_EQ(test, woken, 0);
 	fab_feed(out, 0, EMPTY);
 	KUNIT_EXPECT_EQ(test, fab_count(fab, b), 1);
@@ -516,7 +516,7 @@ static void wait_at_relay(struct kunit *test, u8 vl, u8 life)
 	fab_starve(relay, vl);
 	send_far(vl, 256, 1);
 	send_far(vl, 256, 2);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	KUNIT_ASSERT_EQ(test, relay->tx.total, 2);
 }
 
@@ -566,7 +566,7 @@ static void each_lane_has_its_lifetimes(struct kunit *test)
 	wait_at_relay(test, 0, LIFE_CODE);
 	fab_starve(relay, 1);
 	send_far(1, 256, 3);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	grow_old(relay, 1, 1);
 	expire(relay);
 	KUNIT_EXPECT_EQ(test, relay->tx.total, 2);
@@ -605,7 +605,7 @@ static void at_an_adapter_packets_do_not_grow_old(struct kunit *test)
 	out->info.vlstallcnt_hoqlife = 0;
 	fab_starve(out, 0);
 	send(0, 256, 1);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	KUNIT_EXPECT_FALSE(test, timer_pending(&out->tx.lifetime));
 	grow_old(out, 0, 1);
 	expire(out);
@@ -677,7 +677,7 @@ static void what_is_discarded_keeps_no_node(struct kunit *test)
 	send_far(0, 256, 1);
 	fab_starve(out, 0);
 	send(0, 256, 2);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	fab_cut(fab, far, true);
 	KUNIT_EXPECT_EQ(test, vib_port_counter(relay, VIB_XMIT_DISCARDS), 1);
 	fab_remove(a);

@@ -71,7 +71,7 @@ static void port_mend(unsigned int num)
 	if (num && (port->state != IB_PORT_ACTIVE ||
 		    port->phys_state != IB_PORT_PHYS_STATE_LINK_UP)) {
 		vib_port_set_phys(port, IB_PORT_PHYS_STATE_POLLING);
-		fab_settle(fab);
+		fab_wait_idle(fab);
 	}
 }
 
@@ -83,7 +83,7 @@ static void switch_mend(void)
 	/* What ports were told to do after the next SMP, they do now. */
 	for (i = 1; i <= PORTS; i++)
 		flush_delayed_work(&sw_port(i)->leave);
-	fab_settle(fab);
+	fab_wait_idle(fab);
 	for (i = 0; i <= PORTS; i++)
 		port_mend(i);
 	fab_activate(fab);

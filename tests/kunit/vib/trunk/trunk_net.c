@@ -178,14 +178,14 @@ struct tn *tn_joined(struct kunit *test)
 
 /* ---- packets ---- */
 
-void tn_settle(struct tn *tn)
+void tn_wait_idle(struct tn *tn)
 {
 	unsigned int i;
 
 	/* A work of one end queues those of the other. */
 	for (i = 0; i < 4; i++) {
 		flush_workqueue(vib_trunk_wq);
-		fab_settle(tn->fab);
+		fab_wait_idle(tn->fab);
 	}
 }
 

@@ -50,7 +50,7 @@ bool tn_is(struct tn *tn, unsigned int end, u8 state);
 void tn_activate(struct tn *tn);
 
 /* Lets the works of trunks and ports run until what was sent has come. */
-void tn_settle(struct tn *tn);
+void tn_wait_idle(struct tn *tn);
 void tn_send(struct tn *tn, unsigned int end, const struct fab_spec *spec);
 /* The PSN of the next packet that arrives at @end, which is freed; 0: none comes. */
 u32 tn_take_psn(struct tn *tn, unsigned int end);

@@ -285,7 +285,7 @@ static void no_credit_is_lost_or_made(struct kunit *test)
 			;
 		KUNIT_EXPECT_EQ(test, psn, MANY);
 	}
-	tn_settle(tn);
+	tn_wait_idle(tn);
 	for (vl = 0; vl < VIB_VLS; vl++) {
 		for (i = 0; i < TN_ENDS; i++) {
 			KUNIT_EXPECT_EQ(test, tn->end[i].port->tx.credits[vl], VIB_VL_CREDITS);
@@ -409,7 +409,7 @@ static void a_packet_without_credits_is_dropped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tn_count(tn, 1, VIB_TRUNK_RECEIVED), 1);
 	KUNIT_EXPECT_EQ(test, tn_take_psn(tn, 1), 1);
 	/* All but that packet were as if lost: the credits are there again. */
-	tn_settle(tn);
+	tn_wait_idle(tn);
 	KUNIT_EXPECT_EQ(test, vib_trunk_net(tn->end[1].trunk)->tx.credits[1], VIB_VL_CREDITS);
 }
 

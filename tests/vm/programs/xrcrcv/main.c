@@ -2,16 +2,16 @@
 /*
  * xrcrcv [--legacy] RECEIVING_DEVICE SENDING_DEVICE MESSAGES
  *
- * A process, the maker, has a QP made that receives for an XRC domain; another, the heir, has
- * opened the domain by the same file and posts receives on its SRQ.  The maker is killed; a
- * third process goes on sending to the heir.  With --legacy the QP is the maker's, as that of
- * ibv_create_qp_ex() is.
+ * A process, the creator, has a QP made that receives for an XRC domain; another, the receiver,
+ * has opened the domain by the same file and posts receives on its SRQ.  The creator is killed;
+ * a third process goes on sending to the receiver.  With --legacy the QP is the creator's, as
+ * that of ibv_create_qp_ex() is.
  *
  * Between the steps it prints "at STEP" and waits for a line of its standard input:
  *	made	 the QP exists, and a tenth of the messages have arrived
- *	killed	 the maker is dead
+ *	killed	 the creator is dead
  *	received all messages have arrived
- *	closed	 the heir has closed the domain, and the sender was told so
+ *	closed	 the receiver has closed the domain, and the sender was told so
  * It ends with status 0 if no message was lost, 1 if one was, 2 if it could not try.
  *
  * xrcrcv --errors DEVICE
@@ -120,7 +120,7 @@ static int receive(struct end *e, __u64 from, __u64 number)
 	return from + number - at;
 }
 
-static void heir(int fd, const char *device)
+static void receiver(int fd, const char *device)
 {
 	struct message m = {};
 	struct end e = {};
@@ -166,7 +166,7 @@ static void sender(int fd, const char *device)
 
 static bool legacy;
 
-static void maker(int fd, const char *device)
+static void creator(int fd, const char *device)
 {
 	struct message m;
 	struct end e = {};
@@ -212,7 +212,7 @@ static void reached(const char *step)
 		exit(2);
 }
 
-/* Sends messages; returns how many did not reach the heir. */
+/* Sends messages; returns how many did not reach the receiver. */
 static int transfer(struct child *from, struct child *to, struct message m)
 {
 	struct message sent, got;
@@ -228,7 +228,7 @@ static int transfer(struct child *from, struct child *to, struct message m)
 		return m.number;
 	}
 	if (!hear_soon(to->fd, &got))
-		give_up("the heir is gone");
+		give_up("the receiver is gone");
 	return got.status;
 }
 
@@ -246,7 +246,7 @@ static int steps(const char *recv_dev, struct child b, struct child s, __u64 mes
 
 	if (!hear_soon(b.fd, &srq) || !hear_soon(s.fd, &qp))
 		return 2;
-	a = start(maker, recv_dev);
+	a = start(creator, recv_dev);
 	m = ask(&a, (struct message){ .what = GO, .qpn = qp.qpn, .lid = qp.lid });
 	printf("QP %u, SRQ %u\n", m.qpn, srq.srqn);
 	ask(&s, (struct message){ .what = GO, .qpn = m.qpn, .lid = srq.lid });
@@ -277,7 +277,7 @@ static int steps(const char *recv_dev, struct child b, struct child s, __u64 mes
 
 static int run(const char *recv_dev, const char *send_dev, __u64 messages)
 {
-	struct child b = start(heir, recv_dev), s = start(sender, send_dev);
+	struct child b = start(receiver, recv_dev), s = start(sender, send_dev);
 	int ret = steps(recv_dev, b, s, messages);
 
 	end(&b);

@@ -17,8 +17,8 @@ struct end {
 	struct ibv_xrcd *xrcd;		/* of receivers */
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
-	struct ibv_srq *srq;		/* of the heir */
-	struct ibv_qp *qp;		/* of the sender, and of the maker in legacy mode */
+	struct ibv_srq *srq;		/* of the receiver */
+	struct ibv_qp *qp;		/* of the sender, and of the creator in legacy mode */
 	char *buf;
 	__u32 lid;
 };

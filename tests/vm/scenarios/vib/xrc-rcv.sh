@@ -56,8 +56,8 @@ shown() {
 	rdma resource show | grep -q 'vib1: .*xrc_rcv_qp 1' || fail "$(rdma resource show)"
 }
 
-heir_goes_on() {
-	say "the maker is killed, its heir goes on receiving"
+receiver_goes_on() {
+	say "the creator is killed, its receiver goes on receiving"
 	start vib1 vib2 1000
 	run_to made || fail "no transfer"
 	shown
@@ -75,7 +75,7 @@ heir_goes_on() {
 }
 
 # What mainline has: the QP of a process dies with it.
-heir_is_cut_off() {
+receiver_is_cut_off() {
 	say "the same with a QP of the process"
 	start --legacy vib1 vib2 1000
 	run_to made || fail "no transfer"
@@ -112,7 +112,7 @@ subnet_up 3
 mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null || :
 echo +rdma > /sys/fs/cgroup/cgroup.subtree_control
 mkdir $CGROUP
-heir_is_cut_off
+receiver_is_cut_off
 say "errors"
 /ibex/bin/xrcrcv --errors vib1 > /run/errors || fail "$(cat /run/errors)"
 cat /run/errors
@@ -121,7 +121,7 @@ if [ "$IBEX_MODE" = stock ]; then
 else
 	grep -qx 'errors as expected' /run/errors || fail "wrong errors"
 	wait_for 5 no_targets || fail "$(targets)"
-	heir_goes_on
+	receiver_goes_on
 	say "20 processes open, make, close and die"
 	(in_cgroup /ibex/bin/xrcrcv --race vib1 60 20) || fail "a process failed"
 	wait_for 5 no_targets || fail "QPs are left: $(targets)"
