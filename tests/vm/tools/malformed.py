@@ -202,8 +202,10 @@ def case_unknown_ids():
         for local, remote in ((0, 0), (1, 0xffffffff), (0x1234, 0x5678)):
             wire.cm(attr, pair(local, remote, random.randbytes(40)))
     answers = wire.drain()
-    check("only REJ or DREP answers what belongs to nobody: %r" % answers,
-          all(m.attr in (REJ, DREP) for m in answers))
+    check("only REJ, DREP or APR answers what belongs to nobody: %r" % answers,
+          all(m.attr in (REJ, DREP, APR) for m in answers))
+    check("a LAP of no connection is answered once (IBA vol. 1, 12.8)",
+          sum(m.attr == APR for m in answers) <= 3)
 
 
 def case_mad_header():
