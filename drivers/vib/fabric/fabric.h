@@ -7,10 +7,11 @@
  *
  * Lock order, outermost first:
  *	vib_fabric.lock		nodes and links; what is plugged into what
+ *	vib_trunk.lock		of a trunk (trunk/trunk.h)
  *	vib_port.lock		attributes of a port, which the SMA reads and writes
  *	vib_tx.lock		queues and credits of a port's transmitter
  *	vib_fault.lock		faults of a link, and the packets that are late by them
- * The last three are taken with bottom halves off.  Packets move under RCU alone: from a port
+ * The last four are taken with bottom halves off.  Packets move under RCU alone: from a port
  * to its peer, and to the node the peer is of.
  */
 #include <linux/mutex.h>

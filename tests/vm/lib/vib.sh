@@ -79,6 +79,11 @@ guid() { tr -d : < "/sys/class/infiniband/$1/ports/1/gids/0" | cut -c17-; }
 
 counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
 
+# switch_port_is FABRIC NUMBER STATE: a port of the switch sw0
+switch_port_is() {
+	grep -q "^ *$2 $3 " "/sys/kernel/config/vib/$1/nodes/sw0/ports_state"
+}
+
 lid() { printf '%d' "$(cat "/sys/class/infiniband/$1/ports/1/lid")"; }
 
 # The adapters of vib_star COUNT, all Active by opensm

@@ -14,7 +14,7 @@ HERE=left
 
 shows() { sed 's/^/  /'; }
 
-port2_is() { vibctl show --fabric $HERE | grep -q "^ *2 *$1 .*trunk"; }
+port2_is() { switch_port_is $HERE 2 "$1"; }
 
 counter() { vibctl trunk sw0:2 --fabric $HERE | sed -n "s/^$1 //p"; }
 
@@ -26,7 +26,8 @@ join() {
 		[1] "ca0"[1]
 		Ca 1 "ca0" # "$HERE adapter"
 	END
-	vibctl trunk sw0:2 "$local" "$peer" --fabric $HERE
+	# Emulated machines are slow: a second without a sign of life is nothing special.
+	vibctl trunk sw0:2 "$local" "$peer" --interval 1000 --fabric $HERE
 	wait_for 60 port2_is Init || fail "the trunk does not come up"
 	say "fabric $HERE: a switch, an adapter, and a trunk from $local to $peer"
 }
