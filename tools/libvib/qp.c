@@ -147,30 +147,16 @@ static void qp_clean_cqs(struct ibv_qp *qp)
 		vib_cq_clean(qp->send_cq, qp->qp_num);
 }
 
-/* A reset forgets all requests: we go on where vib has stopped. */
-static void ring_forget(struct ring *ring, pthread_mutex_t *lock)
+/* When it is reset the kernel takes all requests from both rings. */
+int vib_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	pthread_mutex_lock(lock);
-	if (ring->shared) {
-		ring->next = ring_head(ring);
-		ring_set_tail(ring);
-	}
-	pthread_mutex_unlock(lock);
-}
-
-int vib_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
-{
-	struct vib_qp *qp = to_vib_qp(ibqp);
 	struct cmd_modify_qp cmd;
 	int ret;
 
-	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
-	if (ret || !(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET)
-		return ret;
-	qp_clean_cqs(ibqp);
-	ring_forget(&qp->sq, &qp->sq_lock);
-	ring_forget(&qp->rq.ring, &qp->rq.lock);
-	return 0;
+	ret = ibv_cmd_modify_qp(qp, attr, mask, &cmd, sizeof(cmd));
+	if (!ret && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+		qp_clean_cqs(qp);
+	return ret;
 }
 
 int vib_destroy_qp(struct ibv_qp *qp)
