@@ -312,32 +312,41 @@ void test_cq_event(void)
 	pair_down();
 }
 
-/* ---- threads: four post to one QP, two poll its CQ ---- */
+/* ---- threads: four post to one QP, lists of requests; two poll its CQ ---- */
 
 #define THREADS		4
-#define EACH		500
+#define LISTS		500
+#define LIST		4
+#define REQUESTS	(THREADS * LISTS * LIST)
 
 /* What the CQ has room for: the send queue may be free again before anybody polls. */
 static sem_t room;
 static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned char seen[THREADS * EACH];
+static unsigned char seen[REQUESTS];
 static int seen_count;
+
+static void post_list(__u64 id)
+{
+	struct ibv_send_wr wr[LIST], *next = wr, *bad;
+	int i, ret;
+
+	for (i = 0; i < LIST; i++) {
+		sem_wait(&room);
+		wr[i] = rdma_wr(IBV_WR_RDMA_WRITE, id + i, &b, 0);
+		wr[i].next = i + 1 < LIST ? &wr[i + 1] : NULL;
+	}
+	while ((ret = ibv_post_send(a.qp, next, &bad)) == ENOMEM)
+		next = bad;
+	check(!ret);
+}
 
 static void *post_thread(void *arg)
 {
-	__u64 first = (uintptr_t)arg * EACH;
-	struct ibv_send_wr wr;
+	__u64 first = (uintptr_t)arg * LISTS * LIST;
 	unsigned int i;
-	int ret;
 
-	for (i = 0; i < EACH; i++) {
-		wr = rdma_wr(IBV_WR_RDMA_WRITE, first + i, &b, 0);
-		sem_wait(&room);
-		do {
-			ret = post_wr(a.qp, &wr);
-		} while (ret == ENOMEM);
-		check(!ret);
-	}
+	for (i = 0; i < LISTS; i++)
+		post_list(first + i * LIST);
 	return NULL;
 }
 
@@ -353,11 +362,11 @@ static void *poll_thread(void *arg)
 		pthread_mutex_lock(&seen_lock);
 		for (i = 0; i < n; i++) {
 			sem_post(&room);
-			check(!wc[i].status && wc[i].wr_id < sizeof(seen));
+			check(!wc[i].status && wc[i].wr_id < REQUESTS);
 			check(!seen[wc[i].wr_id]++);
 		}
 		seen_count += n;
-		all = seen_count == sizeof(seen);
+		all = seen_count == REQUESTS;
 		pthread_mutex_unlock(&seen_lock);
 	} while (!all);
 	return NULL;

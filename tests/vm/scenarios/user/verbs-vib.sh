@@ -4,6 +4,7 @@
 # timeout: 240
 . /ibex/lib/vib.sh
 . /ibex/lib/user.sh
+PAIR_BOUND=90
 
 devices() {
 	local dev
@@ -56,7 +57,7 @@ pingpongs() {
 # The sender does not wait for its sends, so it may have to run again.
 multicast() {
 	local receiver n
-	timeout -k 2 60 stdbuf -oL mckey -m 239.1.1.1 -b $A -C 5 > /tmp/server 2>&1 &
+	timeout -k 2 $PAIR_BOUND stdbuf -oL mckey -m 239.1.1.1 -b $A -C 5 > /tmp/server 2>&1 &
 	receiver=$!
 	wait_for 15 grep -q "joined dgid: ff12" /tmp/server || pair_failed "mckey did not join"
 	for n in $(seq 20); do
