@@ -26,10 +26,25 @@ REPEAT = 60         # seconds after which a test is not repeated
 HARDWARE = ("test_mlx5", "test_efa", "test_cuda")
 
 
-def netdev(device, port, gid):
-    path = "/sys/class/infiniband/%s/ports/%d/gid_attrs/ndevs/%d" % (device, port, gid)
+def read(path):
     with open(path) as f:
         return f.read().strip()
+
+
+def netdev(device, port, gid):
+    """
+    The netdev that goes with a GID: on Ethernet the GID's attributes name it; on InfiniBand
+    it is IPoIB's, whose hardware address ends with the GID.  LookupError: there is none.
+    """
+    top = "/sys/class/infiniband/%s/ports/%d" % (device, port)
+    try:
+        return read("%s/gid_attrs/ndevs/%d" % (top, gid))
+    except OSError:
+        value = read("%s/gids/%d" % (top, gid)).replace(":", "")
+    for name in os.listdir("/sys/class/net"):
+        if read("/sys/class/net/%s/address" % name).replace(":", "").endswith(value):
+            return name
+    raise LookupError(value)
 
 
 def load(device):
@@ -46,9 +61,12 @@ def load(device):
     from tests.base import RDMATestCase
 
     # The suite looks for a device's address under its parent device, but a software
-    # device has none. The attributes of a GID also name the netdev.
+    # device has none.
     def get_ip_mac(self, dev, port, idx):
-        ip, mac = self.get_ip_mac_address(netdev(dev, port, idx))
+        try:
+            ip, mac = self.get_ip_mac_address(netdev(dev, port, idx))
+        except LookupError:
+            ip, mac = None, None
         self.args.append([dev, port, idx, ip, mac])
     RDMATestCase._get_ip_mac = get_ip_mac
 
