@@ -32,10 +32,10 @@ def parse(argv, command):
 
 
 def for_scenario(opts, scenario):
-    """the options for a scenario: without debugging if it measures"""
-    if opts.icount or not scenario.debug():
-        return argparse.Namespace(**{**vars(opts), "debug": False})
-    return opts
+    """the options for a scenario: without debugging if it measures, and with its memory"""
+    debug = opts.debug and scenario.debug() and not opts.icount
+    mem = max(opts.mem, scenario.mem())
+    return argparse.Namespace(**{**vars(opts), "debug": debug, "mem": mem})
 
 
 def our_modules(opts, kver):

@@ -22,6 +22,10 @@ class Scenario:
     def timeout(self):
         return int((self.lines("timeout") or [120])[0])
 
+    def mem(self):
+        """MiB that its machine needs at least"""
+        return int((self.lines("mem") or [0])[0])
+
     def debug(self):
         return "off" not in self.lines("debug")
 
