@@ -5,7 +5,7 @@
 #include "vib.h"
 
 #define QP_COMP_MASK	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |				\
-			 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+			 IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 
 struct create_qp_resp {
 	struct ib_uverbs_create_qp_resp ibv;
@@ -42,12 +42,15 @@ static int qp_init(struct vib_qp *qp, int fd, const struct ibv_qp_init_attr_ex *
 }
 
 static int qp_create(struct vib_qp *qp, struct ibv_context *context,
-		     struct ibv_qp_init_attr_ex *attr)
+		     struct ibv_qp_init_attr_ex *caller_attr)
 {
+	struct ibv_qp_init_attr_ex copy = *caller_attr, *attr = &copy;
 	struct create_qp_resp resp = { 0 };
 	struct cmd_create_qp cmd;
 	int ret = 0;
 
+	/* The command does not know them; there are none. */
+	attr->comp_mask &= ~IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		ret = vib_qp_set_wr(qp, vib_send_ops(attr->qp_type), attr->send_ops_flags);
 	if (ret)
@@ -56,6 +59,7 @@ static int qp_create(struct vib_qp *qp, struct ibv_context *context,
 				   sizeof(resp));
 	if (ret)
 		return ret;
+	caller_attr->cap = attr->cap;
 	ret = qp_init(qp, context->cmd_fd, attr, &resp.vib);
 	if (ret)
 		ibv_cmd_destroy_qp(&qp->ibv.qp);
@@ -71,6 +75,7 @@ struct ibv_qp *vib_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
 	struct vib_qp *qp;
 
 	if (attr->comp_mask & ~QP_COMP_MASK ||
+	    (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags) ||
 	    (!vib_send_ops(attr->qp_type) && attr->qp_type != IBV_QPT_XRC_RECV))
 		goto err;
 	ret = ENOMEM;

@@ -132,7 +132,8 @@ int vib_wqe_set_bind(struct vib_abi_rc_wqe *wqe, const struct ibv_mw *mw, uint32
 		return EINVAL;
 	wqe->addr = info->addr;
 	wqe->compare_add = info->length;
-	wqe->access = info->mw_access_flags;
+	/* Programs set it, and it means nothing: windows are for peers. */
+	wqe->access = info->mw_access_flags & ~IBV_ACCESS_LOCAL_WRITE;
 	wqe->rkey = rkey;
 	wqe->mw_rkey = mw->rkey;
 	wqe->mw_lkey = info->mr->lkey;

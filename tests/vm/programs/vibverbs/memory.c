@@ -180,7 +180,9 @@ static void bind(struct ibv_mw *mw, uint32_t rkey, unsigned int offset, unsigned
 				.mr = b.mr,
 				.addr = (uintptr_t)b.mem + offset,
 				.length = length,
-				.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+				/* The first means nothing. */
+				.mw_access_flags = IBV_ACCESS_LOCAL_WRITE |
+						   IBV_ACCESS_REMOTE_WRITE,
 			},
 		},
 	};

@@ -192,12 +192,20 @@ void test_refused(void)
 	struct ibv_cq_init_attr_ex cq_attr = { .cqe = 16, .wc_flags = IBV_WC_EX_WITH_TM_INFO };
 	struct ibv_qp_init_attr_ex attr = qp_attr(&a, IBV_QPT_RAW_PACKET);
 	struct ibv_td_init_attr td_attr = { 0 };
+	struct ibv_qp *qp;
 
 	check(!ibv_create_qp_ex(a.context, &attr) && errno == EOPNOTSUPP);
 	attr = qp_attr(&a, IBV_QPT_UD);
 	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr.send_ops_flags = IBV_QP_EX_WITH_RDMA_READ;
 	check(!ibv_create_qp_ex(a.context, &attr) && errno == EOPNOTSUPP);
+	attr = qp_attr(&a, IBV_QPT_RC);
+	attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	attr.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	check(!ibv_create_qp_ex(a.context, &attr) && errno == EOPNOTSUPP);
+	attr.create_flags = 0;
+	qp = qp_make(&a, &attr);
+	check(!ibv_destroy_qp(qp));
 	attr = qp_attr(&a, IBV_QPT_RC);
 	attr.cap.max_send_wr = 1 << 30;
 	check(!ibv_create_qp_ex(a.context, &attr) && errno == EINVAL);
