@@ -7,6 +7,8 @@ import shlex
 
 from .common import BENCH, TESTS, TOOLS, TOP, die, digest, read, script
 
+UAPI = os.path.join(TOP, "include", "uapi")
+
 
 def cached(name, key, command):
     """the directory in the cache that command makes, given its path; see scripts/cache"""
@@ -63,6 +65,7 @@ def program_of(path):
     name = os.path.basename(path)
     sources = sorted(glob.glob(os.path.join(path, "*.c")))
     more = glob.glob(os.path.join(path, "*.h")) + glob.glob(os.path.join(path, "libs"))
+    more += glob.glob(os.path.join(UAPI, "rdma", "*.h"))
     libs = os.path.join(path, "libs")
     libs = read(libs).decode().split() if os.path.exists(libs) else []
     if libs[:1] == ["dynamic"]:
@@ -75,7 +78,7 @@ def program_of(path):
     build = """mkdir "${!#}" && gcc -O2 -Wall -Wextra -Werror \\
         -o "${!#}/$0" "${@:1:$#-1}" """
     out = cached("guest-" + name, digest(sources + more, build),
-                 ["bash", "-c", build, name] + sources + options)
+                 ["bash", "-c", build, name] + sources + ["-I" + UAPI] + options)
     return {"ibex/bin/" + name: os.path.join(out, name)}
 
 
@@ -91,7 +94,7 @@ def libvib():
     """vib's provider for libibverbs, at the places where that looks for it"""
     path = os.path.join(TOP, "tools", "libvib")
     files = [p for p in glob.glob(path + "/*") if os.path.isfile(p)]
-    abi = os.path.join(TOP, "include", "uapi", "rdma", "vib-abi.h")
+    abi = os.path.join(UAPI, "rdma", "vib-abi.h")
     made = cached("guest-libvib", digest(files + [abi]),
                   ["sh", "-c", 'make -s -C "$0" OUT="$1"', path])
     lib = "usr/lib/x86_64-linux-gnu/libibverbs/libvib-rdmav34.so"

@@ -7,6 +7,7 @@
 A6=fd00::1
 B6=fd00::2
 PAIR_BOUND=30
+FUZZ_BOUND=300
 pair_port=9000
 
 # user_up: both devices and all modules that userspace needs
@@ -179,4 +180,26 @@ memory_check() {
 	done
 	say "memory: $lost kB less than before"
 	[ $lost -le $MEMORY_SLACK ] || fail "$lost kB are gone"
+}
+
+# fuzzed COUNT USER SEED [vib]: runs the fuzzer. Some operations on each file must be accepted,
+# or no code behind the first check is reached; usually a twentieth to a fifth are. On umad, which
+# only root may open, none of another user may be accepted.
+fuzzed() {
+	local files=5
+	[ -z "${4-}" ] || files=6
+	# shellcheck disable=SC2086 # no word, or one
+	/ibex/bin/fuzz "$1" "$FUZZ_BOUND" "$3" "$2" ${4-} >/tmp/fuzzed || {
+		cat /tmp/fuzzed
+		fail "the fuzzer, as user $2"
+	}
+	cat /tmp/fuzzed
+	awk -v user="$2" -v files=$files '
+		/ operations, / {
+			n++
+			denied = user != 0 && $1 == "umad"
+			if (denied ? $(NF - 4) > 0 : $(NF - 4) * 50 < $(NF - 6)) bad = 1
+		}
+		END { exit bad || n != files }' /tmp/fuzzed || fail "not so many accepted, as user $2"
+	no_warning
 }

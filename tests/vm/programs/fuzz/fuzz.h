@@ -15,7 +15,7 @@
 #include <linux/types.h>
 
 /* kinds of handles, each with a pool of recently created ones */
-#define KINDS "pcqsmwaxvtlkidfCF"
+#define KINDS "pcqsmwaxvtlkidfCFjz"	/* j: memory keys, z: numbers of QPs */
 #define POOL 12
 
 struct worker {
@@ -23,15 +23,23 @@ struct worker {
 	__u32 pool[sizeof(KINDS)][POOL];
 	int uverbs;		/* the device file, and its number */
 	int device;
+	__u16 lid;		/* of vib's port 1 */
 	int cm[2];
 	int umad;
 };
 
 #define ARENA 65536		/* what pointers point to: input, and a response */
 
+/* Completions that processes have polled: successes and errors. */
+struct tally {
+	__u64 done, failed;
+};
+
 extern struct worker w;
 extern __u8 *arena;
 extern __u8 *resp;
+extern int on_vib;		/* the devices are vib's, with rings to map, and LIDs */
+extern struct tally *tally;	/* this worker's */
 
 /* words.c */
 __u32 rnd(__u32 below);
@@ -44,6 +52,7 @@ size_t words_of(const char *fields);
 void spoil(__u32 *buf, size_t words);
 void put_sockaddr(__u32 *out);
 void put_gid(__u32 *out);
+__u16 lid(void);
 
 /* do one operation each, and return true if the kernel accepted it */
 int fuzz_write(void);
@@ -51,6 +60,7 @@ int fuzz_ioctl(void);
 int fuzz_uverbs_file(void);
 int fuzz_cm(void);
 int fuzz_umad(void);
+int fuzz_ring(void);
 
 /* verbs.c: core part of a random write command, for INVOKE_WRITE */
 struct command {
@@ -64,6 +74,9 @@ struct command {
 
 const struct command *pick_command(void);
 void build(const struct command *c, __u32 *buf);
+/* ring.c */
+void map_rings(const struct command *c, __u32 type, __u32 old);
+void unmap_rings(void);
 int check_commands(const struct command *c, size_t n);
 int check_verbs(void);
 int check_cm(void);

@@ -113,21 +113,63 @@ static void fill_modify(__u32 *buf)
 	m->rnr_retry = rnd(8);
 }
 
+/* The word of a command that has a QP's type, or NULL. */
+static __u32 *type_of(const struct command *c, __u32 *buf)
+{
+	if (c->number != IB_USER_VERBS_CMD_CREATE_QP)
+		return NULL;
+	/* an extended command does not begin with where the response goes */
+	return buf + (c->extended ? 11 : 13);
+}
+
+/* On vib there is XRC, whose domains need a file, and whose receiving QPs have no PD. */
+static void fill_xrc(const struct command *c, __u32 *buf)
+{
+	static const __u8 types[] = { 2, 2, 3, 4, 9, 10 };
+	__u32 *type = type_of(c, buf), chosen = types[rnd(sizeof(types))];
+
+	if (type) {
+		*type = (*type & ~0xff00) | chosen << 8;
+		if (chosen == 10)
+			type[-9] = handle('x');
+	} else if (c->number == IB_USER_VERBS_CMD_OPEN_XRCD) {
+		buf[3] = O_CREAT;
+	}
+}
+
 void build(const struct command *c, __u32 *buf)
 {
 	fill(c->fields, buf, c->in / 4);
 	if (c->number == IB_USER_VERBS_CMD_MODIFY_QP)
 		fill_modify(buf);
+	if (on_vib && !chance(8))
+		fill_xrc(c, buf);
 	spoil(buf, c->in / 4);
 }
 
 static void keep_answer(const struct command *c)
 {
-	__u32 first;
+	__u32 words[3];
 
-	memcpy(&first, resp, sizeof(first));
+	memcpy(words, resp, sizeof(words));
 	if (c->made)
-		keep(c->made, first);
+		keep(c->made, words[0]);
+	if (c->made == 'q') {
+		keep('z', words[1]);
+	} else if (c->made == 'm') {
+		keep('j', words[1]);
+		keep('j', words[2]);
+	} else if (c->made == 'w') {
+		keep('j', words[1]);
+	}
+}
+
+static void map_made(const struct command *c, __u32 *core)
+{
+	__u32 *type = type_of(c, core);
+
+	map_rings(c, type ? *type >> 8 & 0xff : 0,
+		  core[c->number == IB_USER_VERBS_CMD_RESIZE_CQ ? 2 : 0]);
 }
 
 int fuzz_write(void)
@@ -140,8 +182,13 @@ int fuzz_write(void)
 	struct ib_uverbs_ex_cmd_hdr *ex = (void *)buf.body;
 	__u32 driver_in = chance(8) ? 4 * rnd(16) : 0;
 	__u32 driver_out = chance(4) ? 4 * rnd(32) : 64;
-	size_t size = sizeof(buf.hdr) + c->in + driver_in;
+	int resizes_srq = on_vib && c->number == IB_USER_VERBS_CMD_MODIFY_SRQ;
+	__u64 to = (uintptr_t)resp;
+	size_t size;
 
+	if (resizes_srq)		/* it is told where the map of the ring goes */
+		driver_in = sizeof(to);
+	size = sizeof(buf.hdr) + c->in + driver_in;
 	memset(&buf, 0, sizeof(buf));
 	memset(resp, 0xff, 4);
 	buf.hdr.command = c->number;
@@ -158,6 +205,8 @@ int fuzz_write(void)
 			spoil((__u32 *)ex, sizeof(*ex) / 4);
 	} else {
 		build(c, buf.body);
+		if (resizes_srq)
+			memcpy(buf.body + c->in / 4, &to, sizeof(to));
 		buf.hdr.in_words = size / 4;
 		buf.hdr.out_words = c->out ? (c->out + driver_out) / 4 : 0;
 	}
@@ -168,6 +217,8 @@ int fuzz_write(void)
 	if (write(w.uverbs, &buf, size) < 0)
 		return 0;
 	keep_answer(c);
+	if (on_vib)
+		map_made(c, buf.body + (c->extended ? sizeof(*ex) / 4 : 0));
 	return 1;
 }
 
@@ -317,7 +368,7 @@ int fuzz_ioctl(void)
 		spoil_attr(&buf.attrs[rnd(n)]);
 	buf.hdr.num_attrs = n;
 	buf.hdr.length = sizeof(buf.hdr) + n * sizeof(buf.attrs[0]);
-	buf.hdr.driver_id = RDMA_DRIVER_RXE;
+	buf.hdr.driver_id = on_vib ? RDMA_DRIVER_UNKNOWN : RDMA_DRIVER_RXE;
 	if (chance(24))
 		spoil((__u32 *)&buf.hdr, sizeof(buf.hdr) / 4);
 	if (ioctl(w.uverbs, RDMA_VERBS_IOCTL, &buf) < 0)

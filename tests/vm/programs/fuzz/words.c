@@ -35,9 +35,12 @@ static __u32 edge(void)
 	return chance(6) ? (__u32)rnd64() : edges[rnd(sizeof(edges) / sizeof(*edges))];
 }
 
-static __u32 *pool_of(char kind)
+/* On vib there are few of some, so that queue pairs and memory often have the same ones. */
+static __u32 *place(char kind)
 {
-	return w.pool[strchr(KINDS, kind) - KINDS];
+	unsigned int few = strchr("pcx", kind) ? 2 : strchr("jz", kind) ? 4 : POOL;
+
+	return &w.pool[strchr(KINDS, kind) - KINDS][rnd(on_vib ? few : POOL)];
 }
 
 __u32 handle(char kind)
@@ -46,12 +49,12 @@ __u32 handle(char kind)
 		return edge();
 	if (chance(60))
 		kind = KINDS[rnd(sizeof(KINDS) - 1)];
-	return pool_of(kind)[rnd(POOL)];
+	return *place(kind);
 }
 
 void keep(char kind, __u32 value)
 {
-	pool_of(kind)[rnd(POOL)] = value;
+	*place(kind) = value;
 }
 
 static void put64(__u32 *out, __u64 v)
@@ -100,22 +103,34 @@ void put_sockaddr(__u32 *out)
 	memcpy(out, &sin, sizeof(sin));
 }
 
-/* ib_uverbs_ah_attr, and ib_uverbs_qp_dest which differs in the order of bytes */
+/* Mostly of the same adapter, whose queue pairs' numbers are known. */
+__u16 lid(void)
+{
+	return chance(4) ? rnd(4) : w.lid;
+}
+
+/*
+ * ib_uverbs_ah_attr, and ib_uverbs_qp_dest which differs in the order of bytes. On vib the LID
+ * decides, and there need not be a GID.
+ */
 static void put_path(__u32 *out, int dest)
 {
 	__u8 *b = (__u8 *)(out + 5);
+	int global = !on_vib || chance(8);
 
 	memset(out, 0, 32);
 	put_gid(out);
 	if (dest) {		/* flow, dlid, -, index, hop, class, sl, path, rate, global, port */
+		b[0] = on_vib ? lid() : 0;
 		b[4] = chance(4) ? rnd(4) : 1;
 		b[5] = 64;
-		b[10] = 1;
+		b[10] = global;
 		b[11] = 1;
 	} else {		/* flow, index, hop, class, -; dlid, sl, path, rate, global, port */
 		b[0] = chance(4) ? rnd(4) : 1;
 		b[1] = 64;
-		b[9] = 1;
+		b[4] = on_vib ? lid() : 0;
+		b[9] = global;
 		b[10] = 1;
 	}
 }
@@ -207,6 +222,9 @@ static size_t field(char f, __u32 *out, size_t room)
 		break;
 	case 'r':
 		*out = rnd64();
+		break;
+	case 'C':
+		*out = on_vib && chance(2) ? ~0U : handle('C');
 		break;
 	case 'e':
 		*out = edge();
