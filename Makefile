@@ -30,7 +30,7 @@ help:
 	@echo "make libibex       build tools/libibex, verbs that libibverbs does not have, and test it"
 	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates, and both libraries"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
-	@echo "make demo-ib       two virtual machines as one InfiniBand subnet: opensm, IPoIB, NFS"
+	@echo "make demo-ib       two virtual machines as one InfiniBand subnet: opensm, IPoIB, NFS, XRC"
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
 	@echo "make abi           hold exports and struct layouts against the distribution's"

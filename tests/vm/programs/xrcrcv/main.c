@@ -5,7 +5,10 @@
  * A process, the creator, has a QP made that receives for an XRC domain; another, the receiver,
  * has opened the domain by the same file and posts receives on its SRQ.  The creator is killed;
  * a third process goes on sending to the receiver.  With --legacy the QP is the creator's, as
- * that of ibv_create_qp_ex() is.
+ * that of ibv_create_qp_ex() is.  If SENDING_DEVICE is ADDRESS:PORT, the sender is on another
+ * machine, where it was started by
+ *
+ * xrcrcv --sender SENDING_DEVICE PORT
  *
  * Between the steps it prints "at STEP" and waits for a line of its standard input:
  *	made	 the QP exists, and a tenth of the messages have arrived
@@ -21,6 +24,7 @@
  * xrcrcv --race DEVICE SECONDS PROCESSES
  *	processes that open the domain, have QPs made, close it and die, all at random
  */
+#include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -49,7 +53,7 @@ void give_up(const char *format, ...)
 
 /* A process, and what it is told or tells. */
 struct child {
-	pid_t pid;
+	pid_t pid;		/* 0: it is on another machine */
 	int fd;
 };
 
@@ -70,7 +74,7 @@ static void tell(int fd, const struct message *m)
 /* Returns false if the process at the other end is gone. */
 static bool hear(int fd, struct message *m)
 {
-	return read(fd, m, sizeof(*m)) == sizeof(*m);
+	return recv(fd, m, sizeof(*m), MSG_WAITALL) == sizeof(*m);
 }
 
 /* The same, for an answer: the processes themselves wait for orders as long as it takes. */
@@ -180,6 +184,44 @@ static void creator(int fd, const char *device)
 		pause();
 }
 
+/* ---- a sender on another machine ---- */
+
+static struct sockaddr_in tcp_address(const char *address, const char *port)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(atoi(port)) };
+
+	MUST(inet_pton(AF_INET, address, &sin.sin_addr) == 1);
+	return sin;
+}
+
+static struct child connect_to(const char *where)
+{
+	char address[64];
+	const char *colon = strchr(where, ':');
+	struct sockaddr_in sin;
+	struct child c = { .fd = socket(AF_INET, SOCK_STREAM, 0) };
+
+	snprintf(address, sizeof(address), "%.*s", (int)(colon - where), where);
+	sin = tcp_address(address, colon + 1);
+	MUST(c.fd >= 0);
+	MUST(!connect(c.fd, (struct sockaddr *)&sin, sizeof(sin)));
+	return c;
+}
+
+/* Sends for the first that connects. */
+static void serve(const char *device, const char *port)
+{
+	struct sockaddr_in sin = tcp_address("0.0.0.0", port);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	MUST(fd >= 0);
+	MUST(!bind(fd, (struct sockaddr *)&sin, sizeof(sin)));
+	MUST(!listen(fd, 1));
+	fd = accept(fd, NULL, NULL);
+	MUST(fd >= 0);
+	sender(fd, device);
+}
+
 static struct child start(void (*fn)(int fd, const char *device), const char *device)
 {
 	struct child c;
@@ -234,6 +276,9 @@ static int transfer(struct child *from, struct child *to, struct message m)
 
 static void end(struct child *c)
 {
+	close(c->fd);
+	if (!c->pid)
+		return;
 	kill(c->pid, SIGKILL);
 	MUST(waitpid(c->pid, NULL, 0) == c->pid);
 }
@@ -277,7 +322,8 @@ static int steps(const char *recv_dev, struct child b, struct child s, __u64 mes
 
 static int run(const char *recv_dev, const char *send_dev, __u64 messages)
 {
-	struct child b = start(receiver, recv_dev), s = start(sender, send_dev);
+	struct child s = strchr(send_dev, ':') ? connect_to(send_dev) : start(sender, send_dev);
+	struct child b = start(receiver, recv_dev);
 	int ret = steps(recv_dev, b, s, messages);
 
 	end(&b);
@@ -296,6 +342,8 @@ int main(int argc, char **argv)
 		return check_errors(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "--many"))
 		return many(argv[2], atoi(argv[3]));
+	if (argc == 4 && !strcmp(argv[1], "--sender"))
+		serve(argv[2], argv[3]);
 	if (argc == 5 && !strcmp(argv[1], "--race"))
 		return race(argv[2], atoi(argv[3]), atoi(argv[4]));
 	if (argc != 4)

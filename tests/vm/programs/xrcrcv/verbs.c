@@ -117,12 +117,12 @@ static struct ibv_qp_attr rtr_attr(__u32 qpn, __u32 lid)
 	};
 }
 
-/* It gives up on a peer that does not answer after about a second. */
+/* It gives up on a peer that does not answer after about two seconds. */
 void connect_sender(struct end *e, __u32 qpn, __u32 lid)
 {
 	struct ibv_qp_attr attr = rtr_attr(qpn, lid);
 	struct ibv_qp_attr rts = {
-		.qp_state = IBV_QPS_RTS, .sq_psn = FIRST_PSN, .timeout = 14, .retry_cnt = 3,
+		.qp_state = IBV_QPS_RTS, .sq_psn = FIRST_PSN, .timeout = 16, .retry_cnt = 7,
 		.rnr_retry = 7,
 	};
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: vib: two machines (--two) as one InfiniBand subnet, by a trunk: opensm, IPoIB, NFS
+# about: vib: two machines (--two) as one InfiniBand subnet, by a trunk: opensm, IPoIB, NFS, XRC
 # timeout: 300
 #
 #   server, fabric left                             client, fabric right
 #   vib0 - sw0:1, sw0:2 - trunk 10.0.0.1  <-- Ethernet -->  10.0.0.2 trunk - sw0:2, sw0:1 - vib0
 #   ib0 10.1.0.1                                    ib0 10.1.0.2
 . /ibex/lib/vib.sh
+. /ibex/lib/user.sh
 
 IB_A=10.1.0.1
 IB_B=10.1.0.2
@@ -100,6 +101,51 @@ nfs() {
 	if is_server; then nfs_server_down; fi
 }
 
+# meet PROGRAM: it listens on $PORT at this machine; the other goes on when it does
+meet() {
+	"$@" > /tmp/here 2>&1 &
+	JOB=$!
+	wait_for 60 listens_tcp || fail "$1 does not listen: $(cat /tmp/here)"
+	barrier "$1"
+}
+
+# XRC from machine to machine. The programs tell each other their QPs over the Ethernet.
+xrc() {
+	PORT=7200
+	if is_server; then
+		meet ibv_xsrq_pingpong -d vib0 -p $PORT -n 20
+		wait $JOB || fail "$(cat /tmp/here)"
+	else
+		barrier ibv_xsrq_pingpong
+		timeout 200 stdbuf -oL ibv_xsrq_pingpong -d vib0 -p $PORT -n 20 $A \
+			> /tmp/here 2>&1 || fail "ibv_xsrq_pingpong: $(cat /tmp/here)"
+		say "XRC: ibv_xsrq_pingpong, 20 messages to and fro by SRQs:"
+		shows < /tmp/here
+	fi
+	grep -q "^success" /tmp/here || fail "$(cat /tmp/here)"
+	barrier pingpong
+	[ "$IBEX_MODE" = ours ] || return 0
+	domain
+}
+
+# What only our core can do: the QP that receives is its domain's. A process of the server has it
+# made and is killed, and another goes on receiving through it what the client sends.
+domain() {
+	PORT=7201
+	if is_client; then
+		meet /ibex/bin/xrcrcv --sender vib0 $PORT
+		wait $JOB || fail "$(cat /tmp/here)"
+		return 0
+	fi
+	barrier /ibex/bin/xrcrcv
+	# an empty line after each step
+	/ibex/bin/xrcrcv vib0 $B:$PORT 100 <<< $'\n\n\n' > /tmp/here 2>&1 ||
+		fail "$(cat /tmp/here)"
+	say "XRC: who had the receive QP made is killed, the receiver goes on:"
+	shows < /tmp/here
+	grep -q "^lost 0 of 90" /tmp/here || fail "messages from the other machine are lost"
+}
+
 # A cable that is pulled at one machine is noticed at the other.
 unplugged() {
 	barrier plugged
@@ -143,6 +189,7 @@ join
 subnet
 ipoib
 nfs
+xrc
 unplugged
 barrier counted
 counters
