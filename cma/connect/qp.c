@@ -139,8 +139,8 @@ static int cma_iw_qp_attr(struct cma_id *idp, struct ib_qp_attr *attr,
  * For consumers that move their QP themselves.
  *
  * Context: may sleep.
- * Return: 0; -ENODEV if @id has no device; an error of the underlying CM, or -ENOENT
- * if the port does not have the id's P_Key.
+ * Return: 0; -ENODEV if @id has no device; -EINVAL if it listens for connections; an
+ * error of the underlying CM, or -ENOENT if the port does not have the id's P_Key.
  */
 int rdma_init_qp_attr(struct rdma_cm_id *id, struct ib_qp_attr *qp_attr,
 		      int *qp_attr_mask)
@@ -150,6 +150,9 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ib_qp_attr *qp_attr,
 
 	if (!id->device)
 		return -ENODEV;
+	/* A listener has no QP of its own; datagrams need nothing of a connection. */
+	if (id->qp_type != IB_QPT_UD && cma_state(idp) == RDMA_CM_LISTEN)
+		return -EINVAL;
 	if (rdma_cap_iw_cm(id->device, id->port_num))
 		err = cma_iw_qp_attr(idp, qp_attr, qp_attr_mask);
 	else

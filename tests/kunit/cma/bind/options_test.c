@@ -98,6 +98,7 @@ static void timers_of_the_qp(struct kunit *test)
 	rdma_destroy_id(ud);
 
 	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
+	KUNIT_EXPECT_EQ(test, rdma_init_qp_attr(pair.server.listener, &attr, &mask), -EINVAL);
 	pair.client.id = cma_new_id(&pair.client, RDMA_PS_TCP, IB_QPT_RC);
 	KUNIT_EXPECT_EQ(test, rdma_set_ack_timeout(pair.client.id, 32), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rdma_set_min_rnr_timer(pair.client.id, 32), -EINVAL);
