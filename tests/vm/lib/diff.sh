@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+#
+# Random calls, whose logs scripts/vm-diff compares. The words of the scenario: SEED NUMBER...
+
+read -r -a WORDS <<<"${IBEX_ARGS:-1 $(echo {1..400})}"
+
+# diff_calls COMMAND [A B]: two processes, "COMMAND SEED A" and "COMMAND SEED B", each with half of
+# the sequences
+diff_calls() {
+	local half=$((${#WORDS[@]} / 2)) job
+	# Not compressed at once: if a core hangs, the logs must be there.
+	# shellcheck disable=SC2086 # words
+	printf '%s\n' "${WORDS[@]:1:half}" | $1 "${WORDS[0]}" ${2-} > /run/out/0.calls &
+	job=$!
+	# shellcheck disable=SC2086
+	printf '%s\n' "${WORDS[@]:half + 1}" | $1 "${WORDS[0]}" ${3-} > /run/out/1.calls ||
+		fail "the second process"
+	wait $job || fail "the first process"
+	cat /run/out/*.calls | awk '
+		/^#/ { sequences++ }
+		/^[^ #].* = / { calls++; if (/ = ok/) good++ }
+		/^  event/ { events++ }
+		END { printf "diff: %d sequences, %d calls, %d succeed, %d events\n",
+			sequences, calls, good, events }'
+}

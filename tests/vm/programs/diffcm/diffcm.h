@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef DIFFCM_H
+#define DIFFCM_H
+
+/*
+ * Random calls to /dev/infiniband/rdma_cm, and what the kernel answers: the same sequences of
+ * calls on two cores are compared line by line (scripts/vm-diff).
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <netinet/in.h>
+#include <rdma/rdma_user_cm.h>
+
+#define CHANNELS	2
+#define IDS		8
+#define PORTS		16	/* that a process has for itself, from base_port on */
+
+extern unsigned int base_port;
+extern unsigned long long sequence_number;	/* the present one */
+
+/* ---- random numbers, which depend on the seed and the number of the sequence only ---- */
+
+void seed_sequence(__u64 seed, __u64 sequence);
+unsigned int rnd(unsigned int below);
+
+static inline bool one_in(unsigned int n)
+{
+	return !rnd(n);
+}
+
+/* One of @n numbers. */
+__u32 one_of(unsigned int n, ...);
+
+/*
+ * The number of a QP, which does not exist: the connection manager only passes it on.  Each is
+ * used in one sequence only, because of timewait.  qpn_index() is -1 for others.
+ */
+__u32 new_qpn(void);
+int qpn_index(__u32 qpn);
+
+/* ---- ids ---- */
+
+/* What an id should be able to do next, as far as this program can tell. */
+enum progress {
+	FREE,		/* no id */
+	MADE,
+	BOUND,
+	LISTENING,
+	ADDRESS,	/* is resolved */
+	ROUTE,		/* is resolved */
+	CONNECTING,
+	REQUESTED,	/* has a request that it may accept */
+	ACCEPTED,	/* has replied to a request */
+	RESPONDED,	/* has a response that it may accept */
+	CONNECTED,
+	ENDED,
+};
+
+struct id {
+	enum progress progress;
+	__u32 number;		/* the kernel's */
+	unsigned int channel;
+	__u16 ps;
+	int peer;		/* other end of its connection, or -1 */
+	__u32 qpn;		/* of its connection */
+};
+
+extern struct id ids[IDS];
+extern int channels[CHANNELS];
+
+/* ---- calls (calls.c) ---- */
+
+/* Makes one random call, in a state and with values that are mostly sensible. */
+void random_call(void);
+/* The calls that lead to a connection, with some mistakes. */
+void usual_calls(void);
+
+/* ---- events (events.c) ---- */
+
+/*
+ * Waits until so many events have come, and prints them.  If one of them must come, its absence
+ * is printed; if it may come, the wait is short.
+ */
+bool must_come(unsigned int events);
+void answer_must_come(void);
+void may_come(unsigned int events);
+
+/* ---- output (show.c) ---- */
+
+void show(const char *format, ...);
+void show_bytes(const char *name, const void *bytes, size_t size);
+/* Ports are shown by their distance from base_port, or as random. */
+void show_address(const char *name, const void *address);
+void show_conn_param(const struct rdma_ucm_conn_param *p);
+void show_ud_param(const struct rdma_ucm_ud_param *p);
+void show_path(const void *record);
+void show_qp_attr(const struct ib_uverbs_qp_attr *a);
+
+#endif
