@@ -60,14 +60,18 @@ def libibex():
 def program_of(path):
     """
     Build the program of a folder, linked statically with the libraries that the folder's
-    file libs lists; or dynamically, if that begins with the word dynamic.
+    file libs lists; or dynamically, if that begins with the word dynamic. It may list
+    sources of other programs, too, whose headers are found then.
     """
     name = os.path.basename(path)
-    sources = sorted(glob.glob(os.path.join(path, "*.c")))
-    more = glob.glob(os.path.join(path, "*.h")) + glob.glob(os.path.join(path, "libs"))
-    more += glob.glob(os.path.join(UAPI, "rdma", "*.h"))
     libs = os.path.join(path, "libs")
     libs = read(libs).decode().split() if os.path.exists(libs) else []
+    shared = [os.path.normpath(os.path.join(path, w)) for w in libs if w.endswith(".c")]
+    libs = [w for w in libs if not w.endswith(".c")]
+    folders = sorted({path} | {os.path.dirname(source) for source in shared})
+    sources = sorted(glob.glob(os.path.join(path, "*.c"))) + shared
+    more = [p for f in folders for p in glob.glob(os.path.join(f, "*.h"))]
+    more += glob.glob(os.path.join(path, "libs")) + glob.glob(os.path.join(UAPI, "rdma", "*.h"))
     if libs[:1] == ["dynamic"]:
         options = libs[1:]
     else:
@@ -75,6 +79,7 @@ def program_of(path):
     if "-libex" in libs:
         options = ["-I" + os.path.join(TOP, "tools", "libibex"),
                    "-L" + made_libibex()] + options
+    options = ["-I" + f for f in folders if f != path] + options
     build = """mkdir "${!#}" && gcc -O2 -Wall -Wextra -Werror \\
         -o "${!#}/$0" "${@:1:$#-1}" """
     out = cached("guest-" + name, digest(sources + more, build),

@@ -176,23 +176,34 @@ net_up() {
 	fi
 }
 
+# tell_other TEXT: both VMs say a line; that of the other is in HEARD
+tell_other() {
+	local n=600
+	if [ "$IBEX_ROLE" = server ]; then
+		HEARD=$(echo "$1" | busybox nc -l -p 7000)
+		return
+	fi
+	until HEARD=$(echo "$1" | busybox nc -w 5 $A 7000 2>/dev/null) && [ -n "$HEARD" ]; do
+		n=$((n - 1))
+		[ "$n" -gt 0 ] || fail "${1%% *}: no server"
+		busybox usleep 100000
+	done
+}
+
 # barrier NAME: waits until both VMs have reached this barrier
 barrier() {
-	local got
-	if [ "$IBEX_ROLE" = server ]; then
-		got=$(echo "$1" | busybox nc -l -p 7000)
-	elif [ "$IBEX_ROLE" = client ]; then
-		local n=600
-		until got=$(echo "$1" | busybox nc -w 5 $A 7000 2>/dev/null) &&
-			[ -n "$got" ]; do
-			n=$((n - 1))
-			[ "$n" -gt 0 ] || fail "barrier $1: no server"
-			busybox usleep 100000
-		done
-	else
-		return 0
-	fi
-	[ "$got" = "$1" ] || fail "barrier $1: the other side is at '$got'"
+	! is_both || return 0
+	tell_other "$1"
+	[ "$HEARD" = "$1" ] || fail "barrier $1: the other side is at '$HEARD'"
+}
+
+# swap_files NAME DIR FILE...: a barrier, after which both have the files of both
+swap_files() {
+	local name=$1 dir=$2
+	shift 2
+	tell_other "$name $(tar -C "$dir" -c "$@" | base64 -w 0)"
+	[ "${HEARD%% *}" = "$name" ] || fail "swap $name: the other side is at '${HEARD%% *}'"
+	base64 -d <<< "${HEARD#* }" | tar -C "$dir" -x
 }
 
 # --- RDMA --------------------------------------------------------------------

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Calls of ibv_alloc_xrc_rcv_qp() that must fail. */
+/* Calls of ibv_alloc_xrc_rcv_qp() that must fail, each with its error. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include "xrcrcv.h"
 
-static struct end end;
+static struct end e;
 static int wrong;
 
 static void expect(int error, const struct ibv_qp_attr *attr, int mask, const char *what)
 {
 	struct ibv_qp_attr copy = *attr;
 	__u32 qpn = 0xabcdef;
-	int ret = ibv_alloc_xrc_rcv_qp(end.pd, end.xrcd, &copy, mask, &qpn);
+	int ret = ibv_alloc_xrc_rcv_qp(e.pd, e.xrcd, &copy, mask, &qpn);
 
 	if (ret == error && (!ret || (errno == ret && qpn == 0xabcdef)))
 		return;
@@ -36,10 +36,10 @@ int check_errors(const char *device)
 	int mask, bit;
 	__u32 qpn;
 
-	open_device(&end, device);
-	open_domain(&end);
-	mask = receiver_attr(&good, 1, end.lid);
-	if (ibv_alloc_xrc_rcv_qp(end.pd, end.xrcd, &good, mask, &qpn) == EOPNOTSUPP) {
+	open_device(&e, device);
+	open_domain(&e, DOMAIN_FILE);
+	mask = receiver_attr(&good, 1, e.lid);
+	if (ibv_alloc_xrc_rcv_qp(e.pd, e.xrcd, &good, mask, &qpn) == EOPNOTSUPP) {
 		puts("not this core");
 		return 0;
 	}
@@ -68,4 +68,27 @@ int check_errors(const char *device)
 	EXPECT_BAD(ah_attr.port_num, 2);
 	puts(wrong ? "wrong errors" : "errors as expected");
 	return wrong ? 1 : 0;
+}
+
+/* Has QPs made until it may have no more, and one more when it may again. */
+int check_limit(const char *device)
+{
+	struct ibv_qp_attr attr;
+	int mask, ret, made = 0, i;
+	__u32 qpn;
+
+	open_device(&e, device);
+	open_domain(&e, DOMAIN_FILE);
+	mask = receiver_attr(&attr, 1, e.lid);
+	while (!(ret = ibv_alloc_xrc_rcv_qp(e.pd, e.xrcd, &attr, mask, &qpn)))
+		made++;
+	printf("made %d: %s\n", made, strerror(ret));
+	/* Those that fail leave nothing behind that would count. */
+	for (i = 0; i < 100; i++)
+		expect(EAGAIN, &attr, mask, "at the limit");
+	reached("limit");
+	expect(0, &attr, mask, "above the old limit");
+	expect(EAGAIN, &attr, mask, "at the new limit");
+	reached("raised");
+	return ret != EAGAIN || wrong;
 }

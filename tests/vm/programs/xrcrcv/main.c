@@ -19,81 +19,26 @@
  *
  * xrcrcv --errors DEVICE
  *	calls that must fail, each with its error
- * xrcrcv --many DEVICE NUMBER
- *	makes so many QPs, and prints how many bytes of the kernel's memory each takes
+ * xrcrcv --limit DEVICE
+ *	makes QPs until its control group may have no more, is at step "limit", makes one more,
+ *	which it may now, and is at step "raised"
+ * xrcrcv [--legacy] --many DEVICE NUMBER
+ *	makes so many QPs, and prints how much memory each takes; with --legacy, also how much
+ *	memory it takes to open one
  * xrcrcv --race DEVICE SECONDS PROCESSES
  *	processes that open the domain, have QPs made, close it and die, all at random
  */
 #include <arpa/inet.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "xrcrcv.h"
 
-#define PATIENCE	60000	/* ms for any answer of a process */
-
-void give_up(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vprintf(format, args);
-	va_end(args);
-	printf("\n");
-	fflush(stdout);
-	exit(2);
-}
-
-/* A process, and what it is told or tells. */
-struct child {
-	pid_t pid;		/* 0: it is on another machine */
-	int fd;
-};
+#define TIMEOUT	16	/* of a send, 268 ms */
 
 enum { GO, SEND, RECEIVE, CLOSE };
-
-struct message {
-	int what;
-	__u32 qpn, lid, srqn;
-	__u64 from, number;		/* of messages */
-	int status;			/* enum ibv_wc_status, or how many were lost */
-};
-
-static void tell(int fd, const struct message *m)
-{
-	MUST(write(fd, m, sizeof(*m)) == sizeof(*m));
-}
-
-/* Returns false if the process at the other end is gone. */
-static bool hear(int fd, struct message *m)
-{
-	return recv(fd, m, sizeof(*m), MSG_WAITALL) == sizeof(*m);
-}
-
-/* The same, for an answer: the processes themselves wait for orders as long as it takes. */
-static bool hear_soon(int fd, struct message *m)
-{
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-
-	if (poll(&pfd, 1, PATIENCE) != 1)
-		give_up("no answer in %d s", PATIENCE / 1000);
-	return hear(fd, m);
-}
-
-static struct message ask(struct child *c, struct message m)
-{
-	tell(c->fd, &m);
-	if (!hear_soon(c->fd, &m))
-		give_up("process %d is gone", c->pid);
-	return m;
-}
 
 /* ---- the processes ---- */
 
@@ -101,36 +46,30 @@ static struct message ask(struct child *c, struct message m)
 static int receive(struct end *e, __u64 from, __u64 number)
 {
 	__u64 at = from, got;
-	struct ibv_wc wc;
-	int n, idle = 0;
+	int idle = 0;
 
-	while (at < from + number && idle < PATIENCE / 2) {
-		n = ibv_poll_cq(e->cq, 1, &wc);
-		MUST(n >= 0);
-		if (!n) {
+	while (at < from + number && idle < PATIENCE * 500) {
+		if (!take_message(e, &got)) {
 			/* The sender tells when it has given up; this is the bound. */
 			usleep(1000);
 			idle++;
 			continue;
 		}
-		MUST(wc.status == IBV_WC_SUCCESS);
 		idle = 0;
-		memcpy(&got, e->buf + wc.wr_id * MSG_SIZE, sizeof(got));
 		if (got != at)
 			break;
-		post_recv(e, wc.wr_id);
 		at++;
 	}
 	return from + number - at;
 }
 
-static void receiver(int fd, const char *device)
+static void receiver(int fd, void *device)
 {
 	struct message m = {};
 	struct end e = {};
 
 	open_device(&e, device);
-	open_receiver(&e);
+	open_receiver(&e, DOMAIN_FILE);
 	MUST(!ibv_get_srq_num(e.srq, &m.srqn));
 	m.lid = e.lid;
 	tell(fd, &m);
@@ -143,10 +82,9 @@ static void receiver(int fd, const char *device)
 		}
 		tell(fd, &m);
 	}
-	exit(0);
 }
 
-static void sender(int fd, const char *device)
+static void sender(int fd, void *device)
 {
 	struct message m = {};
 	struct end e = {};
@@ -159,24 +97,23 @@ static void sender(int fd, const char *device)
 	tell(fd, &m);
 	while (hear(fd, &m)) {
 		if (m.what == GO)
-			connect_sender(&e, m.qpn, m.lid);
+			connect_sender(&e, m.qpn, m.lid, TIMEOUT);
 		m.status = IBV_WC_SUCCESS;
 		for (i = 0; m.what == SEND && i < m.number && m.status == IBV_WC_SUCCESS; i++)
 			m.status = send_message(&e, m.srqn, m.from + i);
 		tell(fd, &m);
 	}
-	exit(0);
 }
 
 static bool legacy;
 
-static void creator(int fd, const char *device)
+static void creator(int fd, void *device)
 {
 	struct message m;
 	struct end e = {};
 
 	open_device(&e, device);
-	open_domain(&e);
+	open_domain(&e, DOMAIN_FILE);
 	MUST(hear(fd, &m));
 	m.qpn = legacy ? make_legacy(&e, m.qpn, m.lid) : make_by_domain(&e, m.qpn, m.lid);
 	tell(fd, &m);
@@ -209,7 +146,7 @@ static struct child connect_to(const char *where)
 }
 
 /* Sends for the first that connects. */
-static void serve(const char *device, const char *port)
+static int serve(char *device, const char *port)
 {
 	struct sockaddr_in sin = tcp_address("0.0.0.0", port);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -220,39 +157,10 @@ static void serve(const char *device, const char *port)
 	fd = accept(fd, NULL, NULL);
 	MUST(fd >= 0);
 	sender(fd, device);
-}
-
-static struct child start(void (*fn)(int fd, const char *device), const char *device)
-{
-	struct child c;
-	int fds[2];
-
-	MUST(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds));
-	fflush(stdout);
-	c.pid = fork();
-	MUST(c.pid >= 0);
-	if (!c.pid) {
-		/* Whatever becomes of the test, nobody is left. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(fds[0]);
-		fn(fds[1], device);
-	}
-	close(fds[1]);
-	c.fd = fds[0];
-	return c;
+	return 0;
 }
 
 /* ---- the steps ---- */
-
-static void reached(const char *step)
-{
-	char line[80];
-
-	printf("at %s\n", step);
-	fflush(stdout);
-	if (!fgets(line, sizeof(line), stdin))
-		exit(2);
-}
 
 /* Sends messages; returns how many did not reach the receiver. */
 static int transfer(struct child *from, struct child *to, struct message m)
@@ -274,16 +182,7 @@ static int transfer(struct child *from, struct child *to, struct message m)
 	return got.status;
 }
 
-static void end(struct child *c)
-{
-	close(c->fd);
-	if (!c->pid)
-		return;
-	kill(c->pid, SIGKILL);
-	MUST(waitpid(c->pid, NULL, 0) == c->pid);
-}
-
-static int steps(const char *recv_dev, struct child b, struct child s, __u64 messages)
+static int steps(char *recv_dev, struct child b, struct child s, __u64 messages)
 {
 	struct message srq, qp, m;
 	struct child a;
@@ -320,7 +219,7 @@ static int steps(const char *recv_dev, struct child b, struct child s, __u64 mes
 	return 0;
 }
 
-static int run(const char *recv_dev, const char *send_dev, __u64 messages)
+static int run(char *recv_dev, char *send_dev, __u64 messages)
 {
 	struct child s = strchr(send_dev, ':') ? connect_to(send_dev) : start(sender, send_dev);
 	struct child b = start(receiver, recv_dev);
@@ -340,10 +239,12 @@ int main(int argc, char **argv)
 	}
 	if (argc == 3 && !strcmp(argv[1], "--errors"))
 		return check_errors(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "--limit"))
+		return check_limit(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "--many"))
-		return many(argv[2], atoi(argv[3]));
+		return many(argv[2], atoi(argv[3]), legacy);
 	if (argc == 4 && !strcmp(argv[1], "--sender"))
-		serve(argv[2], argv[3]);
+		return serve(argv[2], argv[3]);
 	if (argc == 5 && !strcmp(argv[1], "--race"))
 		return race(argv[2], atoi(argv[3]), atoi(argv[4]));
 	if (argc != 4)

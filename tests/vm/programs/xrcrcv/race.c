@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* Many QPs; and processes that open a domain, have QPs made, close it and die at random. */
+/* Processes that open a domain, have QPs made, close it and die at random. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void live(const char *device, unsigned int seed)
 
 	srandom(seed);
 	open_device(&e, device);
-	open_domain(&e);
+	open_domain(&e, DOMAIN_FILE);
 	mask = receiver_attr(&attr, 1, e.lid);
 	for (n = random() % 5; n; n--) {
 		usleep(random() % 2000);
@@ -48,7 +48,7 @@ static void live(const char *device, unsigned int seed)
 	}
 }
 
-static void start(const char *device)
+static void go(const char *device)
 {
 	pid_t pid;
 
@@ -69,54 +69,16 @@ int race(const char *device, int seconds, int processes)
 		      -1, 0);
 	MUST(counts != MAP_FAILED);
 	for (running = 0; running < processes; running++)
-		start(device);
+		go(device);
 	while (running) {
 		MUST(wait(&status) > 0);
 		bad += WIFEXITED(status) && WEXITSTATUS(status);
 		if (time(NULL) < end && !bad)
-			start(device);
+			go(device);
 		else
 			running--;
 	}
 	printf("%lu processes made %lu QPs: %lu closed, %lu exited, %lu were killed\n",
 	       counts->lives, counts->made, counts->closed, counts->exited, counts->killed);
 	return bad ? 1 : 0;
-}
-
-/* ---- how much memory they take ---- */
-
-static long free_kib(void)
-{
-	long kib = 0;
-	char line[128];
-	FILE *f = fopen("/proc/meminfo", "r");
-
-	MUST(f);
-	while (fgets(line, sizeof(line), f) && sscanf(line, "MemFree: %ld", &kib) != 1)
-		;
-	fclose(f);
-	return kib;
-}
-
-int many(const char *device, int number)
-{
-	struct ibv_qp_attr attr;
-	struct end e = {};
-	int mask, i, ret;
-	__u32 qpn;
-	long before;
-
-	open_device(&e, device);
-	open_domain(&e);
-	mask = receiver_attr(&attr, 1, e.lid);
-	/* What the first one allocates for all. */
-	for (i = 0, before = 0; i < number + 64; i++) {
-		if (i == 64)
-			before = free_kib();
-		ret = ibv_alloc_xrc_rcv_qp(e.pd, e.xrcd, &attr, mask, &qpn);
-		if (ret)
-			give_up("QP %d: %s", i, strerror(ret));
-	}
-	printf("%d QPs, %ld bytes each\n", number, (before - free_kib()) * 1024 / number);
-	return 0;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The verbs of each end. */
+/* See verbs.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "xrcrcv.h"
+#include "processes.h"
+#include "verbs.h"
 
 void open_device(struct end *e, const char *name)
 {
@@ -27,9 +28,9 @@ void open_device(struct end *e, const char *name)
 	MUST(e->pd);
 }
 
-void open_domain(struct end *e)
+void open_domain(struct end *e, const char *file)
 {
-	int fd = open(DOMAIN_FILE, O_RDONLY | O_CREAT, 0600);
+	int fd = open(file, O_RDONLY | O_CREAT, 0600);
 	struct ibv_xrcd_init_attr init = {
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
 		.fd = fd, .oflags = O_CREAT,
@@ -51,7 +52,7 @@ static void make_memory(struct end *e)
 	MUST(e->cq);
 }
 
-void post_recv(struct end *e, __u64 id)
+static void post_recv(struct end *e, __u64 id)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)e->buf + id * MSG_SIZE, .length = MSG_SIZE,
@@ -64,7 +65,7 @@ void post_recv(struct end *e, __u64 id)
 		give_up("ibv_post_srq_recv %u: %s", (unsigned int)id, strerror(ret));
 }
 
-void open_receiver(struct end *e)
+void open_receiver(struct end *e, const char *file)
 {
 	struct ibv_srq_init_attr_ex init = {
 		.attr = { .max_wr = DEPTH, .max_sge = 1 },
@@ -74,7 +75,7 @@ void open_receiver(struct end *e)
 	};
 	int i;
 
-	open_domain(e);
+	open_domain(e, file);
 	make_memory(e);
 	init.pd = e->pd;
 	init.cq = e->cq;
@@ -117,12 +118,11 @@ static struct ibv_qp_attr rtr_attr(__u32 qpn, __u32 lid)
 	};
 }
 
-/* It gives up on a peer that does not answer after about two seconds. */
-void connect_sender(struct end *e, __u32 qpn, __u32 lid)
+void connect_sender(struct end *e, __u32 qpn, __u32 lid, int timeout)
 {
 	struct ibv_qp_attr attr = rtr_attr(qpn, lid);
 	struct ibv_qp_attr rts = {
-		.qp_state = IBV_QPS_RTS, .sq_psn = FIRST_PSN, .timeout = 16, .retry_cnt = 7,
+		.qp_state = IBV_QPS_RTS, .sq_psn = FIRST_PSN, .timeout = timeout, .retry_cnt = 7,
 		.rnr_retry = 7,
 	};
 
@@ -133,7 +133,7 @@ void connect_sender(struct end *e, __u32 qpn, __u32 lid)
 					 IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
-enum ibv_wc_status send_message(struct end *e, __u32 srqn, __u64 number)
+void post_message(struct end *e, __u32 srqn, __u64 number)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)e->buf, .length = MSG_SIZE, .lkey = e->mr->lkey,
@@ -142,16 +142,45 @@ enum ibv_wc_status send_message(struct end *e, __u32 srqn, __u64 number)
 		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED, .qp_type.xrc.remote_srqn = srqn,
 	}, *bad;
-	struct ibv_wc wc;
-	int n;
 
 	memcpy(e->buf, &number, sizeof(number));
 	MUST(!ibv_post_send(e->qp, &wr, &bad));
+}
+
+bool message_sent(struct end *e, enum ibv_wc_status *status)
+{
+	struct ibv_wc wc;
+	int n = ibv_poll_cq(e->cq, 1, &wc);
+
+	MUST(n >= 0);
+	if (n)
+		*status = wc.status;
+	return n;
+}
+
+enum ibv_wc_status send_message(struct end *e, __u32 srqn, __u64 number)
+{
+	enum ibv_wc_status status;
+
+	post_message(e, srqn, number);
 	/* It ends, if only by "retry exceeded"; the receiver shares the processor. */
-	while (!(n = ibv_poll_cq(e->cq, 1, &wc)))
+	while (!message_sent(e, &status))
 		usleep(50);
-	MUST(n == 1);
-	return wc.status;
+	return status;
+}
+
+bool take_message(struct end *e, __u64 *number)
+{
+	struct ibv_wc wc;
+	int n = ibv_poll_cq(e->cq, 1, &wc);
+
+	MUST(n >= 0);
+	if (!n)
+		return false;
+	MUST(wc.status == IBV_WC_SUCCESS);
+	memcpy(number, e->buf + wc.wr_id * MSG_SIZE, sizeof(*number));
+	post_recv(e, wc.wr_id);
+	return true;
 }
 
 /* ---- the QP that receives ---- */
@@ -176,7 +205,6 @@ __u32 make_by_domain(struct end *e, __u32 qpn, __u32 lid)
 	return made;
 }
 
-/* As mainline has it: the QP is that of the process, and of those that open it. */
 __u32 make_legacy(struct end *e, __u32 qpn, __u32 lid)
 {
 	struct ibv_qp_init_attr_ex init = {
@@ -184,12 +212,22 @@ __u32 make_legacy(struct end *e, __u32 qpn, __u32 lid)
 		.xrcd = e->xrcd,
 	};
 	struct ibv_qp_attr attr = rtr_attr(qpn, lid);
+	struct ibv_qp *qp = ibv_create_qp_ex(e->ctx, &init);
 
-	e->qp = ibv_create_qp_ex(e->ctx, &init);
-	MUST(e->qp);
-	to_init(e->qp);
-	MUST(!ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-					  IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-					  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
-	return e->qp->qp_num;
+	MUST(qp);
+	to_init(qp);
+	MUST(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+				       IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+	return qp->qp_num;
+}
+
+void open_legacy(struct end *e, __u32 qpn)
+{
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = qpn, .xrcd = e->xrcd, .qp_type = IBV_QPT_XRC_RECV,
+	};
+
+	MUST(ibv_open_qp(e->ctx, &attr));
 }

@@ -3,49 +3,10 @@
 # about: vib: an XRC receive QP that belongs to its domain outlives the process that had it made
 # timeout: 600
 . /ibex/lib/vib.sh
+. /ibex/lib/steps.sh
+. /ibex/lib/xrc.sh
 
-CGROUP=/sys/fs/cgroup/xrc
-
-targets() { rdma resource show qp | grep -w XRC_TGT; }
-no_targets() { ! targets; }
-
-in_cgroup() {
-	echo $BASHPID > $CGROUP/cgroup.procs
-	exec "$@"
-}
-
-# charged: how many objects the control group is charged for
-charged() { sed -n 's/^vib1 .*hca_object=\([0-9]*\).*/\1/p' $CGROUP/rdma.current; }
-
-# run_to STEP: lets the program go on until it is there; what it says meanwhile is in $SAID
-run_to() {
-	local line
-	[ -z "$STEP" ] || echo >&"$TO"
-	while read -r -t 120 -u "$FROM" line; do
-		SAID+="$line;"
-		echo "  $line"
-		[ "$line" != "at $1" ] || { STEP=$1; return 0; }
-	done
-	return 1
-}
-
-start() {
-	SAID=
-	STEP=
-	coproc XRCRCV { in_cgroup /ibex/bin/xrcrcv "$@" 2>&1; }
-	XRC_PID=$XRCRCV_PID
-	# The descriptors of a coprocess are closed when it ends.
-	exec {FROM}<&"${XRCRCV[0]}" {TO}>&"${XRCRCV[1]}"
-}
-
-# ended STATUS: the program goes on to its end
-ended() {
-	local status=0
-	run_to "the end" || :
-	wait "$XRC_PID" || status=$?
-	exec {FROM}<&- {TO}>&-
-	[ "$status" = "$1" ] || fail "xrcrcv ended with $status, not $1"
-}
+start() { steps_start xrc in_cgroup /ibex/bin/xrcrcv "$@"; }
 
 # The QP is the kernel's and names its domain.
 shown() {
@@ -59,30 +20,55 @@ shown() {
 receiver_goes_on() {
 	say "the creator is killed, its receiver goes on receiving"
 	start vib1 vib2 1000
-	run_to made || fail "no transfer"
+	steps_to xrc made || fail "no transfer"
 	shown
 	rdma -dd resource show qp | grep -q "drv_xrcd_inode $(stat -c %i /run/xrcrcv.domain)" ||
 		fail "no domain: $(rdma -dd resource show qp)"
-	run_to killed
+	steps_to xrc killed
 	shown
-	run_to received || fail "messages are lost"
+	steps_to xrc received || fail "messages are lost"
 	shown
-	run_to closed || fail "the sender was not told of the end"
+	steps_to xrc closed || fail "the sender was not told of the end"
 	no_targets || fail "the QP outlives its domain"
 	! rdma resource show | grep -q xrc_rcv_qp || fail "$(rdma resource show)"
-	ended 0
-	[[ $SAID = *"lost 0 of 900;"* ]] || fail "$SAID"
+	steps_ended xrc 0
+	[[ ${SAID[xrc]} = *"lost 0 of 900;"* ]] || fail "${SAID[xrc]}"
 }
 
 # What mainline has: the QP of a process dies with it.
 receiver_is_cut_off() {
 	say "the same with a QP of the process"
 	start --legacy vib1 vib2 1000
-	run_to made || fail "no transfer"
-	run_to killed
+	steps_to xrc made || fail "no transfer"
+	steps_to xrc killed
 	wait_for 5 no_targets || fail "the QP outlives its process"
-	ended 1
-	[[ $SAID = *"lost 900 of 900;"* ]] || fail "$SAID"
+	steps_ended xrc 1
+	[[ ${SAID[xrc]} = *"lost 900 of 900;"* ]] || fail "${SAID[xrc]}"
+}
+
+max() { echo "vib1 hca_object=$1" > $CGROUP/rdma.max; }
+
+# A control group that is at its limit gets no more, until it may have more
+limit() {
+	local made
+	say "a control group at its limit"
+	max 8
+	start --limit vib1
+	steps_to xrc limit || fail "no limit"
+	[[ ${SAID[xrc]} = *": Resource temporarily unavailable;"* ]] || fail "${SAID[xrc]}"
+	made=$(sed 's/.*made \([0-9]*\):.*/\1/' <<< "${SAID[xrc]}")
+	# Its other objects are its PD and its domain, and what it needs for events.
+	[ "$made" -ge 4 ] || fail "$made QPs"
+	[ "$(target_count vib1)" = "$made" ] || fail "not $made QPs: $(targets)"
+	[ "$(charged vib1)" = 8 ] || fail "$(cat $CGROUP/rdma.current)"
+	max 9
+	steps_to xrc raised || fail "it gets no more"
+	[ "$(target_count vib1)" = $((made + 1)) ] || fail "not one more: $(targets)"
+	[ "$(charged vib1)" = 9 ] || fail "$(cat $CGROUP/rdma.current)"
+	steps_ended xrc 0
+	max max
+	wait_for 5 no_targets || fail "QPs are left: $(targets)"
+	[ "$(charged vib1)" = 0 ] || fail "$(cat $CGROUP/rdma.current)"
 }
 
 node() { echo "$2" > "$FABRIC/nodes/$1/live"; }
@@ -94,24 +80,36 @@ memory() {
 	wait_for 5 no_targets || fail "QPs are left: $(targets)"
 }
 
+# Two hosts of four processes, which all send to, and receive from, those of the other host
 removal() {
-	say "the adapter is removed, with a receiver and a sender"
-	start vib1 vib2 1000
-	run_to made || fail "no transfer"
-	run_to killed
+	local host step n files=/run/mesh
+	say "the adapter is removed, with receivers and senders"
+	mkdir $files
+	for host in 0 1; do
+		steps_start "host$host" /ibex/bin/xrcmesh "vib$((host + 1))" $files $host 2 4 100000
+	done
+	for step in prepared made connected killed; do
+		for host in 0 1; do
+			steps_to "host$host" $step || fail "host $host is not $step"
+		done
+	done
+	[ "$(targets | wc -l)" = 8 ] || fail "not 8 QPs: $(targets)"
+	for host in 0 1; do steps_go "host$host"; done
+	n=$(counter vib1 rcv_packets)
+	wait_for 30 has_received $((n + 1000)) || fail "nothing is sent"
 	node ca1 0
-	no_targets || fail "the QP outlives its device"
 	[ ! -e /sys/class/infiniband/vib1 ] || fail "the device is still there"
-	kill "$XRC_PID" || :
-	wait "$XRC_PID" || :
-	exec {FROM}<&- {TO}>&-
+	# The other host's processes end when their sends fail, and with them its QPs.
+	! targets vib1 || fail "QPs outlive their device"
+	for host in 0 1; do steps_killed "host$host"; done
+	wait_for 5 no_targets || fail "QPs are left: $(targets)"
 }
+
+has_received() { [ "$(counter vib1 rcv_packets)" -ge "$1" ]; }
 
 vib_up
 subnet_up 3
-mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null || :
-echo +rdma > /sys/fs/cgroup/cgroup.subtree_control
-mkdir $CGROUP
+cgroup_up
 receiver_is_cut_off
 say "errors"
 /ibex/bin/xrcrcv --errors vib1 > /run/errors || fail "$(cat /run/errors)"
@@ -121,11 +119,12 @@ if [ "$IBEX_MODE" = stock ]; then
 else
 	grep -qx 'errors as expected' /run/errors || fail "wrong errors"
 	wait_for 5 no_targets || fail "$(targets)"
+	limit
 	receiver_goes_on
 	say "20 processes open, make, close and die"
 	(in_cgroup /ibex/bin/xrcrcv --race vib1 60 20) || fail "a process failed"
 	wait_for 5 no_targets || fail "QPs are left: $(targets)"
-	[ "$(charged)" = 0 ] || [ -z "$(charged)" ] || fail "$(cat $CGROUP/rdma.current)"
+	[ "$(charged vib1)" = 0 ] || fail "$(cat $CGROUP/rdma.current)"
 	memory
 	removal
 fi
