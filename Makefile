@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Builds Ibex's modules against a kernel's headers package; `make help` lists the rest.
 
+ifeq ($(KERNEL),debug)
+# Looked up when it is first used, since it may have to be built.
+KDIR = $(eval KDIR := $(shell scripts/kernel/debug-kernel))$(KDIR)
+else
 KDIR ?= $(addprefix /usr/src/linux-headers-,$(shell scripts/kernel/kver))
-KVER = $(notdir $(KDIR:/usr/src/linux-headers-%=%))
+endif
+KVER = $(shell cat $(KDIR)/include/config/kernel.release 2> /dev/null)
 
 # Debian's headers package reads this variable; other headers ignore it.
 export DEBIAN_KERNEL_USE_CCACHE := $(if $(shell command -v ccache),1)
@@ -15,17 +20,19 @@ BUILT    = $(shell sed 's/o$$/ko/' $(SHADOW)/modules.order)
 # $(call kbuild,SHADOW): genksyms gives each export the distribution's CRC, see
 # scripts/abi/genksyms.
 kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M=$(1) IBEX_SRC=$(CURDIR) W=1 \
+	$(if $(filter debug,$(KERNEL)),CC='ccache gcc') \
 	genksyms="$(CURDIR)/scripts/abi/genksyms $(KDIR)/Module.symvers $(CURDIR)/scripts/abi/own-exports"
 # Prints the options of Kconfig that are built; CONFIG_IBEX_X=n turns one off.
 CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
 .PHONY: all help deps modules libvib libibex install abi abi-test sparse lint kunit model demo \
-	demo-ib bench-mad results check check-all check-fast clean
+	demo-ib bench-mad results check check-all check-debug check-fast clean
 all: modules
 
 help:
 	@echo "make               build the modules against KDIR ($(KDIR))"
+	@echo "                   KERNEL=debug: against scripts/kernel/debug-kernel"
 	@echo "make libvib        build tools/libvib, the verbs of processes on vib, and test it"
 	@echo "make libibex       build tools/libibex, verbs that libibverbs does not have, and test it"
 	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates, and both libraries"
@@ -33,6 +40,7 @@ help:
 	@echo "make demo-ib       two virtual machines as one InfiniBand subnet: opensm, IPoIB, NFS, XRC"
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
+	@echo "make check-debug   scenarios of tests/vm/check-debug-list under KASAN and lockdep"
 	@echo "make abi           hold exports and struct layouts against the distribution's"
 	@echo "make abi-test      seeded differences, which the gate must find"
 	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
@@ -99,6 +107,9 @@ check: deps
 
 check-all: deps
 	+@scripts/check long
+
+check-debug: deps
+	+@scripts/check debug
 
 check-fast: deps
 	+@scripts/check fast
