@@ -3,6 +3,7 @@
 
 common     paths and functions that all parts use
 scenarios  finds scenarios and reads their headers
+kernel     the kernels that machines boot
 image      what a machine boots from: kernel, root file system, our modules
 archive    writes cpio archives
 guest      the files in /ibex: tests/vm, test modules and programs

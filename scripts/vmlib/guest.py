@@ -18,15 +18,15 @@ def cached(name, key, command):
     return made
 
 
-def modules_of(path, kver):
-    """the modules of a folder with a Kbuild, built against the stock headers"""
+def modules_of(path, kernel):
+    """the modules of a folder with a Kbuild, built against the kernel's headers"""
     name = os.path.basename(path)
     files = [p for p in glob.glob(path + "/**", recursive=True)
              if p.endswith((".c", ".h", "Kbuild"))]
     # Those that use what our modules offer beyond the kernel's headers say so in Kbuild.  The
     # loader wants the versions of such exports, where there are any.
     own = b""
-    symvers = os.path.join(TOP, "build", kver, "Module.symvers")
+    symvers = os.path.join(TOP, "build", kernel.kver, "Module.symvers")
     if b"IBEX_SRC" in read(os.path.join(path, "Kbuild")):
         files += glob.glob(os.path.join(TOP, "include", "ibex", "*.h"))
         files += glob.glob(os.path.join(TOP, "include", "uapi", "*", "*.h"))
@@ -34,10 +34,10 @@ def modules_of(path, kver):
             own = b"".join(line for line in read(symvers).splitlines(True)
                            if b"\tibex_" in line)
     build = """cp -r "$0" "$4" && printf '%s' "$3" > "$4/own.symvers" &&
-        make -s -C "/usr/src/linux-headers-$1" M="$4" IBEX_SRC="$2" \\
+        make -s -C "$1" M="$4" IBEX_SRC="$2" \\
             KBUILD_EXTRA_SYMBOLS="$4/own.symvers" W=1 modules"""
-    out = cached("guest-" + name, digest(files, kver, build, own),
-                 ["sh", "-c", build, path, kver, TOP, own.decode()])
+    out = cached("guest-" + name, digest(files, kernel.kdir, build, own),
+                 ["sh", "-c", build, path, kernel.kdir, TOP, own.decode()])
     return {"ibex/%s/%s" % (name, os.path.basename(m)): m
             for m in glob.glob(out + "/*.ko")}
 
@@ -87,9 +87,9 @@ def program_of(path):
     return {"ibex/bin/" + name: os.path.join(out, name)}
 
 
-def siw(kver):
+def siw(kernel):
     """siw, the iWARP provider, which the distribution's kernel lacks, and its library"""
-    made = script("vmlib/siw-build", kver)
+    made = script("vmlib/siw-build", kernel.kdir)
     if not made:
         die("siw does not build")
     return {"ibex/siw/" + os.path.basename(m): m for m in glob.glob(made + "/*.ko")}
@@ -107,14 +107,14 @@ def libvib():
             "etc/libibverbs.d/vib.driver": os.path.join(path, "vib.driver")}
 
 
-def built(kver):
+def built(kernel):
     """path in the guest -> path here, for all modules and programs"""
-    made = modules_of(BENCH, kver)
-    made.update(modules_of(os.path.join(TOP, "drivers", "vib"), kver))
+    made = modules_of(BENCH, kernel)
+    made.update(modules_of(os.path.join(TOP, "drivers", "vib"), kernel))
     made.update(libvib())
     made.update(libibex())
     for path in sorted(glob.glob(os.path.join(TESTS, "modules", "*"))):
-        made.update(modules_of(path, kver))
+        made.update(modules_of(path, kernel))
     for path in sorted(glob.glob(os.path.join(TESTS, "programs", "*"))):
         made.update(program_of(path))
     return made

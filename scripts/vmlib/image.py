@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""What a machine boots from: the distribution's kernel and modules, a root file system
+"""What a machine boots from: a kernel and its modules, a root file system
 (scripts/vmlib/vm-image), and an overlay with our modules."""
 import glob
 import os
@@ -8,26 +8,20 @@ import subprocess
 import tempfile
 
 from . import archive
-from .common import VM, build_id, die, digest, read, script
+from .common import VM, build_id, die, digest, read
 
 # The modules whose origin is checked, with either core.
 CORE = ("ib_core", "ib_mad", "ib_cm", "iw_cm", "rdma_cm", "ib_uverbs",
         "ib_umad", "rdma_ucm")
 
 
-def newest_kver():
-    found = script("kernel/kver")
-    if not found:
-        die("no linux-headers package installed; run scripts/install-deps")
-    return found
-
-
 class Image:
     """What the machines of one kernel boot from."""
 
-    def __init__(self, kver):
-        self.kver = kver
-        self.dir = script("vmlib/vm-image", kver)
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.kver = kernel.kver
+        self.dir = kernel.image()
         if not self.dir:
             die("vm-image failed")
 

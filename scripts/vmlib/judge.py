@@ -16,7 +16,11 @@ BAD_DMESG = re.compile(
     r"|unregister_netdevice: waiting|waiting for .* to become free"
     r"|Slab cache still has objects|disagrees about version|Unknown symbol"
     r"|stack segment|divide error|double fault|invalid opcode"
-    r"|KFENCE: .* in|Redzone|Poison overwritten|Object already free")
+    r"|KFENCE: .* in|Redzone|Poison overwritten|Object already free"
+    # What the debug kernel reports without one of these words, and its checkers that give up.
+    r"|KASAN: |ODEBUG: (?!selftest)|DMA-API: .*(driver|memory)|ref_tracker: "
+    r"|register non-static key|lockdep is turned off|MAX_LOCK\w+ too low|MAX_STACK\w+ too low"
+    r"|unreferenced object|kmemleak: .*(disabled|suspected|unknown|empty|alias|overlaps)")
 # Messages of our modules when something is left behind, lost or stuck.
 DISTRESS = re.compile(
     r"send queue stalled|left its MAD agent behind|cannot be reset|lost, no MADs"
@@ -25,8 +29,9 @@ DISTRESS = re.compile(
     r"|(deleting|reading) GID index|would move a pinned|not usable after a move")
 # Modules that are not the kernel's own (4096), and not signed (8192).
 GOOD_TAINT = 4096 | 8192
-# Lines of a healthy stock kernel that the expression above would catch.
-GOOD_DMESG = re.compile(r"Spectre|Speculative|MDS:|TAA:|mitigation|SRSO|RETBleed")
+# Lines of a healthy kernel that the expression above would catch.
+GOOD_DMESG = re.compile(r"Spectre|Speculative|MDS:|TAA:|mitigation|SRSO|RETBleed"
+                        r"|leak detector initialized")
 
 
 def bad_lines(text, allowed):
@@ -54,6 +59,12 @@ def kernel(result, allowed):
         yield "taint " + (taint or "unknown")
 
 
+def checkers(result, debug):
+    """whether lockdep, which stops at its first report, has checked until the end"""
+    if debug and not re.search(r"^ *debug_locks: *1$", result.get("lockdep", ""), re.M):
+        yield "lockdep is off"
+
+
 def core(loaded, ours, stock, mode):
     """compare the loaded modules with the expected ones, by build id"""
     if not any(line.startswith("ib_core ") for line in loaded.splitlines()):
@@ -66,7 +77,7 @@ def core(loaded, ours, stock, mode):
             return
 
 
-def machine(m, late, allowed, ours, stock, mode):
+def machine(m, late, allowed, setup, mode):
     """what is wrong in the results of machine m; late: it was killed"""
     result = m.unpack()
     if "dmesg" not in result:
@@ -78,7 +89,8 @@ def machine(m, late, allowed, ours, stock, mode):
     if result.get("status", "").strip() != "0":
         yield "exit status " + result.get("status", "none").strip()
     yield from kernel(result, allowed)
-    yield from core(result.get("core", ""), ours, stock, mode)
+    yield from checkers(result, setup.image.kernel.debug)
+    yield from core(result.get("core", ""), setup.our_ids(), setup.image.stock_ids(), mode)
 
 
 def host_checks(scenario, rundir):

@@ -39,11 +39,12 @@ def clock(opts, accel):
     return "tsc_early_khz=%d tsc=reliable " % best[1]
 
 
-def kernel_parameters(opts, accel):
+def kernel_parameters(opts, accel, kernel):
     # The parts of the kernel that are turned off do not affect RDMA, but take seconds.
     return ("console=ttyS0 loglevel=5 panic=-1 mitigations=off nokaslr "
             "no_timer_check apparmor=0 selinux=0 audit=0 log_buf_len=16M " +
-            ("slab_debug=FZPU kfence.sample_interval=1 " if opts.debug else "") +
+            ("slab_debug=FZPU kfence.sample_interval=1 "
+             if opts.debug and not kernel.debug else "") +
             "cryptomgr.notests initcall_blacklist=init_encrypted,"
             "jent_mod_init,crypto_kdf108_init "
             "rcupdate.rcu_cpu_stall_timeout=60 " + clock(opts, accel) + opts.append)
@@ -68,10 +69,11 @@ def command(image, opts, accel, rundir, suffix="", more=()):
     """the command that boots rundir/initrd; more: options, may define the console con"""
     cmd = ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
            "-display", "none", "-no-reboot", "-M", "q35",
-           "-smp", str(1 if opts.icount else opts.smp), "-m", str(opts.mem),
+           "-smp", str(1 if opts.icount else opts.smp or 2),
+           "-m", str(opts.mem or image.kernel.mem),
            "-kernel", image.path("vmlinux"),
            "-initrd", os.path.join(rundir, "initrd" + suffix),
-           "-append", kernel_parameters(opts, accel)]
+           "-append", kernel_parameters(opts, accel, image.kernel)]
     if not any(",id=con," in word for word in more):
         cmd += ["-chardev", "file,id=con,path=%s/console%s" % (rundir, suffix)]
     cmd += ["-serial", "chardev:con", "-device", "virtio-serial-pci"]
@@ -94,7 +96,7 @@ def probe_kvm(image, opts):
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     key = "%s %s %s" % (image.kver, os.uname().release, os.uname().nodename)
-    cache = os.path.join(VM, "accel")
+    cache = os.path.join(VM, "accel-" + image.kver)
     try:
         known, answer = read(cache).decode().split("\n")[:2]
         if known == key:

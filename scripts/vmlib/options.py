@@ -3,9 +3,9 @@
 import argparse
 import os
 
-from . import guest, machine
+from . import guest, kernel as kernels, machine
 from .common import TOP, VM, build_id, die
-from .image import Image, newest_kver
+from .image import Image
 
 
 def parse(argv, command):
@@ -17,10 +17,11 @@ def parse(argv, command):
     p.add_argument("--only")
     p.add_argument("--args", default="")
     p.add_argument("--script")
+    p.add_argument("--kernel", choices=("distribution", "debug"))
     p.add_argument("--kver")
     p.add_argument("--accel", choices=("tcg", "kvm"))
-    p.add_argument("--smp", type=int, default=2)
-    p.add_argument("--mem", type=int, default=1536)
+    p.add_argument("--smp", type=int)
+    p.add_argument("--mem", type=int)
     p.add_argument("--cpu", default="Nehalem,+smep,+smap,+rdrand")
     p.add_argument("--icount", action="store_true")
     p.add_argument("--append", default="")
@@ -32,14 +33,15 @@ def parse(argv, command):
 
 
 def for_scenario(opts, scenario):
-    """the options for a scenario: without debugging if it measures, and with its memory"""
+    """the options for a scenario: without debugging if it measures, and with its machine"""
     debug = opts.debug and scenario.debug() and not opts.icount
-    mem = max(opts.mem, scenario.mem())
-    return argparse.Namespace(**{**vars(opts), "debug": debug, "mem": mem})
+    return argparse.Namespace(**{
+        **vars(opts), "debug": debug, "smp": opts.smp or scenario.smp(),
+        "mem": opts.mem or scenario.mem()})
 
 
-def our_modules(opts, kver):
-    where = opts.modules or os.path.join(TOP, "build", kver)
+def our_modules(opts, kernel):
+    where = opts.modules or os.path.join(TOP, "build", kernel.kver)
     found = {}
     for base, _, names in os.walk(where):
         for name in names:
@@ -48,7 +50,8 @@ def our_modules(opts, kver):
     only = opts.only.split() if opts.only else sorted(found)
     missing = [n for n in only if n not in found]
     if missing or not only:
-        die("no", " ".join(missing) or "modules", "in", where, "(make modules)")
+        die("no", " ".join(missing) or "modules", "in", where,
+            "(make %smodules)" % ("KERNEL=debug " if kernel.debug else ""))
     return [found[n] for n in only]
 
 
@@ -57,10 +60,10 @@ class Setup:
 
     def __init__(self, opts):
         os.makedirs(VM, exist_ok=True)
-        kver = opts.kver or newest_kver()
-        self.modules = our_modules(opts, kver) if opts.mode == "ours" else []
-        self.image = Image(kver)
-        self.built = guest.built(kver)
+        kernel = kernels.of(opts)
+        self.modules = our_modules(opts, kernel) if opts.mode == "ours" else []
+        self.image = Image(kernel)
+        self.built = guest.built(kernel)
         self.accel = "tcg" if opts.icount else \
             opts.accel or machine.probe_kvm(self.image, opts)
 

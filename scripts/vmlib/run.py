@@ -25,9 +25,14 @@ def folder(label):
     return rundir, lock
 
 
-def time_bound(opts, scenario):
+def label(name, opts):
+    """the name of a run's folder"""
+    return "-".join([name, opts.mode] + (["debug"] if opts.kernel == "debug" else []))
+
+
+def time_bound(opts, scenario, kernel):
     """the time bound, extended on a busy machine: it is there to end hangs"""
-    bound = opts.timeout or scenario.timeout()
+    bound = opts.timeout or scenario.timeout() * kernel.slow
     busy = os.getloadavg()[0] / (os.cpu_count() or 1) * (2 if opts.two else 1)
     return int(bound * min(max(1, busy), 5))
 
@@ -45,7 +50,7 @@ def files_of(setup, opts, scenario):
         more = scenario.lines("image") + more
     if "siw" in more:
         more.remove("siw")
-        built = {**built, **guest.siw(setup.image.kver)}
+        built = {**built, **guest.siw(setup.image.kernel)}
     for there, path in built.items():
         files[there] = (0o755, read(path))
     return files, more
@@ -59,7 +64,7 @@ def start_machines(setup, opts, scenario, rundir, bound, socket):
         suffix = "." + role if opts.two else ""
         files.update(guest.config(
             IBEX_SCENARIO=scenario.name, IBEX_ROLE=role, IBEX_MODE=opts.mode,
-            IBEX_TIMEOUT=bound, IBEX_ARGS=opts.args))
+            IBEX_TIMEOUT=bound, IBEX_ARGS=opts.args, IBEX_SLOW=setup.image.kernel.slow))
         setup.image.initrd(os.path.join(rundir, "initrd" + suffix),
                            setup.overlay(), files, more)
         while role == "client" and not os.path.exists(socket):
@@ -101,18 +106,17 @@ def cpu_time():
 def run_scenario(setup, opts, scenario, again):
     """pass, known or fail; or emulator, if the emulator failed and again is set"""
     name = scenario.name + ("-two" if opts.two else "")
-    rundir, lock = folder(name + "-" + opts.mode)
+    rundir, lock = folder(label(name, opts))
     with lock:
         setup.overlay()
         start, cpu = time.monotonic(), cpu_time()
         machines, late, boot = run_machines(setup, for_scenario(opts, scenario), scenario,
-                                            rundir, time_bound(opts, scenario))
+                                            rundir, time_bound(opts, scenario, setup.image.kernel))
         cpu = cpu_time() - cpu
         allowed = scenario.allowed(opts.mode)
         reasons = []
         for m in machines:
-            reasons += judge.machine(m, m in late, allowed, setup.our_ids(),
-                                     setup.image.stock_ids(), opts.mode)
+            reasons += judge.machine(m, m in late, allowed, setup, opts.mode)
         reasons += judge.host_checks(scenario, rundir)
         if again and any(judge.emulator_race(m) for m in machines):
             say("the emulator tripped over a code patch (int3): once more")
@@ -120,8 +124,8 @@ def run_scenario(setup, opts, scenario, again):
         known = judge.known_failure(scenario, opts.mode, machines) \
             if all(r.startswith("exit status") for r in reasons) else []
         status = "pass" if not reasons else "known" if known else "fail"
-        line = "RESULT scenario=%s mode=%s status=%s wall=%.1f cpu=%.1f boot=%.1f " \
-            "reason=%s" % (name, opts.mode, status, time.monotonic() - start, cpu, boot,
+        line = "RESULT scenario=%s mode=%s%s status=%s wall=%.1f cpu=%.1f boot=%.1f " \
+            "reason=%s" % (name, opts.mode, " kernel=debug" * setup.image.kernel.debug, status, time.monotonic() - start, cpu, boot,
                            ",".join(r.replace(" ", "_") for r in reasons) or "none")
         with open(os.path.join(rundir, "result"), "w") as f:
             f.write(line + "\n")

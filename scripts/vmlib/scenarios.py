@@ -26,6 +26,10 @@ class Scenario:
         """MiB that its machine needs at least"""
         return int((self.lines("mem") or [0])[0])
 
+    def smp(self):
+        """processors that it needs"""
+        return int((self.lines("smp") or [2])[0])
+
     def debug(self):
         return "off" not in self.lines("debug")
 

@@ -3,14 +3,14 @@
 import os
 
 from .common import VM, read, say
-from .run import run_all
+from .run import label, run_all
 from .scenarios import seeded
 
 
 def unnoticed(opts, scenario):
     """whether the scenario passed, and the expected failures that were not detected"""
     run_all(opts, [scenario])
-    run = os.path.join(VM, "runs", scenario.name + "-" + opts.mode)
+    run = os.path.join(VM, "runs", label(scenario.name, opts))
     result, log = (read(os.path.join(run, n)).decode() for n in ("result", "log"))
     unseen = [w for w in scenario.lines("expect")
               if w.replace(" ", "_") not in result and "FAIL: " + w not in log]

@@ -8,7 +8,7 @@ import time
 from . import guest, judge, machine
 from .common import die, say
 from .options import Setup, for_scenario
-from .run import files_of, folder
+from .run import files_of, folder, label
 from .scenarios import Scenario
 
 # Seconds in which piped commands must end, as no user is there to notice a hang.
@@ -70,12 +70,13 @@ def shell(opts):
     terminal = sys.stdin.isatty()
     bound = opts.timeout or (NO_BOUND if terminal else PIPE_BOUND)
     setup = Setup(opts)
-    rundir, lock = folder("shell-" + opts.mode)
+    rundir, lock = folder(label("shell", opts))
     with lock:
         files, more = files_of(setup, opts, scenario)
         files.update(guest.config(
             IBEX_SCENARIO=scenario.name if scenario else "", IBEX_ROLE="both",
             IBEX_MODE=opts.mode, IBEX_TIMEOUT=bound, IBEX_ARGS=opts.args,
+            IBEX_SLOW=setup.image.kernel.slow,
             **settings(terminal)))
         setup.image.initrd(os.path.join(rundir, "initrd"), setup.overlay(), files, more)
         if terminal:

@@ -88,9 +88,10 @@ show_core() {
 	done </run/out/core
 }
 
-# wait_for SECONDS COMMAND...: repeats COMMAND until it succeeds; fails after SECONDS
+# wait_for SECONDS COMMAND...: repeats COMMAND until it succeeds; fails after SECONDS, or
+# IBEX_SLOW times as many: 1, or more on the debug kernel
 wait_for() {
-	local n=$(($1 * 10))
+	local n=$(($1 * IBEX_SLOW * 10))
 	shift
 	while ! "$@" >/dev/null 2>&1; do
 		n=$((n - 1))
@@ -427,8 +428,8 @@ removal() {
 	job=$!
 	while kill -0 $job 2>/dev/null; do
 		now=$(cut -d. -f1 /proc/uptime)
-		[ $((now - start)) -lt $REMOVE_BOUND ] ||
-			fail "'$1' still blocks after $REMOVE_BOUND s"
+		[ $((now - start)) -lt $((REMOVE_BOUND * IBEX_SLOW)) ] ||
+			fail "'$1' still blocks after $((now - start)) s"
 		busybox usleep 200000
 	done
 	wait $job || fail "'$1' failed"

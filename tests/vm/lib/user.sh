@@ -86,11 +86,11 @@ listens_cm() { rdma res show cm_id | grep -q "LISTEN.*:$PORT "; }
 pair() {
 	local job status=0 server_status=0
 	# shellcheck disable=SC2086 # words
-	timeout -k 2 "$PAIR_BOUND" $2 >/tmp/server 2>&1 &
+	timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) $2 >/tmp/server 2>&1 &
 	job=$!
 	wait_for 15 "$1" || pair_failed "'$2' does not listen"
 	# shellcheck disable=SC2086 # words
-	timeout -k 2 "$PAIR_BOUND" $3 >/tmp/client 2>&1 || status=$?
+	timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) $3 >/tmp/client 2>&1 || status=$?
 	[ -z "${PAIR_ENDLESS-}" ] || kill $job || :
 	wait $job || server_status=$?
 	[ $status = 0 ] || pair_failed "'$3' ended with status $status"

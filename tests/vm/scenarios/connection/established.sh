@@ -238,12 +238,12 @@ user_round() {
 	next_port
 	[ $# = 0 ] || rtu_wire "$@"
 	# shellcheck disable=SC2086 # words
-	timeout -k 2 $PAIR_BOUND ${server//@/$PORT} >/tmp/server 2>&1 &
+	timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) ${server//@/$PORT} >/tmp/server 2>&1 &
 	job=$!
 	wait_for 15 listens_cm || pair_failed "$server does not listen"
 	start=$(now_us)
 	# shellcheck disable=SC2086 # words
-	timeout -k 2 $PAIR_BOUND ${client//@/$PORT} >/tmp/client 2>&1 ||
+	timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) ${client//@/$PORT} >/tmp/client 2>&1 ||
 		user_failed "$condition: $client ended with status $?"
 	wait $job || user_failed "$condition: $server ended with status $?"
 	row "${server%% *}: both ends done" "$(ms $(($(now_us) - start)))" - - ""

@@ -54,10 +54,10 @@ cm "riostream" "riostream -b $A -p @ -S 4096 -I 5 -C 10" \
 
 say "udpong"
 next_port
-timeout -k 2 $PAIR_BOUND udpong -b $A -p $PORT >/tmp/server 2>&1 &
+timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) udpong -b $A -p $PORT >/tmp/server 2>&1 &
 server=$!
 wait_for 15 listens_udp || pair_failed "udpong does not listen"
-if timeout -k 2 $PAIR_BOUND udpong -s $A -p $PORT -C 10 -S 1000 >/tmp/client 2>&1; then
+if timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) udpong -s $A -p $PORT -C 10 -S 1000 >/tmp/client 2>&1; then
 	tail -n 1 /tmp/client | sed 's/^/  /'
 else
 	# datagrams of rsockets fail here on RoCE, with either core
@@ -70,12 +70,12 @@ PAIR_ENDLESS=1 cm "cmtime" "cmtime -b $A -p @ -c 100" "cmtime -s $A -b $B -p @ -
 sed -n '/^step/,$ s/^/  /p' /tmp/client
 awk '/^connect / { printf "  %d connects a second\n", 100 * 1000 / $3 }' /tmp/client
 say "mckey"
-timeout -k 2 $PAIR_BOUND stdbuf -oL mckey -m $GROUP -b $A -C 5 >/tmp/server 2>&1 &
+timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) stdbuf -oL mckey -m $GROUP -b $A -C 5 >/tmp/server 2>&1 &
 server=$!
 wait_for 15 grep -q "joined dgid" /tmp/server || pair_failed "mckey did not join"
 # The sender does not wait for its sends: how many are sent before it exits is random.
 for n in $(seq 20); do
-	timeout -k 2 $PAIR_BOUND mckey -s -m $GROUP -b $B -C 50 >/tmp/client 2>&1 ||
+	timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) mckey -s -m $GROUP -b $B -C 50 >/tmp/client 2>&1 ||
 		pair_failed "mckey's sender"
 	pair_says client "return status 0"
 	kill -0 $server 2>/dev/null || break

@@ -57,11 +57,11 @@ pingpongs() {
 # The sender does not wait for its sends, so it may have to run again.
 multicast() {
 	local receiver n
-	timeout -k 2 $PAIR_BOUND stdbuf -oL mckey -m 239.1.1.1 -b $A -C 5 > /tmp/server 2>&1 &
+	timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) stdbuf -oL mckey -m 239.1.1.1 -b $A -C 5 > /tmp/server 2>&1 &
 	receiver=$!
 	wait_for 15 grep -q "joined dgid: ff12" /tmp/server || pair_failed "mckey did not join"
 	for n in $(seq 20); do
-		timeout -k 2 $PAIR_BOUND mckey -s -m 239.1.1.1 -b $B -C 20 > /tmp/client 2>&1 ||
+		timeout -k 2 $((PAIR_BOUND * IBEX_SLOW)) mckey -s -m 239.1.1.1 -b $B -C 20 > /tmp/client 2>&1 ||
 			pair_failed "mckey's sender"
 		kill -0 $receiver 2> /dev/null || break
 	done

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""The kernels that machines boot."""
+import os
+
+from .common import die, read, script
+
+
+def newest_kver():
+    found = script("kernel/kver")
+    if not found:
+        die("no linux-headers package installed; run scripts/install-deps")
+    return found
+
+
+class Kernel:
+    """
+    The distribution's kernel kver, or the newest that has headers. kdir is what modules are
+    built against, mem what a machine needs, in MiB; slow is how many times longer than on
+    this kernel everything may take.
+    """
+    debug = False
+    mem = 1536
+    slow = 1
+
+    def __init__(self, kver=None):
+        self.kver = kver or newest_kver()
+        self.kdir = "/usr/src/linux-headers-" + self.kver
+
+    def image(self):
+        """the directory that vm-image makes"""
+        return script("vmlib/vm-image", self.kver)
+
+
+class DebugKernel(Kernel):
+    """The one of scripts/kernel/debug-kernel, with KASAN and lockdep."""
+    debug = True
+    mem = 3072
+    slow = 4
+
+    def __init__(self):
+        kdir = script("kernel/debug-kernel")
+        if not kdir:
+            die("the debug kernel does not build")
+        release = os.path.join(kdir, "include", "config", "kernel.release")
+        super().__init__(read(release).decode().strip())
+        self.kdir = kdir
+
+    def image(self):
+        return script("vmlib/vm-image", self.kver, self.kdir)
+
+
+def of(opts):
+    """the kernel that the options name"""
+    if opts.kernel == "debug":
+        if opts.kver:
+            die("--kver is of the distribution's kernel")
+        return DebugKernel()
+    return Kernel(opts.kver)
