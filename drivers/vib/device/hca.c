@@ -253,6 +253,6 @@ void vib_hca_unregister(struct vib_hca *hca)
 {
 	WRITE_ONCE(hca->registered, false);
 	/* An event that is being dispatched reaches the core before the device goes. */
-	synchronize_rcu();
+	synchronize_rcu_expedited();
 	ib_unregister_device(&hca->ib);
 }

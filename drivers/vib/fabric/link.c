@@ -31,7 +31,8 @@ static void link_down(struct vib_link *link)
 	vib_port_link_down(link->end[1]);
 	vib_port_link_changed(link->end[0], false);
 	vib_port_link_changed(link->end[1], false);
-	synchronize_rcu();
+	/* All other links wait for the lock meanwhile. */
+	synchronize_rcu_expedited();
 	vib_fault_reset(&link->fault);
 	vib_tx_reset(&link->end[0]->tx);
 	vib_tx_reset(&link->end[1]->tx);
@@ -133,7 +134,8 @@ void vib_link_unplug(struct vib_link *link)
 	mutex_lock(&link->fabric->lock);
 	vib_link_detach(link);
 	mutex_unlock(&link->fabric->lock);
-	synchronize_rcu();
+	/* Expedited: fabrics have thousands of links, which are removed one after the other. */
+	synchronize_rcu_expedited();
 	cancel_work_sync(&link->train);
 	vib_fault_stop(&link->fault);
 }

@@ -194,6 +194,6 @@ void vib_node_remove(struct vib_node *node)
 	list_del_init(&node->entry);
 	mutex_unlock(&fabric->lock);
 	/* vib_link_train() looks at ports under RCU. */
-	synchronize_rcu();
+	synchronize_rcu_expedited();
 	percpu_ref_kill(&node->ref);
 }
