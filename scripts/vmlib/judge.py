@@ -31,7 +31,7 @@ DISTRESS = re.compile(
 GOOD_TAINT = 4096 | 8192
 # Lines of a healthy kernel that the expression above would catch.
 GOOD_DMESG = re.compile(r"Spectre|Speculative|MDS:|TAA:|mitigation|SRSO|RETBleed"
-                        r"|leak detector initialized")
+                        r"|leak detector initialized|use-after-free debug is enabled")
 
 
 def bad_lines(text, allowed):

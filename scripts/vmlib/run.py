@@ -110,8 +110,9 @@ def run_scenario(setup, opts, scenario, again):
     with lock:
         setup.overlay()
         start, cpu = time.monotonic(), cpu_time()
+        kernel = setup.image.kernel
         machines, late, boot = run_machines(setup, for_scenario(opts, scenario), scenario,
-                                            rundir, time_bound(opts, scenario, setup.image.kernel))
+                                            rundir, time_bound(opts, scenario, kernel))
         cpu = cpu_time() - cpu
         allowed = scenario.allowed(opts.mode)
         reasons = []
@@ -125,7 +126,8 @@ def run_scenario(setup, opts, scenario, again):
             if all(r.startswith("exit status") for r in reasons) else []
         status = "pass" if not reasons else "known" if known else "fail"
         line = "RESULT scenario=%s mode=%s%s status=%s wall=%.1f cpu=%.1f boot=%.1f " \
-            "reason=%s" % (name, opts.mode, " kernel=debug" * setup.image.kernel.debug, status, time.monotonic() - start, cpu, boot,
+            "reason=%s" % (name, opts.mode, " kernel=debug" * kernel.debug, status,
+                           time.monotonic() - start, cpu, boot,
                            ",".join(r.replace(" ", "_") for r in reasons) or "none")
         with open(os.path.join(rundir, "result"), "w") as f:
             f.write(line + "\n")
