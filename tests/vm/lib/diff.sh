@@ -6,17 +6,25 @@
 read -r -a WORDS <<<"${IBEX_ARGS:-1 $(echo {1..400})}"
 
 # diff_calls COMMAND [A B]: two processes, "COMMAND SEED A" and "COMMAND SEED B", each with half of
-# the sequences
+# the sequences. If a core stops to answer, so that its processes may not even end, the scenario
+# fails at once.
 diff_calls() {
-	local half=$((${#WORDS[@]} / 2)) job
+	local half=$((${#WORDS[@]} / 2)) jobs job
 	# Not compressed at once: if a core hangs, the logs must be there.
 	# shellcheck disable=SC2086 # words
 	printf '%s\n' "${WORDS[@]:1:half}" | $1 "${WORDS[0]}" ${2-} > /run/out/0.calls &
-	job=$!
+	jobs=$!
 	# shellcheck disable=SC2086
-	printf '%s\n' "${WORDS[@]:half + 1}" | $1 "${WORDS[0]}" ${3-} > /run/out/1.calls ||
-		fail "the second process"
-	wait $job || fail "the first process"
+	printf '%s\n' "${WORDS[@]:half + 1}" | $1 "${WORDS[0]}" ${3-} > /run/out/1.calls &
+	jobs="$jobs $!"
+	# shellcheck disable=SC2086
+	while kill -0 $jobs 2>/dev/null; do
+		! grep -q '^stopped' /run/out/*.calls || fail "the core has stopped to answer"
+		busybox usleep 300000
+	done
+	for job in $jobs; do
+		wait "$job" || fail "a process of $1"
+	done
 	cat /run/out/*.calls | awk '
 		/^#/ { sequences++ }
 		/^[^ #].* = / { calls++; if (/ = ok/) good++ }

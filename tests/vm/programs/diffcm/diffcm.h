@@ -64,6 +64,25 @@ struct id {
 	__u16 ps;
 	int peer;		/* other end of its connection, or -1 */
 	__u32 qpn;		/* of its connection */
+	/*
+	 * The families of its addresses, and whether a destination was no single host's, as the
+	 * in-tree core may see them: there, a resolve that is refused leaves its destination
+	 * behind.
+	 */
+	__u16 src, dst;
+	bool nowhere;
+	__u32 group;		/* the number of its last join */
+};
+
+/* struct sockaddr_ib, of which <rdma/ib.h> has no header for programs */
+#define AF_IB_FAMILY	27
+
+struct sockaddr_ib_bytes {
+	__u16 family;
+	__be16 pkey;
+	__be32 flowinfo;
+	__u8 addr[16];
+	__be64 sid, sid_mask, scope_id;
 };
 
 extern struct id ids[IDS];
@@ -73,8 +92,8 @@ extern int channels[CHANNELS];
 
 /* Makes one random call, in a state and with values that are mostly sensible. */
 void random_call(void);
-/* The calls that lead to a connection, with some mistakes. */
-void usual_calls(void);
+/* The calls that lead to a connection, to shared ports, or to groups, with some mistakes; or none. */
+void some_pattern(void);
 
 /* ---- events (events.c) ---- */
 
@@ -83,8 +102,21 @@ void usual_calls(void);
  * is printed; if it may come, the wait is short.
  */
 bool must_come(unsigned int events);
+/* An answer to a request: of the peer, or that there is none. */
 void answer_must_come(void);
-void may_come(unsigned int events);
+/* The other end of id @i, if there is one, should learn of what was done. */
+void peer_may_know(int i);
+/* If @soon, they are expected. */
+void may_come(unsigned int events, bool soon);
+
+/* ---- a core that does not answer any more (watch.c) ---- */
+
+void watch(void);
+/* Around what the kernel should not take long to do. */
+void call_begins(void);
+void call_ends(void);
+/* An expected answer did not come: ends the program if nobody is answered. */
+void probe(void);
 
 /* ---- output (show.c) ---- */
 

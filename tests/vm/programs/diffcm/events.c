@@ -2,14 +2,13 @@
 /* Events: read, printed in an order that does not depend on who was quicker. */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "diffcm.h"
 
 #define MUST_MS		2000
-#define MAY_MS		40
-#define STOPPED		4
+#define SOON_MS		300
+#define MAY_MS		20
 
 /* enum rdma_cm_event_type */
 enum {
@@ -197,27 +196,21 @@ bool must_come(unsigned int events)
 	return taken >= events;
 }
 
-/* An answer to a request: of the peer, or that there is none. */
 void answer_must_come(void)
 {
-	static unsigned long long since;
-	static unsigned int late;
-
-	if (must_come(1)) {
-		late = 0;
-		return;
-	}
-	if (!late)
-		since = sequence_number;
-	if (++late < STOPPED)
-		return;
-	/* The core does not answer any more; scripts/vm-diff makes the rest after a boot. */
-	show("stopped since %llu\n", since);
-	exit(0);
+	if (!must_come(1))
+		probe();
 }
 
-void may_come(unsigned int events)
+void may_come(unsigned int events, bool soon)
 {
-	wait_for(events, MAY_MS);
+	wait_for(events, soon ? SOON_MS : MAY_MS);
 	print_all();
+}
+
+void peer_may_know(int i)
+{
+	int peer = ids[i].peer;
+
+	may_come(1, peer >= 0 && ids[peer].progress >= CONNECTING && ids[peer].progress != ENDED);
 }

@@ -95,14 +95,15 @@ static void run(__u64 seed, __u64 sequence)
 			exit(1);
 		}
 	}
-	if (!one_in(4))
-		usual_calls();
+	some_pattern();
 	calls = 2 + rnd(9);
 	while (calls--)
 		random_call();
 	/* Whatever the ids do: it must end. */
+	call_begins();
 	for (i = 0; i < CHANNELS; i++)
 		close(channels[i]);
+	call_ends();
 }
 
 int main(int argc, char **argv)
@@ -115,6 +116,7 @@ int main(int argc, char **argv)
 	}
 	seed = strtoull(argv[1], NULL, 0);
 	base_port = strtoul(argv[2], NULL, 0);
+	watch();
 	while (scanf("%llu", &sequence_number) == 1)
 		run(seed, sequence_number);
 	return 0;

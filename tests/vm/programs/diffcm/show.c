@@ -8,20 +8,9 @@
 #include <string.h>
 #include "diffcm.h"
 
-#define AF_IB_FAMILY	27
-
 /* enum ib_qp_attr_mask: a starting PSN that is not named means nothing. */
 #define IB_QP_RQ_PSN	0x1000
 #define IB_QP_SQ_PSN	0x10000
-
-/* <rdma/ib.h> of the kernel has no header for programs of its own: struct sockaddr_ib */
-struct sockaddr_ib_bytes {
-	__u16 family;
-	__be16 pkey;
-	__be32 flowinfo;
-	__u8 addr[16];
-	__be64 sid, sid_mask, scope_id;
-};
 
 void show_bytes(const char *name, const void *bytes, size_t size)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Values for calls: mostly sensible, now and then out of range. */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <string.h>
 #include "values.h"
 
@@ -44,6 +45,25 @@ size_t set_address(struct __kernel_sockaddr_storage *to, const char *host, __u16
 	return sizeof(*in6);
 }
 
+/* An address of InfiniBand, with a GID of a device or none, and a service id of a port space. */
+static size_t some_ib(struct __kernel_sockaddr_storage *to)
+{
+	struct sockaddr_ib_bytes ib = {
+		.family = AF_IB_FAMILY,
+		.pkey = htons(one_of(3, 0xffff, 0, 0x7fff)),
+		.sid = htobe64((__u64)one_of(4, RDMA_PS_IB, RDMA_PS_TCP, RDMA_PS_UDP, 0) << 16 |
+			       some_port()),
+		.sid_mask = one_in(3) ? 0 : htobe64(one_in(3) ? rnd(0x10000) : ~0ULL),
+	};
+	struct sockaddr_in6 in6;
+
+	set_address((void *)to, one_in(4) ? "::" : one_in(2) ? "::ffff:10.0.0.1" : "fd00::2", 0);
+	memcpy(&in6, to, sizeof(in6));
+	memcpy(ib.addr, &in6.sin6_addr, sizeof(ib.addr));
+	memcpy(to, &ib, sizeof(ib));
+	return sizeof(ib);
+}
+
 size_t some_address(struct __kernel_sockaddr_storage *to)
 {
 	size_t size;
@@ -57,6 +77,8 @@ size_t some_address(struct __kernel_sockaddr_storage *to)
 				   some_port());
 	if (one_in(20))
 		((struct sockaddr_in6 *)to)->sin6_scope_id = rnd(4);
+	if (one_in(40))
+		size = some_ib(to);
 	if (one_in(30))
 		((struct sockaddr *)to)->sa_family = one_of(6, AF_UNSPEC, AF_UNIX, 27 /* AF_IB */,
 							    AF_INET, AF_INET6, 0xffff);
@@ -95,8 +117,11 @@ void some_conn_param(struct rdma_ucm_conn_param *p, __u32 qpn)
 	p->qkey = one_in(8) ? rnd(0x1000) << 16 : 0;
 	if (one_in(2))
 		return;
-	p->private_data_len = one_in(3) ? one_of(18, 1, 55, 56, 57, 91, 92, 93, 136, 147, 148, 149,
-						 180, 192, 195, 196, 197, 224, 255) : rnd(57);
+	if (one_in(3))
+		p->private_data_len = one_in(2) ? rnd(256) :
+			one_of(14, 55, 56, 57, 91, 92, 93, 136, 137, 147, 148, 149, 196, 197);
+	else
+		p->private_data_len = rnd(57);
 	some_bytes(p->private_data, p->private_data_len);
 }
 
@@ -106,6 +131,6 @@ void some_reject(struct rdma_ucm_reject *r)
 		r->reason = rnd(64);
 	if (one_in(2))
 		return;
-	r->private_data_len = one_in(3) ? rnd(256) : rnd(100);
+	r->private_data_len = one_in(3) ? rnd(256) : rnd(137);
 	some_bytes(r->private_data, r->private_data_len);
 }

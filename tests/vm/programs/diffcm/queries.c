@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* Options, and what can be asked of an id. */
+#include <string.h>
+#include "calls.h"
+
+#define NOWHERE	8UL	/* an address that nobody can read from */
+
+static void paths_option(int i)
+{
+	struct ib_path_rec_data paths[4] = {};
+	unsigned int n = 1 + rnd(3), k;
+
+	for (k = 0; k < n; k++)
+		paths[k].flags = one_in(3) ? rnd(64) : IB_PATH_GMP | IB_PATH_PRIMARY |
+						     IB_PATH_BIDIRECTIONAL;
+	set_option(i, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, paths,
+		   n * sizeof(*paths) - (one_in(6) ? rnd(9) : 0));
+}
+
+void set_option(int i, __u32 level, __u32 name, const void *value, __u32 length)
+{
+	struct rdma_ucm_set_option o = {
+		.optval = (__u64)value, .id = number_of(i), .level = level, .optname = name,
+		.optlen = length,
+	};
+
+	show("%d set_option %u %u length %u value %u%s", i, level, name, length,
+	     o.optval == NOWHERE ? 0 : *(const __u8 *)value, o.optval == NOWHERE ? " nowhere" : "");
+	CALL(i, SET_OPTION, &o, 0);
+	show("\n");
+}
+
+void do_set_option(int i)
+{
+	__u8 value[512] = { rnd(256) };
+	__u32 level = one_in(20) ? rnd(4) : RDMA_OPTION_ID;
+	__u32 name = one_in(20) ? rnd(8) : rnd(4), length;
+
+	if (one_in(20)) {
+		paths_option(i);
+		return;
+	}
+	if (one_in(6))
+		length = one_in(2) ? rnd(20) : one_of(9, 71, 72, 73, 144, 216, 512, 8193, 0x10000,
+						      0xffffffff);
+	else
+		length = name == RDMA_OPTION_ID_TOS || name == RDMA_OPTION_ID_ACK_TIMEOUT ? 1 : 4;
+	if (name != RDMA_OPTION_ID_TOS && !one_in(4))
+		value[0] %= 32;
+	set_option(i, level, name, one_in(30) ? (void *)NOWHERE : value, length);
+}
+
+static void show_route(void)
+{
+	show_bytes("guid", &resp.route.node_guid, 8);
+	show_address("from", &resp.route.src_addr);
+	show_address("to", &resp.route.dst_addr);
+	show(" port %u paths %u device %u", resp.route.port_num, resp.route.num_paths,
+	     resp.route.ibdev_index);
+	if (!resp.route.num_paths)
+		return;
+	show_bytes("gids", resp.route.ib_route[0].dgid, 32);
+	show(" mtu %u rate %u life %u", resp.route.ib_route[0].mtu, resp.route.ib_route[0].rate,
+	     resp.route.ib_route[0].packet_life_time);
+}
+
+static void show_query(__u32 option)
+{
+	struct ib_path_rec_data *path = resp.path.path_data;
+	__u32 n;
+
+	if (option == RDMA_USER_CM_QUERY_PATH) {
+		for (n = 0; n < resp.path.num_paths && n < 6; n++) {
+			show(" flags %x", path[n].flags);
+			show_path(path[n].path_rec);
+		}
+		return;
+	}
+	show_bytes("guid", &resp.addr.node_guid, 8);
+	show(" port %u pkey %x sizes %u %u device %u", resp.addr.port_num, resp.addr.pkey,
+	     resp.addr.src_size, resp.addr.dst_size, resp.addr.ibdev_index);
+	show_address("from", &resp.addr.src_addr);
+	show_address("to", &resp.addr.dst_addr);
+}
+
+void do_query(int i)
+{
+	struct rdma_ucm_query q = { .id = number_of(i), .option = rnd(one_in(10) ? 5 : 3) };
+	size_t out = q.option == RDMA_USER_CM_QUERY_PATH ?
+		     sizeof(resp.path) + rnd(4) * sizeof(struct ib_path_rec_data) :
+		     sizeof(resp.addr);
+
+	if (one_in(4)) {
+		show("%d query_route", i);
+		if (!CALL_RESP(i, QUERY_ROUTE, &q, sizeof(resp.route)))
+			show_route();
+	} else {
+		show("%d query %u of %zu", i, q.option, out);
+		if (!CALL_RESP(i, QUERY, &q, out))
+			show_query(q.option);
+	}
+	show("\n");
+}
+
+void do_init_qp_attr(int i)
+{
+	struct rdma_ucm_init_qp_attr q = { .id = number_of(i), .qp_state = rnd(one_in(8) ? 9 : 4) };
+
+	show("%d init_qp_attr %u", i, q.qp_state);
+	if (!CALL_RESP(i, INIT_QP_ATTR, &q, sizeof(resp.qp_attr)))
+		show_qp_attr(&resp.qp_attr);
+	show("\n");
+}
+
