@@ -53,13 +53,14 @@ struct cma_dev *cma_dev_get_by_name(const char *name)
  *
  * Takes over the references of @binding, even on failure.
  *
- * Return: 0, or -ENODEV if the device is being removed.
+ * Return: 0; -ENODEV if the device is being removed; -EINVAL if the id is of RDMA_PS_IPOIB,
+ * whose Q_Key is that of IPoIB's broadcast group, and the port is not InfiniBand's.
  */
 int cma_id_attach(struct cma_id *idp, struct cma_binding *binding)
 {
 	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
 	struct cma_dev *dev = binding->dev;
-	bool dead;
+	int err = 0;
 
 	idp->sgid_attr = binding->sgid_attr;
 	dev_addr->sgid_attr = binding->sgid_attr;
@@ -68,14 +69,17 @@ int cma_id_attach(struct cma_id *idp, struct cma_binding *binding)
 	idp->id.device = dev->device;
 
 	spin_lock(&dev->lock);
-	dead = dev->dead;
-	if (!dead) {
+	if (dev->dead)
+		err = -ENODEV;
+	else if (idp->id.ps == RDMA_PS_IPOIB && !rdma_protocol_ib(dev->device, binding->port))
+		err = -EINVAL;
+	if (!err) {
 		idp->dev = dev;
 		list_add_tail(&idp->dev_node, &dev->ids);
 	}
 	spin_unlock(&dev->lock);
 
-	if (dead) {
+	if (err) {
 		idp->sgid_attr = NULL;
 		dev_addr->sgid_attr = NULL;
 		idp->id.device = NULL;
@@ -83,7 +87,7 @@ int cma_id_attach(struct cma_id *idp, struct cma_binding *binding)
 		if (binding->sgid_attr)
 			rdma_put_gid_attr(binding->sgid_attr);
 		cma_dev_put(dev);
-		return -ENODEV;
+		return err;
 	}
 	rdma_restrack_add(&idp->track.res);
 	trace_cm_id_attach(idp, dev->device);

@@ -57,6 +57,24 @@ static void no_route(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cma_wait(client, "A"));
 }
 
+/* Its Q_Key is that of a group which only InfiniBand has. */
+static void ipoib_is_not_for_roce(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	cma_drop_id(client);
+	cma_forget(client);
+	client->id = cma_new_id(client, RDMA_PS_IPOIB, IB_QPT_UD);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(client->id));
+	KUNIT_EXPECT_EQ(test, rdma_bind_addr(client->id, cma_sin(&addr, client->ip4, 0)), -EINVAL);
+	KUNIT_EXPECT_NULL(test, client->id->device);
+	KUNIT_EXPECT_EQ(test, cma_at(client->id), RDMA_CM_IDLE);
+	KUNIT_ASSERT_EQ(test, resolve4(pair.server.ip4, TEST_TIMEOUT), 0);
+	KUNIT_ASSERT_TRUE(test, cma_wait(client, "a"));
+	KUNIT_EXPECT_EQ(test, client->last.status, -EINVAL);
+	KUNIT_EXPECT_NULL(test, client->id->device);
+}
+
 /* Starts the next attempt in the handler that gets the error of the last one. */
 static int again_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
@@ -301,6 +319,7 @@ static void a_hint_that_is_out_of_date(struct kunit *test)
 static struct kunit_case addr_cases[] = {
 	KUNIT_CASE(nobody_answers),
 	KUNIT_CASE(no_route),
+	KUNIT_CASE(ipoib_is_not_for_roce),
 	KUNIT_CASE(a_request_is_over_before_the_next),
 	KUNIT_CASE(the_family_of_a_bound_id_stays),
 	KUNIT_CASE(a_source_that_is_not_ours),
