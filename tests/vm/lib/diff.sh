@@ -25,6 +25,18 @@ diff_calls() {
 	for job in $jobs; do
 		wait "$job" || fail "a process of $1"
 	done
+	diff_count
+}
+
+# diff_alone COMMAND: one process makes all sequences, since they would see what another does
+diff_alone() {
+	# shellcheck disable=SC2086 # words
+	printf '%s\n' "${WORDS[@]:1}" | $1 "${WORDS[0]}" > /run/out/0.calls || fail "$1"
+	diff_count
+}
+
+# diff_count: what was compared, as the log tells
+diff_count() {
 	cat /run/out/*.calls | awk '
 		/^#/ { sequences++ }
 		/^[^ #].* = / { calls++; if (/ = ok/) good++ }

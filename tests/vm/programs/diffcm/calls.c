@@ -82,10 +82,31 @@ void do_migrate(int i)
 
 /* ---- addresses ---- */
 
-static void bound(int i, __u16 family)
+static void bound(int i, const void *addr)
 {
 	ids[i].progress = BOUND;
-	ids[i].src = family;
+	ids[i].src = family_of(addr);
+	memcpy(&ids[i].addr, addr, sizeof(struct sockaddr_in6));
+}
+
+static __u16 port_of(int i)
+{
+	/* at the same place in both families */
+	return ((struct sockaddr_in *)&ids[i].addr)->sin_port;
+}
+
+/* What else is bound to @port: whether it may be shared depends on it. */
+static void show_beside(int i, __u16 port)
+{
+	int k;
+
+	for (k = 0; k < IDS; k++) {
+		if (k == i || !port || port_of(k) != port || ids[k].ps != ids[i].ps)
+			continue;
+		show_address("beside", &ids[k].addr);
+		show("%s%s%s", ids[k].reuse ? " reuse" : "", ids[k].afonly ? " afonly" : "",
+		     ids[k].progress == LISTENING ? " listens" : "");
+	}
 }
 
 /* A wildcard, loopback, multicast or broadcast address. */
@@ -103,6 +124,7 @@ static bool is_nowhere(const void *address)
 
 static void resolves(int i, __u16 src, const void *dst, int ret)
 {
+	ids[i].refused = ret;
 	ids[i].dst = family_of(dst);
 	ids[i].nowhere |= is_nowhere(dst);
 	if (ret)
@@ -123,8 +145,9 @@ void bind_to(int i, const struct __kernel_sockaddr_storage *addr, __u16 size)
 	show("%d bind", i);
 	show_address("to", addr);
 	show(" size %u reserved %u", size, b.reserved);
+	show_beside(i, ((const struct sockaddr_in *)addr)->sin_port);
 	if (!CALL(i, BIND, &b, 0))
-		bound(i, family_of(addr));
+		bound(i, addr);
 	show("\n");
 }
 
@@ -137,8 +160,9 @@ static void do_bind_ip(int i)
 	memcpy(&b.addr, &addr, sizeof(b.addr));
 	show("%d bind_ip", i);
 	show_address("to", &addr);
+	show_beside(i, ((struct sockaddr_in *)&addr)->sin_port);
 	if (!CALL(i, BIND_IP, &b, 0))
-		bound(i, family_of(&addr));
+		bound(i, &addr);
 	show("\n");
 }
 
@@ -165,7 +189,7 @@ void do_resolve_addr(int i, const struct __kernel_sockaddr_storage *src, __u16 s
 	show("%d resolve_addr", i);
 	show_address("from", src);
 	show_address("to", dst);
-	show(" sizes %u %u", src_size, dst_size);
+	show(" sizes %u %u%s", src_size, dst_size, ids[i].refused ? " after one refused" : "");
 	ret = CALL(i, RESOLVE_ADDR, &r, 0);
 	show("\n");
 	resolves(i, family_of(src), dst, ret);
@@ -199,6 +223,7 @@ static void do_resolve_ip(int i)
 	show("%d resolve_ip", i);
 	show_address("from", &src);
 	show_address("to", &dst);
+	show("%s", ids[i].refused ? " after one refused" : "");
 	ret = CALL(i, RESOLVE_IP, &r, 0);
 	show("\n");
 	resolves(i, family_of(&src), &dst, ret);
@@ -236,6 +261,7 @@ void do_listen(int i)
 	};
 
 	show("%d listen %d", i, (int)l.backlog);
+	show_beside(i, port_of(i));
 	if (!CALL(i, LISTEN, &l, 0))
 		ids[i].progress = LISTENING;
 	show("\n");

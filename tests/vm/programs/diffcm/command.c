@@ -116,6 +116,7 @@ void no_command(void)
 	size_t size = sizeof(cmd.hdr) + cmd.hdr.in;
 	ssize_t ret;
 
+	memset(cmd.body, 0xff, sizeof(cmd.body));
 	switch (rnd(4)) {
 	case 0:
 		size += 1 + rnd(9);

@@ -71,6 +71,10 @@ struct id {
 	 */
 	__u16 src, dst;
 	bool nowhere;
+	bool refused;		/* the last resolve was */
+	/* What others on its port are told of it: */
+	struct __kernel_sockaddr_storage addr;
+	bool reuse, afonly;
 	__u32 group;		/* the number of its last join */
 };
 

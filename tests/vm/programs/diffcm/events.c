@@ -86,7 +86,9 @@ static unsigned int take(void)
 			if (g->ev.event == TIMEWAIT_EXIT)
 				continue;
 			g->channel = channel;
-			g->who = g->ev.event == CONNECT_REQUEST ? (int)g->ev.uid - 1 :
+			/* The number is that of the new id, or of the group. */
+			g->who = g->ev.event == CONNECT_REQUEST || g->ev.event == MULTICAST_JOIN ||
+				 g->ev.event == MULTICAST_ERROR ? (int)g->ev.uid - 1 :
 								  find(g->ev.id);
 			nr_got++;
 			taken++;

