@@ -53,11 +53,12 @@ NESTS = {NUMBER[n] for n in (
 # Differ from run to run.
 CHANCE = {"RES_PID", "RES_RQ_PSN", "RES_SQ_PSN", "STAT_HWCOUNTER_ENTRY_VALUE", "CHARDEV",
           "RES_LKEY", "RES_RKEY", "RES_IOVA", "RES_LOCAL_DMA_LKEY"}
-WORDS = ("rxe_a", "rxe_b", "rxe_t", "rxe_%d", "nobody", "", "va", "vb", "lo", "rxe", "siw", "uverbs",
-         "umad", "issm", "rdma_cm", "x" * 63, "x" * 64, "x" * 200, "a/b", "..")
+WORDS = ("rxe_a", "rxe_b", "rxe_t", "rxe_%d", "nobody", "", "va", "vb", "lo", "rxe", "siw",
+         "uverbs", "umad", "issm", "rdma_cm", "x" * 63, "x" * 64, "x" * 200, "a/b", "..")
 # What the commands want; a name twice is more likely.
 WANTED = {
-    "GET": "DEV_INDEX", "SET": "DEV_INDEX DEV_NAME DEV_DIM SYS_NETNS_MODE", "PORT_GET": "DEV_INDEX PORT_INDEX",
+    "GET": "DEV_INDEX", "SET": "DEV_INDEX DEV_NAME DEV_DIM SYS_NETNS_MODE",
+    "PORT_GET": "DEV_INDEX PORT_INDEX",
     "NEWLINK": "DEV_NAME LINK_TYPE NDEV_NAME", "DELLINK": "DEV_INDEX",
     "SYS_SET": "SYS_COPY_ON_FORK SYS_PRIVILEGED_QKEY_MODE SYS_MONITOR_MODE SYS_NETNS_MODE",
     "RES_GET": "DEV_INDEX DRIVER_DETAILS", "RES_QP_GET": "DEV_INDEX RES_LQPN PORT_INDEX",
@@ -65,7 +66,8 @@ WANTED = {
     "RES_MR_GET": "DEV_INDEX RES_MRN", "RES_PD_GET": "DEV_INDEX RES_PDN",
     "RES_CTX_GET": "DEV_INDEX RES_CTXN", "RES_SRQ_GET": "DEV_INDEX RES_SRQN",
     "GET_CHARDEV": "CHARDEV_TYPE DEV_INDEX",
-    "STAT_SET": "DEV_INDEX PORT_INDEX STAT_MODE STAT_RES STAT_AUTO_MODE_MASK STAT_COUNTER_ID RES_LQPN",
+    "STAT_SET": "DEV_INDEX PORT_INDEX STAT_MODE STAT_RES STAT_AUTO_MODE_MASK STAT_COUNTER_ID "
+                "RES_LQPN",
     "STAT_GET": "DEV_INDEX PORT_INDEX STAT_RES STAT_COUNTER_ID STAT_MODE",
     "STAT_DEL": "DEV_INDEX PORT_INDEX STAT_RES STAT_COUNTER_ID RES_LQPN",
     "STAT_GET_STATUS": "DEV_INDEX PORT_INDEX", "NEWDEV": "DEV_INDEX DEV_NAME DEV_TYPE",

@@ -209,8 +209,8 @@ class Calls:
         return ("agent %d status %d timeout %d retries %d length %d size %d qpn %x qkey %x lid %x "
                 "sl %d bits %d grh %d index %d hops %d traffic %d gid %s mad %x %x %x %x state %x "
                 "tid %x attribute %x %s" % (
-                    agent, status, timeout, retries, length, len(data), qpn, qkey, lid, sl, bits, grh,
-                    index, hops, traffic, data[36:52].hex() if grh else "-", base, cls, version,
+                    agent, status, timeout, retries, length, len(data), qpn, qkey, lid, sl, bits,
+                    grh, index, hops, traffic, data[36:52].hex() if grh else "-", base, cls, version,
                     method, state, tid & 0xffffffff, number, mad[24:60].hex()))
 
     def read(self, i):

@@ -95,6 +95,12 @@ static __u16 port_of(int i)
 	return ((struct sockaddr_in *)&ids[i].addr)->sin_port;
 }
 
+/* IPoIB needs InfiniBand: in-tree, its ids can be used here after a bind that was refused. */
+static const char *kind_of(int i)
+{
+	return ids[i].ps == RDMA_PS_IPOIB ? " ipoib" : "";
+}
+
 /* What else is bound to @port: whether it may be shared depends on it. */
 static void show_beside(int i, __u16 port)
 {
@@ -144,7 +150,7 @@ void bind_to(int i, const struct __kernel_sockaddr_storage *addr, __u16 size)
 		b.reserved = rnd(3);
 	show("%d bind", i);
 	show_address("to", addr);
-	show(" size %u reserved %u", size, b.reserved);
+	show(" size %u reserved %u%s", size, b.reserved, kind_of(i));
 	show_beside(i, ((const struct sockaddr_in *)addr)->sin_port);
 	if (!CALL(i, BIND, &b, 0))
 		bound(i, addr);
@@ -160,6 +166,7 @@ static void do_bind_ip(int i)
 	memcpy(&b.addr, &addr, sizeof(b.addr));
 	show("%d bind_ip", i);
 	show_address("to", &addr);
+	show("%s", kind_of(i));
 	show_beside(i, ((struct sockaddr_in *)&addr)->sin_port);
 	if (!CALL(i, BIND_IP, &b, 0))
 		bound(i, &addr);
@@ -178,7 +185,7 @@ void some_bind(int i)
 }
 
 void do_resolve_addr(int i, const struct __kernel_sockaddr_storage *src, __u16 src_size,
-			    const struct __kernel_sockaddr_storage *dst, __u16 dst_size, __u32 ms)
+		     const struct __kernel_sockaddr_storage *dst, __u16 dst_size, __u32 ms)
 {
 	struct rdma_ucm_resolve_addr r = {
 		.id = number_of(i), .timeout_ms = ms, .src_size = src_size, .dst_size = dst_size,
@@ -189,7 +196,8 @@ void do_resolve_addr(int i, const struct __kernel_sockaddr_storage *src, __u16 s
 	show("%d resolve_addr", i);
 	show_address("from", src);
 	show_address("to", dst);
-	show(" sizes %u %u%s", src_size, dst_size, ids[i].refused ? " after one refused" : "");
+	show(" sizes %u %u%s%s", src_size, dst_size, kind_of(i),
+	     ids[i].refused ? " after one refused" : "");
 	ret = CALL(i, RESOLVE_ADDR, &r, 0);
 	show("\n");
 	resolves(i, family_of(src), dst, ret);
@@ -223,7 +231,7 @@ static void do_resolve_ip(int i)
 	show("%d resolve_ip", i);
 	show_address("from", &src);
 	show_address("to", &dst);
-	show("%s", ids[i].refused ? " after one refused" : "");
+	show("%s%s", kind_of(i), ids[i].refused ? " after one refused" : "");
 	ret = CALL(i, RESOLVE_IP, &r, 0);
 	show("\n");
 	resolves(i, family_of(&src), &dst, ret);
@@ -261,6 +269,8 @@ void do_listen(int i)
 	};
 
 	show("%d listen %d", i, (int)l.backlog);
+	if (ids[i].src)
+		show_address("at", &ids[i].addr);
 	show_beside(i, port_of(i));
 	if (!CALL(i, LISTEN, &l, 0))
 		ids[i].progress = LISTENING;

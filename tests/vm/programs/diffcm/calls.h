@@ -71,7 +71,7 @@ void do_leave(int i);
 
 /* ---- options and queries (queries.c) ---- */
 
-void set_option(int i, __u32 level, __u32 name, const void *value, __u32 length);
+void give_option(int i, __u32 level, __u32 name, const void *value, __u32 length);
 void do_set_option(int i);
 void do_query(int i);
 void do_init_qp_attr(int i);

@@ -96,7 +96,7 @@ extern int channels[CHANNELS];
 
 /* Makes one random call, in a state and with values that are mostly sensible. */
 void random_call(void);
-/* The calls that lead to a connection, to shared ports, or to groups, with some mistakes; or none. */
+/* Calls that lead to a connection, shared ports, or groups, with some mistakes; or none. */
 void some_pattern(void);
 
 /* ---- events (events.c) ---- */

@@ -13,11 +13,11 @@ static void paths_option(int i)
 	for (k = 0; k < n; k++)
 		paths[k].flags = one_in(3) ? rnd(64) : IB_PATH_GMP | IB_PATH_PRIMARY |
 						     IB_PATH_BIDIRECTIONAL;
-	set_option(i, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, paths,
+	give_option(i, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, paths,
 		   n * sizeof(*paths) - (one_in(6) ? rnd(9) : 0));
 }
 
-void set_option(int i, __u32 level, __u32 name, const void *value, __u32 length)
+void give_option(int i, __u32 level, __u32 name, const void *value, __u32 length)
 {
 	struct rdma_ucm_set_option o = {
 		.optval = (__u64)value, .id = number_of(i), .level = level, .optname = name,
@@ -52,7 +52,7 @@ void do_set_option(int i)
 		length = name == RDMA_OPTION_ID_TOS || name == RDMA_OPTION_ID_ACK_TIMEOUT ? 1 : 4;
 	if (name != RDMA_OPTION_ID_TOS && !one_in(4))
 		value[0] %= 32;
-	set_option(i, level, name, one_in(30) ? (void *)NOWHERE : value, length);
+	give_option(i, level, name, one_in(30) ? (void *)NOWHERE : value, length);
 }
 
 /*
@@ -93,7 +93,7 @@ static void show_query(int i, __u32 option)
 	}
 	show_bytes("guid", &resp.addr.node_guid, 8);
 	show(" port %u pkey %x sizes %u %u device %u", resp.addr.port_num, resp.addr.pkey,
-	     resp.addr.src_size, resp.addr.dst_size, resp.addr.ibdev_index);
+	     resp.addr.src_size, ids[i].refused ? 0 : resp.addr.dst_size, resp.addr.ibdev_index);
 	show_ends(i, &resp.addr.src_addr, &resp.addr.dst_addr);
 }
 

@@ -120,17 +120,18 @@ static void share_calls(void)
 	struct __kernel_sockaddr_storage addr;
 	unsigned int n = 2 + rnd(2), i, size;
 	const int yes[] = { 0, 1 };
+	const __u32 reuse = RDMA_OPTION_ID_REUSEADDR, only = RDMA_OPTION_ID_AFONLY;
 
 	for (i = 0; i < n; i++) {
 		do_create(one_in(6) ? spaces[rnd(3)] : ps, ps == RDMA_PS_UDP ? 4 : 2);
 		if (rnd(2))
-			set_option(i, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes[!one_in(4)], 4);
+			give_option(i, RDMA_OPTION_ID, reuse, &yes[!one_in(4)], 4);
 		if (one_in(3))
-			set_option(i, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &yes[!one_in(4)], 4);
+			give_option(i, RDMA_OPTION_ID, only, &yes[!one_in(4)], 4);
 		size = set_address(&addr, hosts[rnd(sizeof(hosts) / sizeof(*hosts))], port);
 		USUALLY(bind_to(i, &addr, size));
 		if (one_in(4))
-			set_option(i, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes[rnd(2)], 4);
+			give_option(i, RDMA_OPTION_ID, reuse, &yes[rnd(2)], 4);
 		if (rnd(2))
 			USUALLY(do_listen(i));
 		if (one_in(6))

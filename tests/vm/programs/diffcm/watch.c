@@ -17,7 +17,7 @@
 #define CALL_MS		15000
 #define PROBE_MS	5000
 
-static volatile long long begun_ms;	/* of the present call, or 0 */
+static _Atomic long long begun_ms;	/* of the present call, or 0 */
 
 static long long now_ms(void)
 {
@@ -28,7 +28,7 @@ static long long now_ms(void)
 }
 
 /* Whoever sees it first tells when it began: the other process may only suffer from it. */
-static void stopped(long long since)
+static void give_up(long long since)
 {
 	show("stopped since %llu at %lld\n", sequence_number, since);
 	fflush(stdout);
@@ -54,7 +54,7 @@ static void *watching(void *arg)
 	for (;; poll(NULL, 0, 200)) {
 		begun = begun_ms;
 		if (begun && now_ms() - begun > CALL_MS)
-			stopped(begun);
+			give_up(begun);
 	}
 	return arg;
 }
@@ -116,7 +116,9 @@ static bool reaches(const char *host)
 		.id = client, .timeout_ms = 1000, .dst_size = sizeof(struct sockaddr_in),
 	};
 	struct rdma_ucm_resolve_route route = { .id = client, .timeout_ms = 1000 };
-	struct rdma_ucm_connect c = { .id = client, .conn_param = { .valid = 1, .retry_count = 7 } };
+	struct rdma_ucm_connect c = {
+		.id = client, .conn_param = { .valid = 1, .retry_count = 7 },
+	};
 	struct sockaddr_in *in = (void *)&b.addr;
 	bool ok;
 
@@ -141,5 +143,5 @@ void probe(void)
 	long long since = now_ms();
 
 	if (!reaches("10.0.0.1") || !reaches("10.0.0.2"))
-		stopped(since);
+		give_up(since);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: random calls to umad with rxe and vib, which scripts/vm-diff compares; words: SEED NUMBER...
+# about: random calls to umad, which scripts/vm-diff compares; words: SEED NUMBER...
 # timeout: 1200
 # debug: off
 . /ibex/lib/user.sh
