@@ -79,7 +79,8 @@ static ssize_t default_roce_mode_store(struct config_item *item,
 		return -ENODEV;
 	if (roce_gid_type_mask_support(dev->device, nr) & BIT(type))
 		WRITE_ONCE(port->default_gid_type, type);
-	else
+	else if (type != IB_GID_TYPE_ROCE || rdma_protocol_roce(dev->device, nr))
+		/* Other ports have one type, with the same name as RoCE v1. */
 		ret = -EINVAL;
 	cma_dev_put(dev);
 	return ret;

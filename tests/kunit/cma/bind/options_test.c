@@ -319,6 +319,23 @@ static void the_default_gid_type(struct kunit *test)
 	remove_dir(test);
 }
 
+/* So a script may write the same to all ports that it has read. */
+static void the_gid_type_of_infiniband(struct kunit *test)
+{
+	char buf[32];
+
+	cma_pair_exit(test, &pair);
+	KUNIT_ASSERT_EQ(test, cma_pair_init_ib(test, &pair), 0);
+	make_dir(test);
+	KUNIT_EXPECT_GT(test, read_attr(config_name, "default_roce_mode", buf, 32), 0);
+	KUNIT_EXPECT_STREQ(test, buf, "IB/RoCE v1\n");
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, "default_roce_mode", buf), 11);
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, "default_roce_mode", "RoCE v2\n"),
+			-EINVAL);
+	remove_dir(test);
+	cma_pair_exit_ib(test, &pair);
+}
+
 /* Packets to a gateway are RoCE v2, whatever the default GID type. */
 static void routed_packets_are_roce_v2(struct kunit *test)
 {
@@ -372,6 +389,7 @@ static struct kunit_case options_cases[] = {
 	KUNIT_CASE(a_users_id),
 	KUNIT_CASE(the_default_class_of_service),
 	KUNIT_CASE(the_default_gid_type),
+	KUNIT_CASE(the_gid_type_of_infiniband),
 	KUNIT_CASE(routed_packets_are_roce_v2),
 	KUNIT_CASE(the_device_of_a_directory_goes),
 	{}
