@@ -101,7 +101,8 @@ def value(name, data):
 
 
 def show(data, depth):
-    for kind, inside in parsed(data):
+    # Their order means nothing, except of those of one kind.
+    for kind, inside in sorted(parsed(data), key=lambda a: a[0]):
         name = ATTRS[kind] if kind < len(ATTRS) else str(kind)
         print("%s%s %s" % (" " * depth, name, "" if kind in NESTS else value(name, inside)))
         if kind in NESTS:
@@ -223,13 +224,18 @@ def reset():
         for name, value in (("SYS_NETNS_MODE", 1), ("SYS_PRIVILEGED_QKEY_MODE", 0),
                             ("SYS_MONITOR_MODE", 0)):
             ask(sock, NLDEV << 10 | 7, REQUEST | ACK, attr(NUMBER[name], bytes([value])))
+    renamed = []
     links = subprocess.run(["rdma", "link"], capture_output=True, text=True).stdout
-    for name in re.findall(r"^link (\S+)/1 ", links, re.M):
-        if name not in ("rxe_a", "rxe_b"):
-            other = "rxe_a" if "rxe_a/1" not in links else "rxe_b"
-            how = ["rdma", "dev", "set", name, "name", other] if other + "/1" not in links else \
-                ["rdma", "link", "delete", name]
-            subprocess.run(how, check=True)
+    for name, netdev in sorted(re.findall(r"^link (\S+)/1 .* netdev (\S+)", links, re.M)):
+        wanted = {"va": "rxe_a", "vb": "rxe_b"}.get(netdev)
+        if not wanted:
+            subprocess.run(["rdma", "link", "delete", name], check=True)
+        elif name != wanted:
+            # It may be the other's name, and this one have the other's.
+            subprocess.run(["rdma", "dev", "set", name, "name", "was_" + wanted], check=True)
+            renamed.append(wanted)
+    for name in renamed:
+        subprocess.run(["rdma", "dev", "set", "was_" + name, "name", name], check=True)
 
 
 def sequence(seed, number):

@@ -149,6 +149,7 @@ def writes(stage):
     for path, values in sorted(set(writable())):
         before = content(path)[3:].encode().decode("unicode_escape")
         for value in values:
+            write(path, before)
             wrote = write(path, value)
             say(stage, "write %s %s" % (path, quoted(value.encode()[:70])), "",
                 "%s then %s" % (wrote, content(path)))

@@ -373,7 +373,7 @@ void do_disconnect(int i)
 	struct rdma_ucm_disconnect d = { .id = number_of(i) };
 	int ret;
 
-	show("%d disconnect", i);
+	show("%d disconnect%s", i, ids[i].progress == LISTENING ? " of a listener" : "");
 	ret = CALL(i, DISCONNECT, &d, 0);
 	show("\n");
 	if (!ret)
