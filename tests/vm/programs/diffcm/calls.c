@@ -85,6 +85,7 @@ void do_migrate(int i)
 static void bound(int i, const void *addr)
 {
 	ids[i].progress = BOUND;
+	ids[i].unbound = false;
 	ids[i].src = family_of(addr);
 	memcpy(&ids[i].addr, addr, sizeof(struct sockaddr_in6));
 }
@@ -133,8 +134,11 @@ static void resolves(int i, __u16 src, const void *dst, int ret)
 	ids[i].refused = ret;
 	ids[i].dst = family_of(dst);
 	ids[i].nowhere |= is_nowhere(dst);
-	if (ret)
+	if (ret) {
+		ids[i].unbound |= !ids[i].src;
 		return;
+	}
+	ids[i].unbound = false;
 	if (src)
 		ids[i].src = src;
 	else if (!ids[i].src)
@@ -154,6 +158,8 @@ void bind_to(int i, const struct __kernel_sockaddr_storage *addr, __u16 size)
 	show_beside(i, ((const struct sockaddr_in *)addr)->sin_port);
 	if (!CALL(i, BIND, &b, 0))
 		bound(i, addr);
+	else
+		ids[i].unbound = !ids[i].src;
 	show("\n");
 }
 
@@ -170,6 +176,8 @@ static void do_bind_ip(int i)
 	show_beside(i, ((struct sockaddr_in *)&addr)->sin_port);
 	if (!CALL(i, BIND_IP, &b, 0))
 		bound(i, &addr);
+	else
+		ids[i].unbound = !ids[i].src;
 	show("\n");
 }
 
@@ -184,6 +192,16 @@ void some_bind(int i)
 		bind_to(i, &addr, size);
 }
 
+/* What the id was bound to, and whether a resolve was refused. */
+static void show_before(int i)
+{
+	show("%s", kind_of(i));
+	if (port_of(i))
+		show_address("at", &ids[i].addr);
+	if (ids[i].refused)
+		show(" after one refused");
+}
+
 void do_resolve_addr(int i, const struct __kernel_sockaddr_storage *src, __u16 src_size,
 		     const struct __kernel_sockaddr_storage *dst, __u16 dst_size, __u32 ms)
 {
@@ -196,8 +214,8 @@ void do_resolve_addr(int i, const struct __kernel_sockaddr_storage *src, __u16 s
 	show("%d resolve_addr", i);
 	show_address("from", src);
 	show_address("to", dst);
-	show(" sizes %u %u%s%s", src_size, dst_size, kind_of(i),
-	     ids[i].refused ? " after one refused" : "");
+	show(" sizes %u %u", src_size, dst_size);
+	show_before(i);
 	ret = CALL(i, RESOLVE_ADDR, &r, 0);
 	show("\n");
 	resolves(i, family_of(src), dst, ret);
@@ -231,7 +249,7 @@ static void do_resolve_ip(int i)
 	show("%d resolve_ip", i);
 	show_address("from", &src);
 	show_address("to", &dst);
-	show("%s%s", kind_of(i), ids[i].refused ? " after one refused" : "");
+	show_before(i);
 	ret = CALL(i, RESOLVE_IP, &r, 0);
 	show("\n");
 	resolves(i, family_of(&src), &dst, ret);

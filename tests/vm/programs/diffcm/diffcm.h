@@ -71,7 +71,7 @@ struct id {
 	 */
 	__u16 src, dst;
 	bool nowhere;
-	bool refused;		/* the last resolve was */
+	bool refused, unbound;	/* the last resolve was; a bind was */
 	/* What others on its port are told of it: */
 	struct __kernel_sockaddr_storage addr;
 	bool reuse, afonly;

@@ -56,12 +56,13 @@ void do_set_option(int i)
 }
 
 /*
- * After a resolve that was refused the in-tree core shows another destination, while ours keeps the
- * one before.
+ * After a bind or resolve that was refused the in-tree core shows other addresses, while ours keeps
+ * those before.
  */
 static void show_ends(int i, const void *src, const void *dst)
 {
-	show_address("from", src);
+	if (!ids[i].unbound)
+		show_address("from", src);
 	if (!ids[i].refused)
 		show_address("to", dst);
 }
@@ -93,7 +94,7 @@ static void show_query(int i, __u32 option)
 	}
 	show_bytes("guid", &resp.addr.node_guid, 8);
 	show(" port %u pkey %x sizes %u %u device %u", resp.addr.port_num, resp.addr.pkey,
-	     resp.addr.src_size, ids[i].refused ? 0 : resp.addr.dst_size, resp.addr.ibdev_index);
+	     ids[i].unbound ? 0 : resp.addr.src_size, ids[i].refused ? 0 : resp.addr.dst_size, resp.addr.ibdev_index);
 	show_ends(i, &resp.addr.src_addr, &resp.addr.dst_addr);
 }
 
