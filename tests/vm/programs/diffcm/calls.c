@@ -116,17 +116,32 @@ static void show_beside(int i, __u16 port)
 	}
 }
 
+static bool is_loopback(const void *address)
+{
+	const struct sockaddr_in6 *in6 = address;
+	const struct sockaddr_in *in = address;
+
+	if (in->sin_family == AF_INET)
+		return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+	return in->sin_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+}
+
+bool at_loopback(int i)
+{
+	return is_loopback(&ids[i].addr);
+}
+
 /* A wildcard, loopback, multicast or broadcast address. */
 static bool is_nowhere(const void *address)
 {
 	const struct sockaddr_in6 *in6 = address;
 	const struct sockaddr_in *in = address;
 
+	if (is_loopback(address))
+		return true;
 	if (in->sin_family == AF_INET)
-		return !in->sin_addr.s_addr || ntohl(in->sin_addr.s_addr) >> 24 == 127 ||
-		       ntohl(in->sin_addr.s_addr) >= 0xe0000000;
-	return IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr) ||
-	       IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr) || IN6_IS_ADDR_MULTICAST(&in6->sin6_addr);
+		return !in->sin_addr.s_addr || ntohl(in->sin_addr.s_addr) >= 0xe0000000;
+	return IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr) || IN6_IS_ADDR_MULTICAST(&in6->sin6_addr);
 }
 
 static void resolves(int i, __u16 src, const void *dst, int ret)
@@ -192,12 +207,14 @@ void some_bind(int i)
 		bind_to(i, &addr, size);
 }
 
-/* What the id was bound to, and whether a resolve was refused. */
-static void show_before(int i)
+/* What the id was bound to, or what is beside where it will be, and whether one was refused. */
+static void show_before(int i, const void *src)
 {
 	show("%s", kind_of(i));
-	if (port_of(i))
+	if (ids[i].addr.ss_family)
 		show_address("at", &ids[i].addr);
+	else if (family_of(src))
+		show_beside(i, ((const struct sockaddr_in *)src)->sin_port);
 	if (ids[i].refused)
 		show(" after one refused");
 }
@@ -215,7 +232,7 @@ void do_resolve_addr(int i, const struct __kernel_sockaddr_storage *src, __u16 s
 	show_address("from", src);
 	show_address("to", dst);
 	show(" sizes %u %u", src_size, dst_size);
-	show_before(i);
+	show_before(i, src);
 	ret = CALL(i, RESOLVE_ADDR, &r, 0);
 	show("\n");
 	resolves(i, family_of(src), dst, ret);
@@ -249,7 +266,7 @@ static void do_resolve_ip(int i)
 	show("%d resolve_ip", i);
 	show_address("from", &src);
 	show_address("to", &dst);
-	show_before(i);
+	show_before(i, &src);
 	ret = CALL(i, RESOLVE_IP, &r, 0);
 	show("\n");
 	resolves(i, family_of(&src), &dst, ret);

@@ -14,7 +14,7 @@ static void paths_option(int i)
 		paths[k].flags = one_in(3) ? rnd(64) : IB_PATH_GMP | IB_PATH_PRIMARY |
 						     IB_PATH_BIDIRECTIONAL;
 	give_option(i, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, paths,
-		   n * sizeof(*paths) - (one_in(6) ? rnd(9) : 0));
+		    n * sizeof(*paths) - (one_in(6) ? rnd(9) : 0));
 }
 
 void give_option(int i, __u32 level, __u32 name, const void *value, __u32 length)
@@ -104,13 +104,14 @@ void do_query(int i)
 	size_t out = q.option == RDMA_USER_CM_QUERY_PATH ?
 		     sizeof(resp.path) + rnd(4) * sizeof(struct ib_path_rec_data) :
 		     sizeof(resp.addr);
+	const char *where = at_loopback(i) ? " at loopback" : "";
 
 	if (one_in(4)) {
-		show("%d query_route", i);
+		show("%d query_route%s", i, where);
 		if (!CALL_RESP(i, QUERY_ROUTE, &q, sizeof(resp.route)))
 			show_route(i);
 	} else {
-		show("%d query %u of %zu", i, q.option, out);
+		show("%d query %u of %zu%s", i, q.option, out, where);
 		if (!CALL_RESP(i, QUERY, &q, out))
 			show_query(i, q.option);
 	}
