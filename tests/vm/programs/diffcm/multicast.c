@@ -17,7 +17,8 @@ void do_join(int i)
 		j.addr_size = rnd(140);
 	show("%d join", i);
 	show_address("of", &j.addr);
-	show(" size %u flags %x", j.addr_size, j.join_flags);
+	show(" size %u flags %x%s", j.addr_size, j.join_flags,
+	     ids[i].nowhere ? " resolved to no host" : "");
 	ret = CALL_RESP(i, JOIN_MCAST, &j, sizeof(resp.create));
 	show("\n");
 	if (!ret) {
