@@ -270,7 +270,12 @@ static int nl_dispatch(struct sk_buff *skb, struct nlmsghdr *nlh,
 	if (!client)
 		return -EINVAL;
 
-	ret = nl_call(skb, nlh, &client->cbs[op], extack);
+	/* What cannot be dumped is refused; the command is not carried out instead. */
+	if (index == RDMA_NL_NLDEV && client->cbs[op].doit && !client->cbs[op].dump &&
+	    (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
+		ret = -EINVAL;
+	else
+		ret = nl_call(skb, nlh, &client->cbs[op], extack);
 	up_read(&client->sem);
 	return ret;
 }

@@ -216,6 +216,18 @@ static int set_name(const char *name, int len)
 	return nl_call(&nl, req);
 }
 
+static void a_dump_of_a_command_does_nothing(struct kunit *test)
+{
+	struct sk_buff *req = nl_dev_dump(&nl, RDMA_NLDEV_CMD_SET, hca, 0);
+
+	nla_put(req, RDMA_NLDEV_ATTR_DEV_NAME, 7, "dumped");
+	KUNIT_EXPECT_EQ(test, nl_call(&nl, req), -EINVAL);
+	KUNIT_EXPECT_STRNEQ(test, dev_name(&hca->ibdev.dev), "dumped");
+	KUNIT_EXPECT_EQ(test, nl_call(&nl, nl_dev_dump(&nl, RDMA_NLDEV_CMD_SYS_GET, NULL, 0)),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, nl_call(&nl, nl_dev_req(&nl, RDMA_NLDEV_CMD_SYS_GET, NULL, 0)), 0);
+}
+
 static int renames;
 
 static void client_rename(struct ib_device *dev, void *data)
@@ -453,6 +465,7 @@ static struct kunit_case nldev_dev_cases[] = {
 	KUNIT_CASE(a_request_needs_a_device_and_a_port),
 	KUNIT_CASE(a_new_name_is_known_everywhere),
 	KUNIT_CASE(bad_names_are_refused),
+	KUNIT_CASE(a_dump_of_a_command_does_nothing),
 	KUNIT_CASE(adaptive_moderation_is_switched),
 	KUNIT_CASE(an_ib_port_tells_its_state),
 	KUNIT_CASE(all_ports_are_listed),
