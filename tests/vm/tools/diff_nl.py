@@ -155,8 +155,10 @@ class Requests:
         told = name
         if self.one_in(25):
             data = data[:r.randrange(len(data) + 1)] + bytes(r.randrange(3))
+            told = "spoiled " + told
         elif self.one_in(60):
             data += bytes(r.choice((1, 4, 60, 300)))
+            told = "spoiled " + told
         if self.one_in(60):
             kind |= NESTED
             told += "+nested"
@@ -168,11 +170,12 @@ class Requests:
         r = self.r
         if self.one_in(30):
             client, op = r.choice((0, 1, 3, 4, 4, 6, 63)), r.randrange(4)
-            print("client %d op %d" % (client, op), end="")
-            return client << 10 | op, REQUEST | ACK, bytes(r.choice((0, 4, 8, 20)))
+            size = r.choice((0, 4, 8, 20))
+            print("client %d op %d size %d" % (client, op, size), end="")
+            return client << 10 | op, REQUEST | ACK, bytes(size)
         number = r.randrange(32) if self.one_in(15) else \
             r.choice(list(COMMANDS) if self.one_in(4) else USUAL)
-        name = COMMANDS.get(number, str(number))
+        name = COMMANDS.get(number, "command%d" % number)
         dump = self.one_in(3 if number in USUAL else 12)
         print(name + (" dump" if dump else ""), end="")
         payload = b""
@@ -184,7 +187,11 @@ class Requests:
             elif not self.one_in(12 if want == "DEV_INDEX" else
                                  2 if want in ("RES_LQPN", "PORT_INDEX") else 4):
                 payload += self.an_attr(want)
+        if name in ("RES_QP_GET", "RES_CM_ID_GET") and NUMBER["PORT_INDEX"] not in \
+                [kind for kind, _ in parsed(payload)]:
+            print(" without a port", end="")
         while self.one_in(8):
+            print(" more", end="")
             payload += self.an_attr(r.choice([n for n in ATTRS if n not in ("-", "DEV_INDEX")]))
         if self.one_in(60):
             payload += bytes(r.randrange(1, 9))
@@ -224,6 +231,9 @@ def reset():
         for name, value in (("SYS_NETNS_MODE", 1), ("SYS_PRIVILEGED_QKEY_MODE", 0),
                             ("SYS_MONITOR_MODE", 0)):
             ask(sock, NLDEV << 10 | 7, REQUEST | ACK, attr(NUMBER[name], bytes([value])))
+        for index in range(2):
+            ask(sock, NLDEV << 10 | 2, REQUEST | ACK, attr(1, struct.pack("I", index)) +
+                attr(NUMBER["DEV_DIM"], b"\0"))
     renamed = []
     links = subprocess.run(["rdma", "link"], capture_output=True, text=True).stdout
     for name, netdev in sorted(re.findall(r"^link (\S+)/1 .* netdev (\S+)", links, re.M)):
