@@ -250,6 +250,10 @@ static int nl_call(struct sk_buff *skb, struct nlmsghdr *nlh,
 	    !netlink_capable(skb, CAP_NET_ADMIN))
 		return -EPERM;
 
+	/* What cannot be dumped is refused; the command is not carried out instead. */
+	if (RDMA_NL_GET_CLIENT(nlh->nlmsg_type) == RDMA_NL_NLDEV && cb->doit && !cb->dump &&
+	    (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
+		return -EINVAL;
 	if (cb->doit && !((nlh->nlmsg_flags & NLM_F_DUMP) && cb->dump))
 		return cb->doit(skb, nlh, extack);
 	/* An operation that has only a dump callback dumps for every message. */
@@ -270,12 +274,7 @@ static int nl_dispatch(struct sk_buff *skb, struct nlmsghdr *nlh,
 	if (!client)
 		return -EINVAL;
 
-	/* What cannot be dumped is refused; the command is not carried out instead. */
-	if (index == RDMA_NL_NLDEV && client->cbs[op].doit && !client->cbs[op].dump &&
-	    (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
-		ret = -EINVAL;
-	else
-		ret = nl_call(skb, nlh, &client->cbs[op], extack);
+	ret = nl_call(skb, nlh, &client->cbs[op], extack);
 	up_read(&client->sem);
 	return ret;
 }

@@ -179,7 +179,13 @@ class Requests:
         dump = self.one_in(3 if number in USUAL else 12)
         print(name + (" dump" if dump else ""), end="")
         payload = b""
-        for want in WANTED.get(name, "").split():
+        wanted = WANTED.get(name, "").split()
+        if name == "SYS_SET":
+            if self.one_in(5):
+                print(" together", end="")
+            else:
+                wanted = [r.choice(wanted)]
+        for want in wanted:
             if name == "DELLINK":
                 # The other devices are needed.
                 print(" the test's link", end="")
