@@ -18,6 +18,40 @@ node_records() {
 	[ "$(grep -c 'NodeRecord dump' /run/out/saquery)" = "$1" ]
 }
 
+# ibstat shows each device and its port
+stat() {
+	local dev
+	for dev in vib0 vib1; do
+		ibstat $dev > /run/out/ibstat || fail "ibstat $dev"
+		for what in 'State: Active' 'Physical state: LinkUp' 'Link layer: InfiniBand' \
+			"Base lid: $(lid $dev)" "SM lid: $(lid vib0)" "Port GUID: 0x$(guid $dev)"; do
+			grep -q "$what\$" /run/out/ibstat ||
+				{ cat /run/out/ibstat; fail "ibstat $dev: no '$what'"; }
+		done
+	done
+	ibstat -l | grep -qx vib3 || fail "ibstat -l"
+}
+
+# the port of a LID in a table that ibroute or dump_lfts has printed
+port_of() { sed -nE "s/^0x0*$(printf %x "$1") ([0-9]+) .*/\1/p" /run/out/lft; }
+
+# ibroute and dump_lfts show the switch's tables: vibN is behind port N + 1
+tables() {
+	local switch n
+	switch=$(ibswitches | sed -n 's/.* lid \([0-9]*\) .*/\1/p')
+	ibroute "$switch" > /run/out/lft || fail "ibroute"
+	for ((n = 0; n < COUNT; n++)); do
+		[ "$((10#$(port_of "$(lid vib$n)")))" = $((n + 1)) ] ||
+			{ cat /run/out/lft; fail "ibroute: another port to vib$n"; }
+	done
+	dump_lfts > /run/out/lfts || fail "dump_lfts"
+	grep -E '^0x' /run/out/lfts | sort > /run/lfts
+	grep -E '^0x' /run/out/lft | sort | cmp - /run/lfts ||
+		fail "dump_lfts and ibroute differ"
+	ibroute -M "$switch" > /run/out/mft || fail "ibroute -M"
+	grep -q 'Multicast mlids' /run/out/mft || fail "ibroute -M shows no table"
+}
+
 diags() {
 	say "diagnostics"
 	cas_found $COUNT || fail "not $COUNT adapters and a switch found"
@@ -31,6 +65,9 @@ diags() {
 	grep -q 'LinkState:\.*Active' /run/out/portinfo || fail "smpquery shows no active port"
 	perfquery -x "$(lid vib1)" 1 > /run/out/perf || fail "perfquery"
 	perfquery -R "$(lid vib1)" 1 || fail "perfquery does not reset"
+	perfquery -x -R "$(lid vib1)" 1 || fail "perfquery does not reset extended counters"
+	stat
+	tables
 	ibping -S -C vib1 -P 1 &
 	ibping -c 5 -C vib0 -P 1 "$(lid vib1)" || fail "ibping"
 	kill $!
