@@ -360,3 +360,22 @@ void expect_event(struct ibv_context *context, enum ibv_event_type type)
 		ibv_ack_async_event(&event);
 	} while (got != type);
 }
+
+void expect_event_of(struct ibv_qp *qp, enum ibv_event_type type)
+{
+	struct pollfd fd = { .fd = qp->context->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+
+	if (poll(&fd, 1, BOUND * 1000) != 1)
+		fail(ibv_event_type_str(type));
+	check(!ibv_get_async_event(qp->context, &event));
+	check(event.event_type == type && event.element.qp == qp);
+	ibv_ack_async_event(&event);
+}
+
+void expect_no_event(struct ibv_context *context)
+{
+	struct pollfd fd = { .fd = context->async_fd, .events = POLLIN };
+
+	check(!poll(&fd, 1, 0));
+}

@@ -69,6 +69,9 @@ void expect_all(struct ibv_cq *cq, uint64_t id, unsigned int count, enum ibv_wc_
 void expect_none(struct ibv_cq *cq);
 /* The next event of this type on @context. */
 void expect_event(struct ibv_context *context, enum ibv_event_type type);
+/* The next event at all, which has to be this one. */
+void expect_event_of(struct ibv_qp *qp, enum ibv_event_type type);
+void expect_no_event(struct ibv_context *context);
 
 /* Tests, by file. */
 void test_inline(void);
@@ -77,6 +80,7 @@ void test_atomics(void);
 void test_bad_keys(void);
 void test_windows(void);
 void test_states(void);
+void test_comm_est(void);
 void test_full(void);
 void test_resize_cq(void);
 void test_clean(void);

@@ -21,6 +21,7 @@ static const struct {
 	TEST(bad_keys),
 	TEST(windows),
 	TEST(states),
+	TEST(comm_est),
 	TEST(full),
 	TEST(resize_cq),
 	TEST(clean),

@@ -54,6 +54,33 @@ void test_states(void)
 	pair_down();
 }
 
+/* The first message to a queue pair in RTR is told to its process, once. */
+void test_comm_est(void)
+{
+	pair_up(IBV_QPT_RC);
+	to_reset(a.qp);
+	to_reset(b.qp);
+	to_init(a.qp);
+	to_init(b.qp);
+	to_rtr(a.qp, &b, b.qp->qp_num);
+	to_rtr(b.qp, &a, a.qp->qp_num);
+	to_rts(a.qp);
+	check(!post_recv(&b, 1, 0, 10));
+	check(!post_recv(&b, 2, 0, 10));
+	check(!post_send(&a, 3, 0, 10));
+	check(!post_send(&a, 4, 0, 10));
+	expect_event_of(b.qp, IBV_EVENT_COMM_EST);
+	expect_all(a.cq, 3, 2, IBV_WC_SUCCESS);
+	expect_all(b.cq, 1, 2, IBV_WC_SUCCESS);
+	to_rts(b.qp);
+	check(!post_recv(&a, 5, 0, 10));
+	check(!post_send(&b, 6, 0, 10));
+	expect(b.cq, 6, IBV_WC_SUCCESS);
+	expect(a.cq, 5, IBV_WC_SUCCESS);
+	expect_no_event(b.context);
+	pair_down();
+}
+
 /* Queues fill up, and are full; nothing is lost. */
 void test_full(void)
 {
