@@ -8,6 +8,7 @@
 # shellcheck disable=SC2034,SC2154 # used or set by scripts sourced after or before this one
 STORE=/srv/store
 STORE_MB=16
+BLOCKS=	# the process of blocks_start
 CONFIG=/sys/kernel/config
 NVMET=$CONFIG/nvmet
 NQN=org.ibex.store
@@ -21,13 +22,15 @@ store_up() {
 	mkdir -p $STORE
 	mount -t tmpfs -o size=100m tmpfs $STORE
 	busybox dd if=/dev/urandom of=$STORE/pattern bs=64k count=16 2>/dev/null
+	load configfs
 	mountpoint -q $CONFIG || mount -t configfs configfs $CONFIG
 }
 
 store_down() { umount $STORE; }
 
-# store_file NAME
+# store_file NAME; with STORE_KEEP set, one that is there stays
 store_file() {
+	[ -z "${STORE_KEEP-}" ] || [ ! -e "$STORE/$1" ] || return 0
 	rm -f "$STORE/$1"
 	truncate -s ${STORE_MB}M "$STORE/$1"
 }
@@ -41,6 +44,50 @@ store_compare() {
 	dd if="$1" bs=64k count=16 iflag=direct status=none | cmp - $STORE/pattern ||
 		fail "$condition: $1 reads other data"
 }
+
+# blocks_start DEVICE: I/O goes on in the background
+blocks_start() {
+	rm -f /run/blocks-stop
+	: > /run/blocks
+	python3 /ibex/tools/blocks.py "$1" /run/blocks-stop 16 > /run/blocks 2>&1 &
+	BLOCKS=$!
+	wait_for 60 blocks_beyond 0 || fail "$condition: no I/O: $(cat /run/blocks)"
+}
+
+blocks_turn() { tail -n 1 /run/blocks; }
+
+# blocks_beyond TURN: more rounds have ended; or it has failed, which the next check tells
+blocks_beyond() {
+	! kill -0 $BLOCKS 2>/dev/null || [ "$(blocks_turn)" -gt "$1" ] 2>/dev/null
+}
+
+# blocks_go_on: whole rounds begin and end now
+blocks_go_on() {
+	local turn
+	turn=$(blocks_turn)
+	wait_for 120 blocks_beyond $((turn + 1)) || fail "$condition: I/O does not go on"
+	kill -0 $BLOCKS 2>/dev/null || fail "$condition: I/O has ended: $(cat /run/blocks)"
+}
+
+# blocks_stop: it was without an error
+blocks_stop() {
+	local status=0
+	touch /run/blocks-stop
+	wait $BLOCKS || status=$?
+	[ $status = 0 ] || fail "$condition: I/O ended with $status: $(tail -n 1 /run/blocks)"
+	say "$condition: $(blocks_turn) rounds of I/O"
+}
+
+# blocks_fail: it ends with an error, in a time
+blocks_fail() {
+	local status=0
+	wait_for 60 blocks_ended || fail "$condition: I/O does not end"
+	wait $BLOCKS || status=$?
+	[ $status = 1 ] || fail "$condition: I/O ended with $status: $(tail -n 1 /run/blocks)"
+	say "$condition: I/O ends: $(tail -n 1 /run/blocks)"
+}
+
+blocks_ended() { ! kill -0 $BLOCKS; }
 
 # --- NVMe --------------------------------------------------------------------
 nvmet_up() {
@@ -62,8 +109,10 @@ nvmet_up() {
 		fail "nvmet does not listen"
 }
 
+# nvme_connect [OPTIONS], which begin with a comma
+# shellcheck disable=SC2120 # there need be none
 nvme_connect() {
-	echo "transport=rdma,traddr=$A,trsvcid=4420,host_traddr=$B,nqn=$NQN,nr_io_queues=2" \
+	echo "transport=rdma,traddr=$A,trsvcid=4420,host_traddr=$B,nqn=$NQN,nr_io_queues=2${1-}" \
 		>/dev/nvme-fabrics || fail "$condition: nvme connect"
 	wait_for 60 nvme_disk || fail "$condition: no disk of the controller"
 }
