@@ -27,12 +27,16 @@ srp_target_up() {
 	echo 1 > "$SRP_TARGET/enable"
 }
 
-srp_target_down() {
+srp_unserve() {
 	echo 0 > "$SRP_TARGET/enable"
 	rm "$SRP_ACL/lun_0/lun" "$SRP_TARGET/lun/lun_0/srp"
 	rmdir "$SRP_ACL/lun_0" "$SRP_ACL"
 	rmdir "$SRP_TARGET/lun/lun_0" "$SRP_TARGET" "$LIO/srpt/$SRP_GID" $LIO/srpt
 	rmdir $LIO/core/fileio_1/srp $LIO/core/fileio_1
+}
+
+srp_target_down() {
+	srp_unserve
 	modprobe -r ib_srpt || fail "modprobe -r ib_srpt"
 }
 
