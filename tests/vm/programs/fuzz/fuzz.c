@@ -2,7 +2,6 @@
 /*
  * fuzz OPERATIONS SECONDS SEED UID [vib]: random operations on the RDMA devices, which are
  * rxe's or vib's
- * fuzz --tell SEED: see tell.c
  *
  * Eight processes of user UID share the operations; each opens all its files
  * again every so often, which destroys the objects that it had created. Prints
@@ -70,7 +69,7 @@ static __u16 read_lid(int device)
 	return found;
 }
 
-void open_files(int device)
+static void open_all(void)
 {
 	char path[64];
 	/* command 0, 4 words in, 16 out */
@@ -81,7 +80,7 @@ void open_files(int device)
 	unmap_rings();
 	close_range(3, ~0U, 0);
 	memset(w.pool, 0, sizeof(w.pool));
-	w.device = device;
+	w.device = rnd(2);
 	if (on_vib)
 		w.lid = read_lid(w.device);
 	snprintf(path, sizeof(path), "/dev/infiniband/uverbs%d", w.device);
@@ -115,15 +114,14 @@ static int short_of_memory(void)
 
 /*
  * Pointers are spoilt, too: a pointer with one flipped bit must not reach other memory.
- * @where: NULL, or where it is to be
  */
-void make_arena(void *where)
+static void make_arena(void)
 {
 	const size_t around = 64UL << 20;
-	__u8 *at = mmap(where, 2 * around, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-			-1, 0);
+	__u8 *at = mmap(NULL, 2 * around, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (at == MAP_FAILED || (where && at != where))
+	if (at == MAP_FAILED)
 		_exit(4);
 	arena = at + around / 2 + (around - (uintptr_t)at % around);
 	if (mprotect(arena, 2 * ARENA, PROT_READ | PROT_WRITE))
@@ -165,13 +163,13 @@ static void work(int me, __u64 ops, time_t end, __u64 seed, uid_t uid)
 	w.rng = seed * 2654435761u + me * 40503u + uid + 88172645463325252ull;
 	for (n = 0; n < 8; n++)
 		rnd64();
-	make_arena(NULL);
+	make_arena();
 	tally = &tallies[me];
 	if (uid && (setgid(uid) || setuid(uid)))
 		_exit(5);
 	for (n = 0; n < ops; n++) {
 		if (n % life == 0 || (n % 64 == 0 && short_of_memory()))
-			open_files(rnd(2));
+			open_all();
 		if (n % 256 == 0 && time(NULL) > end)
 			break;
 		t = pick_target();
@@ -231,8 +229,6 @@ int main(int argc, char **argv)
 	time_t end;
 	int i, bad;
 
-	if (argc > 1 && !strcmp(argv[1], "--tell"))
-		return tell(argc, argv);
 	on_vib = argc == 6 && !strcmp(argv[5], "vib");
 	if (argc != 5 + on_vib || check_verbs() || check_cm())
 		return 2;

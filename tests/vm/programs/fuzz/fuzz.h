@@ -26,9 +26,6 @@ struct worker {
 	__u16 lid;		/* of vib's port 1 */
 	int cm[2];
 	int umad;
-	/* What the last operation was, for comparisons; see tell.c. */
-	int telling;
-	char what[2048];
 };
 
 #define ARENA 65536		/* what pointers point to: input, and a response */
@@ -57,10 +54,6 @@ void put_sockaddr(__u32 *out);
 void put_gid(__u32 *out);
 __u16 lid(void);
 
-/* tell.c */
-void what(const char *name, unsigned int number, const void *bytes, size_t size);
-int tell(int argc, char **argv);
-
 /* do one operation each, and return true if the kernel accepted it */
 int fuzz_write(void);
 int fuzz_ioctl(void);
@@ -87,9 +80,5 @@ void unmap_rings(void);
 int check_commands(const struct command *c, size_t n);
 int check_verbs(void);
 int check_cm(void);
-
-/* fuzz.c */
-void make_arena(void *at);
-void open_files(int device);
 
 #endif

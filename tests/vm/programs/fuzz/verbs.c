@@ -214,7 +214,6 @@ int fuzz_write(void)
 		spoil((__u32 *)&buf.hdr, 2);
 	if (chance(30))
 		size = rnd(size + 32);
-	what(c->extended ? "write_ex" : "write", c->number, &buf, size);
 	if (write(w.uverbs, &buf, size) < 0)
 		return 0;
 	keep_answer(c);
@@ -372,11 +371,6 @@ int fuzz_ioctl(void)
 	buf.hdr.driver_id = on_vib ? RDMA_DRIVER_UNKNOWN : RDMA_DRIVER_RXE;
 	if (chance(24))
 		spoil((__u32 *)&buf.hdr, sizeof(buf.hdr) / 4);
-	if (c)
-		what(c->extended ? "invoke_ex" : "invoke", c->number, arena, c->in);
-	else
-		what("ioctl", buf.hdr.object_id << 16 | buf.hdr.method_id, &buf,
-		     buf.hdr.length);
 	if (ioctl(w.uverbs, RDMA_VERBS_IOCTL, &buf) < 0)
 		return 0;
 	if (c)
