@@ -196,7 +196,6 @@ static int api_merge_method(struct api_walk *walk,
 		method->driver_handler = walk->driver &&
 					 def->handler != uverbs_destroy_def_handler;
 	}
-	method->driver |= walk->driver;
 	for (i = 0; i < def->num_attrs; i++) {
 		if (!(*def->attrs)[i])
 			continue;
@@ -369,6 +368,42 @@ static int api_keep_destroys(struct uverbs_api *api)
 	return ret;
 }
 
+/* Whether the device has the type of each object that calls of @method must name. */
+static bool method_has_types(const struct uverbs_api *api,
+			     const struct uverbs_method *method)
+{
+	const struct uverbs_api_object *object;
+	const struct uverbs_attr_spec *spec;
+	unsigned int i;
+
+	for_each_set_bit(i, method->mandatory, method->nr_attrs) {
+		spec = method->attrs[i];
+		if ((spec->type != UVERBS_ATTR_TYPE_IDR &&
+		     spec->type != UVERBS_ATTR_TYPE_FD) ||
+		    spec->u.obj.obj_type == UVERBS_IDR_ANY_OBJECT)
+			continue;
+		object = uapi_get_object(api, spec->u.obj.obj_type);
+		if (!object || object->disabled)
+			return false;
+	}
+	return true;
+}
+
+/* A method that cannot be called with what the device has is no method of it. */
+static void api_drop_methods(struct uverbs_api *api)
+{
+	struct uverbs_method *method;
+	unsigned int i, j;
+
+	for (i = 0; i < UVERBS_NR_TYPES; i++) {
+		for (j = 0; api->types[i] && j < UVERBS_NR_METHODS; j++) {
+			method = api->types[i]->methods[j];
+			if (method && !method_has_types(api, method))
+				method->handler = NULL;
+		}
+	}
+}
+
 /*
  * Some drivers have functions for older commands, such as post_send(), that work for the
  * kernel only: processes may use the commands whose bit is set in @mask.
@@ -426,8 +461,10 @@ struct uverbs_api *uverbs_api_create(struct ib_device *ibdev,
 		walk.write = NULL;
 		ret = api_merge(&walk, ibdev->driver_def);
 	}
-	if (!ret)
+	if (!ret) {
+		api_drop_methods(walk.api);
 		ret = api_keep_destroys(walk.api);
+	}
 	if (ret) {
 		uverbs_api_free(walk.api);
 		return ERR_PTR(ret);

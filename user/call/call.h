@@ -159,7 +159,6 @@ extern const struct uapi_definition uverbs_flow_definitions[];
 /* A method that is called by ioctl. */
 struct uverbs_method {
 	int (*handler)(struct uverbs_attr_bundle *attrs);
-	bool driver;			/* the driver's definitions add to it */
 	bool driver_handler;		/* its handler is in the driver's module */
 	bool destroys;			/* one attribute is an object to destroy */
 	/*

@@ -461,14 +461,17 @@ static int find_method(const struct uverbs_api *api,
 	const struct uverbs_method *method;
 
 	if (hdr->length != struct_size(hdr, attrs, hdr->num_attrs) ||
-	    hdr->length > PAGE_SIZE || hdr->reserved1 || hdr->reserved2)
+	    hdr->length > PAGE_SIZE)
+		return -EINVAL;
+	/* Newer kernels may know what the reserved members mean. */
+	if (hdr->reserved1 || hdr->reserved2)
+		return -EPROTONOSUPPORT;
+	/* What the program passes to the driver has a meaning for that driver only. */
+	if (hdr->driver_id != api->driver_id)
 		return -EINVAL;
 	method = uverbs_api_method(api, hdr->object_id, hdr->method_id);
 	if (!method)
 		return -EPROTONOSUPPORT;
-	/* What a driver adds to a method has a meaning for that driver only. */
-	if (method->driver && hdr->driver_id != api->driver_id)
-		return -EINVAL;
 	*found = method;
 	return 0;
 }
@@ -478,8 +481,8 @@ static int find_method(const struct uverbs_api *api,
  *
  * Called in the context of the user, within a section of the device unless the device
  * was removed.  Returns the handler's result, or: -EINVAL for a malformed call,
- * -EPROTONOSUPPORT if the device does not have the method, or the method does not know
- * an attribute flagged UVERBS_ATTR_F_MANDATORY, -EOPNOTSUPP for a value that the method
+ * -EPROTONOSUPPORT if a reserved member is set, the device does not have the method, or
+ * the method does not know an attribute flagged UVERBS_ATTR_F_MANDATORY, -EOPNOTSUPP for a value that the method
  * does not know, -EFAULT, -ENOMEM, -EIO if the device was removed, and the errors of
  * looking objects up.
  */

@@ -188,9 +188,9 @@ static int take_command(struct uverbs_attr_bundle *attrs,
 	void __user *out = NULL;
 	u64 response;
 
-	if (hdr->in_words * 4 != count + sizeof(*hdr) || count < method->req_size)
+	if (hdr->in_words * 4 != count + sizeof(*hdr))
 		return -EINVAL;
-	if (out_len < method->resp_size)
+	if (count < method->req_size || out_len < method->resp_size)
 		return -ENOSPC;
 	if (method->has_resp) {
 		if (copy_from_user(&response, in, sizeof(response)))

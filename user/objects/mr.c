@@ -233,8 +233,10 @@ static int mr_rereg_write(struct uverbs_attr_bundle *attrs)
 	ret = uverbs_request(attrs, &cmd, sizeof(cmd));
 	if (ret)
 		return ret;
-	if (!cmd.flags || cmd.flags & ~IB_MR_REREG_SUPPORTED)
+	if (!cmd.flags)
 		return -EINVAL;
+	if (cmd.flags & ~IB_MR_REREG_SUPPORTED)
+		return -EOPNOTSUPP;
 	if (cmd.flags & IB_MR_REREG_TRANS)
 		ret = mr_check_iova(cmd.start, cmd.hca_va);
 	if (ret)

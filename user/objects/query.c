@@ -333,29 +333,32 @@ UVERBS_HANDLER(UVERBS_METHOD_QUERY_GID_ENTRY)(struct uverbs_attr_bundle *attrs)
 
 /* ---- the process's objects ---- */
 
-/* Lists at most @max handles of objects of type @type; returns how many. */
-static u32 list_handles(struct ib_uverbs_file *file, u64 type, u32 *list, u32 max)
+/*
+ * Lists at most @max handles, or descriptors, of objects of @type, the newest first; returns
+ * how many.
+ */
+static u32 list_handles(struct ib_uverbs_file *file, const struct uverbs_api_object *type,
+			u32 *list, u32 max)
 {
 	struct ib_uobject *uobj;
-	unsigned long id;
 	u32 n = 0;
 
-	rcu_read_lock();
-	xa_for_each(&file->handles, id, uobj) {
+	spin_lock(&file->objects_lock);
+	list_for_each_entry(uobj, &file->objects, list) {
 		if (n == max)
 			break;
-		if (uobj->uapi_object->id == type)
-			list[n++] = id;
+		if (uobj->uapi_object == type)
+			list[n++] = uobj->id;
 	}
-	rcu_read_unlock();
+	spin_unlock(&file->objects_lock);
 	return n;
 }
 
 static int UVERBS_HANDLER(UVERBS_METHOD_INFO_HANDLES)(struct uverbs_attr_bundle *attrs)
 {
-	u32 *list, n;
+	const struct uverbs_api_object *object;
+	u32 *list, n, type;
 	int max, ret;
-	u64 type;
 
 	ret = uverbs_get_const(&type, attrs, UVERBS_ATTR_INFO_OBJECT_ID);
 	if (ret)
@@ -367,7 +370,10 @@ static int UVERBS_HANDLER(UVERBS_METHOD_INFO_HANDLES)(struct uverbs_attr_bundle 
 	list = uverbs_kcalloc(attrs, max, sizeof(u32));
 	if (IS_ERR(list))
 		return PTR_ERR(list);
-	n = list_handles(attrs->ufile, type, list, max);
+	object = type <= U16_MAX ? uapi_get_object(attrs->ufile->device->uapi, type) : NULL;
+	if (!object || object->disabled)
+		return -ENOENT;
+	n = list_handles(attrs->ufile, object, list, max);
 	ret = uverbs_copy_to(attrs, UVERBS_ATTR_INFO_HANDLES_LIST, list,
 			     n * sizeof(u32));
 	return ret ?: uverbs_copy_to(attrs, UVERBS_ATTR_INFO_TOTAL_HANDLES, &n,
@@ -379,7 +385,7 @@ DECLARE_UVERBS_NAMED_METHOD(
 	UVERBS_ATTR_CONST_IN(UVERBS_ATTR_QUERY_PORT_PORT_NUM, u32, UA_MANDATORY),
 	UVERBS_ATTR_PTR_OUT(UVERBS_ATTR_QUERY_PORT_RESP,
 			    UVERBS_ATTR_STRUCT(struct ib_uverbs_query_port_resp_ex,
-					       reserved),
+					       active_speed_ex),
 			    UA_MANDATORY));
 
 DECLARE_UVERBS_NAMED_METHOD(
@@ -396,7 +402,7 @@ DECLARE_UVERBS_NAMED_METHOD(
 	UVERBS_ATTR_CONST_IN(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, u32, UA_MANDATORY),
 	UVERBS_ATTR_CONST_IN(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, u32,
 			     UA_MANDATORY),
-	UVERBS_ATTR_FLAGS_IN(UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, u32, UA_OPTIONAL),
+	UVERBS_ATTR_FLAGS_IN(UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, u32, UA_MANDATORY),
 	UVERBS_ATTR_PTR_OUT(UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY,
 			    UVERBS_ATTR_STRUCT(struct ib_uverbs_gid_entry,
 					       netdev_ifindex),
@@ -409,7 +415,7 @@ DECLARE_UVERBS_NAMED_METHOD(
 	UVERBS_ATTR_PTR_OUT(UVERBS_ATTR_INFO_TOTAL_HANDLES, UVERBS_ATTR_TYPE(u32),
 			    UA_OPTIONAL),
 	UVERBS_ATTR_PTR_OUT(UVERBS_ATTR_INFO_HANDLES_LIST,
-			    UVERBS_ATTR_MIN_SIZE(sizeof(u32)), UA_OPTIONAL));
+			    UVERBS_ATTR_MIN_SIZE(sizeof(u32)), UA_MANDATORY));
 
 DECLARE_UVERBS_GLOBAL_METHODS(UVERBS_OBJECT_DEVICE,
 			      &UVERBS_METHOD(UVERBS_METHOD_QUERY_PORT),
@@ -426,8 +432,8 @@ const struct uapi_definition uverbs_query_definitions[] = {
 				     UVERBS_REQ_RESP(ib_uverbs_query_device,
 						     ib_uverbs_query_device_resp)),
 		DECLARE_UVERBS_WRITE(IB_USER_VERBS_CMD_QUERY_PORT, port_query_write,
-				     UVERBS_REQ_RESP_UDATA(ib_uverbs_query_port,
-							   ib_uverbs_query_port_resp)),
+				     UVERBS_REQ_RESP(ib_uverbs_query_port,
+						     ib_uverbs_query_port_resp)),
 		DECLARE_UVERBS_WRITE_EX(IB_USER_VERBS_EX_CMD_QUERY_DEVICE,
 					device_query_ex_write,
 					UVERBS_EX_REQ_RESP(ib_uverbs_ex_query_device,

@@ -53,8 +53,10 @@ static int qp_find_parts(struct uverbs_reads *reads, struct uverbs_qp_create *cr
 	for_each_set_bit(part, &named, QP_PARTS) {
 		create->parts[part] = uverbs_reads_get(reads, uverbs_qp_parts[part].type,
 						       handles[part]);
-		if (IS_ERR(create->parts[part]))
-			return PTR_ERR(create->parts[part]);
+		if (!IS_ERR(create->parts[part]))
+			continue;
+		/* The handle is a PD's for other types: it means nothing to a program. */
+		return part == QP_XRCD ? -EINVAL : PTR_ERR(create->parts[part]);
 	}
 	return 0;
 }

@@ -14,8 +14,7 @@
 
 /* ---- modify ---- */
 
-/* The command has no members for new sizes of the queues. */
-#define QP_MODIFY_MASK	(IB_QP_ATTR_STANDARD_BITS & ~IB_QP_CAP)
+#define QP_MODIFY_MASK	IB_QP_ATTR_STANDARD_BITS
 #define QP_MODIFY_EX_MASK (QP_MODIFY_MASK | IB_QP_RATE_LIMIT)
 
 /*
@@ -163,6 +162,15 @@ static void qp_take_attr(struct ib_device *ibdev, struct ib_qp_attr *attr,
 	}
 }
 
+/* A QP that has no port yet, and is given a path, is given the path's port, too. */
+static u32 qp_add_port(const struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask)
+{
+	if (!(mask & IB_QP_AV) || mask & IB_QP_PORT || qp->port)
+		return mask;
+	attr->port_num = rdma_ah_get_port_num(&attr->ah_attr);
+	return mask | IB_QP_PORT;
+}
+
 /* Processes may share a target QP by handles; they all take its XRC domain's lock. */
 static int qp_modify_locked(struct ib_qp *qp, const struct ib_uverbs_modify_qp *cmd,
 			    struct ib_qp_attr *attr, u32 mask, struct ib_udata *udata)
@@ -175,8 +183,11 @@ static int qp_modify_locked(struct ib_qp *qp, const struct ib_uverbs_modify_qp *
 	if (shared)
 		down_write(&qp->xrcd->tgt_qps_rwsem);
 	/* The port does not change under these locks. */
-	ret = qp_check_path(qp->real_qp, cmd, mask) ?:
-	      ib_modify_qp_with_udata(qp, attr, mask, udata);
+	ret = qp_check_path(qp->real_qp, cmd, mask);
+	if (!ret) {
+		mask = qp_add_port(qp->real_qp, attr, mask);
+		ret = ib_modify_qp_with_udata(qp, attr, mask, udata);
+	}
 	if (shared)
 		up_write(&qp->xrcd->tgt_qps_rwsem);
 	mutex_unlock(&obj->lock);
@@ -213,6 +224,9 @@ static int qp_modify_command(struct uverbs_attr_bundle *attrs,
 
 	if (cmd->base.attr_mask & ~allowed)
 		return -EOPNOTSUPP;
+	/* The command has no members for new sizes of the queues. */
+	if (cmd->base.attr_mask & IB_QP_CAP)
+		return -EINVAL;
 	qp = uverbs_reads_object(&reads, UVERBS_OBJECT_QP, cmd->base.qp_handle);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
@@ -348,7 +362,7 @@ const struct uapi_definition uverbs_qp_modify_definitions[] = {
 	DECLARE_UVERBS_OBJECT(
 		UVERBS_OBJECT_QP,
 		DECLARE_UVERBS_WRITE(IB_USER_VERBS_CMD_MODIFY_QP, qp_modify_write,
-				     UVERBS_REQ_UDATA(ib_uverbs_modify_qp),
+				     UVERBS_REQ(ib_uverbs_modify_qp),
 				     UAPI_DEF_METHOD_NEEDS_FN(modify_qp)),
 		DECLARE_UVERBS_WRITE_EX(IB_USER_VERBS_EX_CMD_MODIFY_QP,
 					qp_modify_write_ex,

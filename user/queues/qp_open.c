@@ -79,6 +79,7 @@ const struct uapi_definition uverbs_qp_open_definitions[] = {
 		UVERBS_OBJECT_QP,
 		DECLARE_UVERBS_WRITE(IB_USER_VERBS_CMD_OPEN_QP, qp_open_write,
 				     UVERBS_REQ_RESP_UDATA(ib_uverbs_open_qp,
-							   ib_uverbs_create_qp_resp))),
+							   ib_uverbs_create_qp_resp),
+				     UAPI_DEF_METHOD_NEEDS_FN(alloc_xrcd))),
 	{}
 };

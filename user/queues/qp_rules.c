@@ -77,8 +77,10 @@ static int qp_check_parts(const struct uverbs_qp_create *create)
 		if (create->parts[part])
 			has |= BIT(part);
 	rule = uverbs_qp_rule(create->attr.qp_type, has & BIT(QP_IND_TBL));
-	if (!rule || rule->needs & ~has || has & ~(rule->needs | rule->allows))
+	if (!rule || has & ~(rule->needs | rule->allows))
 		return -EINVAL;
+	if (rule->needs & ~has)
+		return -ENOENT;
 	/* Requests name an XRC SRQ by its number; no QP is made with one. */
 	if (srq && srq->srq_type == IB_SRQT_XRC)
 		return -EINVAL;

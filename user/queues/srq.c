@@ -122,7 +122,7 @@ static int srq_find_parts(struct uverbs_reads *reads, struct srq_create *create,
 			  const struct ib_uverbs_create_xsrq *cmd)
 {
 	if (!srq_type_valid(cmd->srq_type))
-		return -EINVAL;
+		return -EOPNOTSUPP;
 	create->pd = uverbs_reads_object(reads, UVERBS_OBJECT_PD, cmd->pd_handle);
 	if (IS_ERR(create->pd))
 		return PTR_ERR(create->pd);
@@ -136,7 +136,7 @@ static int srq_find_parts(struct uverbs_reads *reads, struct srq_create *create,
 		create->xrcd = uverbs_reads_get(reads, UVERBS_OBJECT_XRCD,
 						cmd->xrcd_handle);
 		if (IS_ERR(create->xrcd))
-			return PTR_ERR(create->xrcd);
+			return -EINVAL;
 	}
 	return 0;
 }

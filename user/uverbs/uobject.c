@@ -127,9 +127,10 @@ static bool lookup_fits(const struct ib_uobject *uobj,
  * have, or NULL for any type with handles.  Sets the call's context to the object's.
  *
  * Called within a section of the device, unless @mode is UVERBS_LOOKUP_DESTROY; may
- * sleep.  ERR_PTR: -EINVAL if @id cannot be a handle, -ENOENT if there is no such
- * object (-EBADF for descriptors), -EBUSY if the lock is taken, -EOPNOTSUPP for a type
- * that the device or a lock that the type's class does not have.
+ * sleep.  ERR_PTR: -EINVAL if @id cannot be a handle or is that of an object of another
+ * type, -ENOENT if there is no such object (-EBADF for descriptors), -EBUSY if the lock
+ * is taken, -EOPNOTSUPP for a type that the device or a lock that the type's class does
+ * not have.
  */
 struct ib_uobject *rdma_lookup_get_uobject(const struct uverbs_api_object *obj,
 					   struct ib_uverbs_file *ufile, s64 id,
@@ -149,7 +150,7 @@ struct ib_uobject *rdma_lookup_get_uobject(const struct uverbs_api_object *obj,
 	if (IS_ERR(uobj))
 		return uobj;
 
-	ret = lookup_fits(uobj, obj) ? uobject_lock(uobj, mode) : -ENOENT;
+	ret = lookup_fits(uobj, obj) ? uobject_lock(uobj, mode) : -EINVAL;
 	if (ret) {
 		type_class->lookup_put(uobj, mode);
 		uverbs_uobject_put(uobj);

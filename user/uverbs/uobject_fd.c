@@ -85,8 +85,9 @@ static struct ib_uobject *fd_lookup_get(const struct uverbs_api_object *obj,
 
 	if (mode != UVERBS_LOOKUP_READ)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (id < 0 || id > INT_MAX)
+	if (id < INT_MIN || id > INT_MAX)
 		return ERR_PTR(-EINVAL);
+	/* No descriptor is negative. */
 	filp = fget(id);
 	if (!filp)
 		return ERR_PTR(-EBADF);

@@ -96,6 +96,29 @@ static void a_call_names_the_driver_in_any_case(struct kunit *test)
 	uverbs_api_free(api);
 }
 
+/* A method that must be given an object which no device of the kind can have. */
+static void what_a_device_has_no_types_for(struct kunit *test)
+{
+	struct fake_hca *hca = test->priv;
+	struct ib_device_ops *ops = &hca->ibdev.ops;
+	const struct ib_device_ops own = *ops;
+	struct uverbs_api *api;
+
+	KUNIT_ASSERT_NOT_NULL(test, ops->dealloc_dm);
+	ops->dealloc_dm = NULL;
+	ops->alloc_xrcd = NULL;
+	api = uverbs_api_create(&hca->ibdev, uverbs_core_definitions);
+	*ops = own;
+	KUNIT_ASSERT_FALSE(test, IS_ERR(api));
+	KUNIT_EXPECT_NULL(test, uverbs_api_method(api, UVERBS_OBJECT_MR,
+						  UVERBS_METHOD_DM_MR_REG));
+	KUNIT_EXPECT_NOT_NULL(test, uverbs_api_method(api, UVERBS_OBJECT_MR,
+						      UVERBS_METHOD_ADVISE_MR));
+	KUNIT_EXPECT_NULL(test, uverbs_api_write(api, IB_USER_VERBS_CMD_OPEN_QP, false));
+	KUNIT_EXPECT_NOT_NULL(test, uverbs_api_write(api, IB_USER_VERBS_CMD_CREATE_QP, false));
+	uverbs_api_free(api);
+}
+
 /* ---- nodes ---- */
 
 static bool has_node(struct kunit *test, bool user, enum rdma_nl_dev_type type)
@@ -180,6 +203,7 @@ static void api_test_exit(struct kunit *test)
 
 static struct kunit_case api_cases[] = {
 	KUNIT_CASE(definitions_may_have_holes),
+	KUNIT_CASE(what_a_device_has_no_types_for),
 	KUNIT_CASE(a_call_names_the_driver_in_any_case),
 	KUNIT_CASE(devices_that_serve_no_process_have_no_node),
 	KUNIT_CASE(there_are_thousands_of_nodes),

@@ -440,7 +440,7 @@ static void check_parts(struct commands *c, u32 command, const void *req, size_t
 	struct laid_out out;
 
 	lay_out(&out, command, req, len - word, resp_len, commands_resp_at(c));
-	expect(c, "short request", send_laid_out(c, &out), ex ? -ENOSPC : -EINVAL);
+	expect(c, "short request", send_laid_out(c, &out), -ENOSPC);
 	lay_out(&out, command, req, len, resp_len, commands_resp_at(c));
 	out.count++;
 	expect(c, "misaligned", send_laid_out(c, &out), -EINVAL);
@@ -553,7 +553,8 @@ static void check_handle(struct commands *c, unsigned int i,
 	attr->data = NO_HANDLE;
 	expect_call(c, i, "no handle", -ENOENT);
 	attr->data = handle_of_other_type(c, spec->u.obj.obj_type);
-	expect_call(c, i, "a handle of another type", -ENOENT);
+	if (attr->data != NO_HANDLE)
+		expect_call(c, i, "a handle of another type", -EINVAL);
 	*attr = sent;
 }
 

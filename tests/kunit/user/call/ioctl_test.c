@@ -147,10 +147,10 @@ static void what_is_no_proper_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, call(t), -EINVAL);
 	rq.hdr.length--;
 	rq.hdr.reserved1 = 1;
-	KUNIT_EXPECT_EQ(test, call(t), -EINVAL);
+	KUNIT_EXPECT_EQ(test, call(t), -EPROTONOSUPPORT);
 	rq.hdr.reserved1 = 0;
 	rq.hdr.reserved2 = 1;
-	KUNIT_EXPECT_EQ(test, call(t), -EINVAL);
+	KUNIT_EXPECT_EQ(test, call(t), -EPROTONOSUPPORT);
 	rq.hdr.reserved2 = 0;
 	rq.hdr.driver_id++;
 	KUNIT_EXPECT_EQ(test, call(t), -EINVAL);
@@ -390,6 +390,8 @@ static void descriptors_by_ioctl(struct kunit *test)
 	add(QUERY_OUT, 8, user_data(1));
 	KUNIT_EXPECT_EQ(test, call(t), 0);
 	rq.attrs[0].data_s64 = -1;
+	KUNIT_EXPECT_EQ(test, call(t), -EBADF);
+	rq.attrs[0].data_s64 = BIT_ULL(32) + fd;
 	KUNIT_EXPECT_EQ(test, call(t), -EINVAL);
 	fixture_close_fd(fd);
 	rq.attrs[0].data_s64 = fd;

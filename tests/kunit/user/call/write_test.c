@@ -165,7 +165,7 @@ static void what_is_no_proper_command(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, send(t, length() - 4), -EINVAL);
 	KUNIT_EXPECT_EQ(test, send(t, length() + 1), -EINVAL);
 	plain(WRITE_ANSWER, sizeof(rq.req) - 4, sizeof(rq.req));
-	KUNIT_EXPECT_EQ(test, send(t, length()), -EINVAL);
+	KUNIT_EXPECT_EQ(test, send(t, length()), -ENOSPC);
 	plain(WRITE_ANSWER, sizeof(rq.req), sizeof(rq.req) - 4);
 	KUNIT_EXPECT_EQ(test, send(t, length()), -ENOSPC);
 	plain(WRITE_ANSWER | 0x100, sizeof(rq.req), sizeof(rq.req));

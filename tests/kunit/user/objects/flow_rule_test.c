@@ -274,7 +274,7 @@ static void what_is_no_rule(struct kunit *test)
 	begin(&rule, queues_qp(c, IB_QPT_RC));
 	KUNIT_EXPECT_EQ(test, try_rule(c, &rule), -EINVAL);
 	begin(&rule, queues.cq);
-	KUNIT_EXPECT_EQ(test, try_rule(c, &rule), -ENOENT);
+	KUNIT_EXPECT_EQ(test, try_rule(c, &rule), -EINVAL);
 	begin(&rule, rule_qp);
 	atomic_set(&c->hca->fail_create[FAKE_FLOW], 1);
 	KUNIT_EXPECT_EQ(test, try_rule(c, &rule), -ENOMEM);
@@ -294,7 +294,7 @@ static void what_is_no_proper_call(struct kunit *test)
 					     NULL, 0), -EINVAL);
 	gone.comp_mask = 0;
 	commands_check_lengths(c, EX(DESTROY_FLOW), &gone, sizeof(gone), 0, false);
-	KUNIT_EXPECT_EQ(test, destroy(c, rule_qp), -ENOENT);
+	KUNIT_EXPECT_EQ(test, destroy(c, rule_qp), -EINVAL);
 	/* The number of specs is larger than what was sent. */
 	rule.cmd.flow_attr.size = 8;
 	rule.cmd.flow_attr.num_of_specs = 1;
@@ -351,7 +351,7 @@ static void a_rule_uses_its_actions(struct kunit *test)
 	begin(&rule, rule_qp);
 	spec = add(&rule, IB_FLOW_SPEC_ACTION_HANDLE, sizeof(*spec));
 	spec->handle = queues.cq;
-	KUNIT_EXPECT_EQ(test, create(c, &rule, &handle), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create(c, &rule, &handle), -EINVAL);
 	begin(&rule, rule_qp);
 	spec = add(&rule, IB_FLOW_SPEC_ACTION_COUNT, sizeof(*spec));
 	spec->handle = queues.cq;

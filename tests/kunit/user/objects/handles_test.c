@@ -84,7 +84,7 @@ static void what_no_window_can_be_of(struct kunit *test)
 	dealloc.mw_handle = resp.mw_handle;
 	commands_check_lengths(c, IB_USER_VERBS_CMD_DEALLOC_MW, &dealloc, sizeof(dealloc),
 			       0, false);
-	KUNIT_EXPECT_EQ(test, dealloc_mw(c, pd), -ENOENT);
+	KUNIT_EXPECT_EQ(test, dealloc_mw(c, pd), -EINVAL);
 	KUNIT_EXPECT_EQ(test, uses(c, pd), 1);
 	KUNIT_EXPECT_EQ(test, alive(c, FAKE_MW), 1);
 }

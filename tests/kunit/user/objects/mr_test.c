@@ -146,7 +146,7 @@ static void what_no_region_can_be_of(struct kunit *test)
 					     sizeof(resp)), 0);
 	cmd.pd_handle = resp.mr_handle;
 	KUNIT_EXPECT_EQ(test, commands_write(c, number, &cmd, sizeof(cmd), &resp,
-					     sizeof(resp)), -ENOENT);
+					     sizeof(resp)), -EINVAL);
 	c->hca->reg.error = -ENODEV;
 	KUNIT_EXPECT_EQ(test, commands_write(c, number, &good, sizeof(good), &resp,
 					     sizeof(resp)), -ENODEV);
@@ -264,9 +264,9 @@ static void what_no_change_can_be(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, rereg(c, handle, 0, pd, &resp), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rereg(c, handle, IB_MR_REREG_SUPPORTED + 1, pd, &resp),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, rereg(c, handle, IB_MR_REREG_PD, handle, &resp), -ENOENT);
-	KUNIT_EXPECT_EQ(test, rereg(c, pd, IB_MR_REREG_PD, pd, &resp), -ENOENT);
+			-EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, rereg(c, handle, IB_MR_REREG_PD, handle, &resp), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rereg(c, pd, IB_MR_REREG_PD, pd, &resp), -EINVAL);
 	KUNIT_EXPECT_EQ(test, commands_write(c, IB_USER_VERBS_CMD_REREG_MR, &cmd,
 					     sizeof(cmd), &resp, sizeof(resp)), -EINVAL);
 	cmd.flags = IB_MR_REREG_TRANS;

@@ -106,7 +106,7 @@ static void a_port_is_described(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.active_speed_ex, IB_SPEED_EDR);
 	KUNIT_EXPECT_EQ(test, ex.legacy_resp.lid, c->hca->port[1].lid);
 	commands_check_attrs(c);
-	KUNIT_EXPECT_EQ(test, query_port(c, 1, offsetofend(typeof(ex), reserved)), 0);
+	KUNIT_EXPECT_EQ(test, query_port(c, 1, sizeof(ex) - 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, query_port(c, 257, sizeof(ex)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, query_port(c, BIT_ULL(32) + 1, sizeof(ex)), -EINVAL);
 }
@@ -228,8 +228,9 @@ static void handles_are_listed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, info_handles(c, UVERBS_OBJECT_PD, sizeof(list)), 0);
 	KUNIT_EXPECT_EQ(test, commands_got_u32(c, UVERBS_ATTR_INFO_TOTAL_HANDLES), 2);
 	commands_got_data(c, UVERBS_ATTR_INFO_HANDLES_LIST, list, sizeof(list));
-	KUNIT_EXPECT_EQ(test, list[0], pd);
-	KUNIT_EXPECT_EQ(test, list[1], other);
+	/* The newest comes first. */
+	KUNIT_EXPECT_EQ(test, list[0], other);
+	KUNIT_EXPECT_EQ(test, list[1], pd);
 	commands_check_attrs(c);
 	/* As many as the buffer has room for. */
 	KUNIT_ASSERT_EQ(test, info_handles(c, UVERBS_OBJECT_PD, sizeof(u32)), 0);
@@ -237,6 +238,33 @@ static void handles_are_listed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, info_handles(c, UVERBS_OBJECT_MR, sizeof(list)), 0);
 	KUNIT_EXPECT_EQ(test, commands_got_u32(c, UVERBS_ATTR_INFO_TOTAL_HANDLES), 0);
 	KUNIT_EXPECT_EQ(test, info_handles(c, UVERBS_OBJECT_PD, 7), -EINVAL);
+	KUNIT_EXPECT_EQ(test, info_handles(c, UVERBS_OBJECT_DEVICE, 4), -ENOENT);
+	KUNIT_EXPECT_EQ(test, info_handles(c, 0xfff, 4), -ENOENT);
+	KUNIT_EXPECT_EQ(test, info_handles(c, U16_MAX + 1, 4), -ENOENT);
+	KUNIT_EXPECT_EQ(test, info_handles(c, BIT_ULL(32), 4), -EINVAL);
+}
+
+/* As on the in-tree core: see tests/diff/verbs. */
+static void attributes_that_a_query_needs(struct kunit *test)
+{
+	struct commands *c = test->priv;
+
+	commands_begin(c, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_GID_ENTRY);
+	commands_u64(c, UVERBS_ATTR_QUERY_GID_ENTRY_PORT, 1);
+	commands_u64(c, UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, 0);
+	commands_out(c, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY,
+		     sizeof(struct ib_uverbs_gid_entry));
+	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
+
+	commands_begin(c, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INFO_HANDLES);
+	commands_u64(c, UVERBS_ATTR_INFO_OBJECT_ID, UVERBS_OBJECT_PD);
+	commands_out(c, UVERBS_ATTR_INFO_TOTAL_HANDLES, sizeof(u32));
+	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
+	commands_out(c, UVERBS_ATTR_INFO_HANDLES_LIST, sizeof(u32));
+	KUNIT_EXPECT_EQ(test, commands_ioctl(c), 0);
+	/* No method takes another driver's calls, whether or not the driver adds to it. */
+	c->hdr.driver_id++;
+	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
 }
 
 /* ---- the context ---- */
@@ -418,6 +446,7 @@ static struct kunit_case query_cases[] = {
 	KUNIT_CASE(gids_of_two_ports_at_any_length),
 	KUNIT_CASE(one_gid_is_described),
 	KUNIT_CASE(handles_are_listed),
+	KUNIT_CASE(attributes_that_a_query_needs),
 	KUNIT_CASE(a_context_by_ioctl),
 	KUNIT_CASE(a_context_by_command),
 	KUNIT_CASE(a_context_that_fails_may_be_asked_for_again),

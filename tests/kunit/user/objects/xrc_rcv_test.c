@@ -249,7 +249,7 @@ static void what_is_no_proper_call(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, rcv_open_domain(c, -1, &closed), 0);
 	KUNIT_ASSERT_EQ(test, rcv_close_domain(c, closed), 0);
 	KUNIT_EXPECT_EQ(test, rcv_alloc(c, closed, &qpn), -ENOENT);
-	KUNIT_EXPECT_EQ(test, rcv_alloc(c, queues.pd, &qpn), -ENOENT);
+	KUNIT_EXPECT_EQ(test, rcv_alloc(c, queues.pd, &qpn), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rcv_alloc(c, NO_SUCH_HANDLE, &qpn), -ENOENT);
 	commands_begin(c, UVERBS_OBJECT_XRCD, IBEX_METHOD_ALLOC_XRC_RCV_QP + 1);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EPROTONOSUPPORT);

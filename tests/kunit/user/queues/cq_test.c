@@ -507,7 +507,7 @@ static void what_is_no_proper_command(struct kunit *test)
 	/* For a command that destroys, only errors found before it does. */
 	KUNIT_EXPECT_EQ(test, commands_write(c, IB_USER_VERBS_CMD_DESTROY_CQ, &gone,
 					     sizeof(gone) - 4, &resp, sizeof(resp)),
-			-EINVAL);
+			-ENOSPC);
 	KUNIT_EXPECT_EQ(test, commands_write(c, IB_USER_VERBS_CMD_DESTROY_CQ, &gone,
 					     sizeof(gone), &resp, sizeof(resp) - 4),
 			-ENOSPC);

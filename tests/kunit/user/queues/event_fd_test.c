@@ -260,7 +260,7 @@ static void what_is_no_such_descriptor(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, try_make(c, s, channel, 'a'), -EBADF);
 		KUNIT_EXPECT_EQ(test, try_make(c, s, foreign, 'a'), -EBADF);
 		KUNIT_EXPECT_EQ(test, try_make(c, s, fd, 'a'), -EBADF);
-		KUNIT_EXPECT_EQ(test, try_make(c, s, -2, 'a'), -EINVAL);
+		KUNIT_EXPECT_EQ(test, try_make(c, s, -2, 'a'), -EBADF);
 	}
 	fixture_close_fd(channel);
 	uverbs_file_close(file);

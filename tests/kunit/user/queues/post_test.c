@@ -227,7 +227,7 @@ static void datagrams_name_an_address_handle(struct kunit *test)
 	((struct ib_uverbs_send_wr *)cmd.tail)->opcode = IB_UVERBS_WR_SEND;
 	((struct ib_uverbs_send_wr *)cmd.tail)->wr.ud.ah = ah;
 	add_send(&cmd, &wr);
-	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, NULL), -ENOENT);
+	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, NULL), -EINVAL);
 	wr.opcode = IB_UVERBS_WR_RDMA_WRITE;
 	KUNIT_EXPECT_EQ(test, post_one(c, qp, &wr), -EINVAL);
 	KUNIT_EXPECT_EQ(test, commands_write(c, CMD(DESTROY_AH), &destroy,
@@ -283,11 +283,11 @@ static void what_cannot_be_posted_to(struct kunit *test)
 	struct post_cmd cmd;
 
 	begin(&cmd, queues.cq, 64);
-	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, NULL), -ENOENT);
-	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_RECV), &cmd, NULL), -ENOENT);
-	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SRQ_RECV), &cmd, NULL), -ENOENT);
+	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SEND), &cmd, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_RECV), &cmd, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SRQ_RECV), &cmd, NULL), -EINVAL);
 	begin(&cmd, queues_qp(c, IB_QPT_RC), 64);
-	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SRQ_RECV), &cmd, NULL), -ENOENT);
+	KUNIT_EXPECT_EQ(test, post(c, CMD(POST_SRQ_RECV), &cmd, NULL), -EINVAL);
 }
 
 /* Those of a driver whose receive queues processes write by themselves. */

@@ -235,10 +235,10 @@ static void parents_that_are_not_there(struct kunit *test)
 	cmd.pd_handle = NO_SUCH_HANDLE;
 	KUNIT_EXPECT_EQ(test, create(c, &cmd), -ENOENT);
 	cmd.pd_handle = queues.cq;
-	KUNIT_EXPECT_EQ(test, create(c, &cmd), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create(c, &cmd), -EINVAL);
 	queues_qp_cmd(&cmd, IB_QPT_RC);
 	cmd.send_cq_handle = queues.pd;
-	KUNIT_EXPECT_EQ(test, create(c, &cmd), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create(c, &cmd), -EINVAL);
 	queues_qp_cmd(&cmd, IB_QPT_RC);
 	cmd.recv_cq_handle = NO_SUCH_HANDLE;
 	KUNIT_EXPECT_EQ(test, create(c, &cmd), -ENOENT);
@@ -250,7 +250,7 @@ static void parents_that_are_not_there(struct kunit *test)
 	queues_qp_cmd(&cmd, IB_QPT_RC);
 	cmd.is_srq = 1;
 	cmd.srq_handle = queues.cq;
-	KUNIT_EXPECT_EQ(test, create(c, &cmd), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create(c, &cmd), -EINVAL);
 }
 
 static void parents_that_a_type_lacks_or_must_not_have(struct kunit *test)
@@ -260,9 +260,9 @@ static void parents_that_a_type_lacks_or_must_not_have(struct kunit *test)
 
 	add_ioctl(c, IB_UVERBS_QPT_RC);
 	commands_obj(c, UVERBS_ATTR_CREATE_QP_PD_HANDLE, queues.pd);
-	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
+	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -ENOENT);
 	commands_obj(c, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, queues.cq);
-	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
+	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -ENOENT);
 	add_ordinary(c, IB_UVERBS_QPT_XRC_INI);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
 	add_ioctl(c, IB_UVERBS_QPT_XRC_INI);
@@ -272,7 +272,7 @@ static void parents_that_a_type_lacks_or_must_not_have(struct kunit *test)
 	commands_obj(c, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE, srq);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
 	add_ioctl(c, IB_UVERBS_QPT_XRC_TGT);
-	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
+	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -ENOENT);
 	add_ordinary(c, IB_UVERBS_QPT_XRC_TGT);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
 }
@@ -298,7 +298,7 @@ static void receive_side_scaling(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create(c, &cmd), -EINVAL);
 	cmd.qp_type = IB_QPT_RAW_PACKET;
 	cmd.rwq_ind_tbl_handle = wq;
-	KUNIT_EXPECT_EQ(test, create(c, &cmd), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create(c, &cmd), -EINVAL);
 	cmd.rwq_ind_tbl_handle = tbl;
 	cmd.max_send_wr = 0;
 	cmd.send_cq_handle = NO_SUCH_HANDLE;
@@ -329,7 +329,7 @@ static void target_qps_are_the_domain_s(struct kunit *test)
 	struct ib_uverbs_create_qp_resp opened;
 
 	queues_qp_cmd(&cmd, IB_QPT_XRC_TGT);
-	KUNIT_EXPECT_EQ(test, create(c, &cmd), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create(c, &cmd), -EINVAL);
 	cmd.pd_handle = xrcd;
 	cmd.recv_cq_handle = NO_SUCH_HANDLE;
 	cmd.send_cq_handle = NO_SUCH_HANDLE;

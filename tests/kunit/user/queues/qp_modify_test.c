@@ -114,13 +114,13 @@ static void what_is_no_proper_call(struct kunit *test)
 	commands_check_lengths(c, CMD(MODIFY_QP), &plain, sizeof(plain), 0, true);
 	commands_check_lengths(c, EX(MODIFY_QP), &ex, sizeof(ex.base),
 			       sizeof(struct ib_uverbs_ex_modify_qp_resp), true);
-	KUNIT_EXPECT_EQ(test, modify(c, queues.pd, to_init), -ENOENT);
+	KUNIT_EXPECT_EQ(test, modify(c, queues.pd, to_init), -EINVAL);
 	KUNIT_EXPECT_EQ(test, modify(c, NO_SUCH_HANDLE, to_init), -ENOENT);
 	ask.qp_handle = queues.cq;
 	{
 		struct ib_uverbs_query_qp_resp resp;
 
-		KUNIT_EXPECT_EQ(test, query(c, queues.cq, &resp), -ENOENT);
+		KUNIT_EXPECT_EQ(test, query(c, queues.cq, &resp), -EINVAL);
 	}
 }
 
@@ -136,7 +136,9 @@ static void masks_that_are_not_known(struct kunit *test)
 	cmd.attr_mask = TO_INIT | IB_QP_RESERVED1;
 	KUNIT_EXPECT_EQ(test, modify(c, qp, cmd), -EOPNOTSUPP);
 	cmd.attr_mask = TO_INIT | IB_QP_CAP;
-	KUNIT_EXPECT_EQ(test, modify(c, qp, cmd), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, modify(c, qp, cmd), -EINVAL);
+	cmd.attr_mask = IB_QP_CAP;
+	KUNIT_EXPECT_EQ(test, modify(c, qp, cmd), -EINVAL);
 	ex.base.attr_mask = BIT(31);
 	KUNIT_EXPECT_EQ(test, modify_ex(c, qp, ex), -EOPNOTSUPP);
 	ex.base = to_init;
@@ -189,6 +191,21 @@ static void states_and_ports_out_of_range(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, modify_by(c, IB_QP_AV, &cmd), -EINVAL);
 	/* The driver was not called. */
 	KUNIT_EXPECT_EQ(test, c->hca->queues.qp_mask, 0);
+}
+
+/* A driver that takes a path before INIT gets its port. */
+static void a_path_has_a_port(struct kunit *test)
+{
+	struct commands *c = test->priv;
+	u32 qp = queues_qp(c, IB_QPT_RC);
+	struct ib_uverbs_modify_qp path = { .attr_mask = IB_QP_AV, .dest.port_num = 1 };
+
+	modify(c, qp, path);
+	KUNIT_EXPECT_EQ(test, c->hca->queues.qp_mask, IB_QP_AV | IB_QP_PORT);
+	KUNIT_EXPECT_EQ(test, c->hca->queues.qp_attr.port_num, 1);
+	KUNIT_ASSERT_EQ(test, modify(c, qp, to_init), 0);
+	modify(c, qp, path);
+	KUNIT_EXPECT_EQ(test, c->hca->queues.qp_mask, IB_QP_AV);
 }
 
 /*
@@ -426,7 +443,7 @@ static void what_is_no_group(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, change(c, CMD(ATTACH_MCAST), ud, &bad), -EINVAL);
 	KUNIT_EXPECT_EQ(test, change(c, CMD(ATTACH_MCAST), queues_qp(c, IB_QPT_RC),
 				     &group), -EINVAL);
-	KUNIT_EXPECT_EQ(test, change(c, CMD(ATTACH_MCAST), queues.cq, &group), -ENOENT);
+	KUNIT_EXPECT_EQ(test, change(c, CMD(ATTACH_MCAST), queues.cq, &group), -EINVAL);
 	atomic_set(&c->hca->fail_create[FAKE_MCAST], 1);
 	KUNIT_EXPECT_EQ(test, change(c, CMD(ATTACH_MCAST), ud, &group), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, groups(c), 0);
@@ -507,6 +524,7 @@ static struct kunit_case qp_modify_cases[] = {
 	KUNIT_CASE(masks_that_are_not_known),
 	KUNIT_CASE(a_rate_limit_is_handed_on),
 	KUNIT_CASE(states_and_ports_out_of_range),
+	KUNIT_CASE(a_path_has_a_port),
 	KUNIT_CASE(a_path_goes_through_the_qp_s_port),
 	KUNIT_CASE(what_the_mask_does_not_name_is_not_handed_on),
 	KUNIT_CASE(controlled_qkeys_are_privileged),

@@ -69,15 +69,17 @@ static void one_that_matches_tags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&asked->ext.cq->usecnt), 1);
 	KUNIT_EXPECT_EQ(test, queues_destroy_srq(c, resp.srq_handle), 0);
 	cmd.cq_handle = queues.pd;
-	KUNIT_EXPECT_EQ(test, create_x(c, &cmd, &resp), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create_x(c, &cmd, &resp), -EINVAL);
 	x_cmd(&cmd, IB_SRQT_BASIC);
 	KUNIT_ASSERT_EQ(test, create_x(c, &cmd, &resp), 0);
 	KUNIT_EXPECT_EQ(test, queues_destroy_srq(c, resp.srq_handle), 0);
 	cmd.srq_type = IB_SRQT_TM + 1;
-	KUNIT_EXPECT_EQ(test, create_x(c, &cmd, &resp), -EINVAL);
+	KUNIT_EXPECT_EQ(test, create_x(c, &cmd, &resp), -EOPNOTSUPP);
 	x_cmd(&cmd, IB_SRQT_XRC);
 	cmd.xrcd_handle = queues.pd;
-	KUNIT_EXPECT_LT(test, create_x(c, &cmd, &resp), 0);
+	KUNIT_EXPECT_EQ(test, create_x(c, &cmd, &resp), -EINVAL);
+	cmd.xrcd_handle = 0x7ffffff0;
+	KUNIT_EXPECT_EQ(test, create_x(c, &cmd, &resp), -EINVAL);
 	queues_expect_idle(c);
 }
 
@@ -186,10 +188,10 @@ static void modify_and_query(struct kunit *test)
 	cmd.attr_mask = IB_SRQ_LIMIT;
 	cmd.srq_handle = queues.cq;
 	KUNIT_EXPECT_EQ(test, commands_write(c, CMD(MODIFY_SRQ), &cmd, sizeof(cmd), NULL,
-					     0), -ENOENT);
+					     0), -EINVAL);
 	ask.srq_handle = queues.cq;
 	KUNIT_EXPECT_EQ(test, commands_write(c, CMD(QUERY_SRQ), &ask, sizeof(ask), &resp,
-					     sizeof(resp)), -ENOENT);
+					     sizeof(resp)), -EINVAL);
 	c->hca->queues.error = -EIO;
 	ask.srq_handle = handle;
 	cmd.srq_handle = handle;

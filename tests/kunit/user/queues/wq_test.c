@@ -67,10 +67,10 @@ static void what_no_wq_can_be_made_of(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create(c, &cmd, &resp), -EINVAL);
 	cmd = wq_cmd();
 	cmd.pd_handle = queues.cq;
-	KUNIT_EXPECT_EQ(test, create(c, &cmd, &resp), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create(c, &cmd, &resp), -EINVAL);
 	cmd = wq_cmd();
 	cmd.cq_handle = queues.pd;
-	KUNIT_EXPECT_EQ(test, create(c, &cmd, &resp), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create(c, &cmd, &resp), -EINVAL);
 	cmd = wq_cmd();
 	atomic_set(&c->hca->fail_create[FAKE_WQ], 1);
 	KUNIT_EXPECT_EQ(test, create(c, &cmd, &resp), -ENOMEM);
@@ -146,7 +146,7 @@ static void states_of_a_wq(struct kunit *test)
 	cmd.attr_mask = 8;
 	KUNIT_EXPECT_EQ(test, modify(c, handle, cmd), -EINVAL);
 	cmd.attr_mask = IB_WQ_STATE;
-	KUNIT_EXPECT_EQ(test, modify(c, queues.cq, cmd), -ENOENT);
+	KUNIT_EXPECT_EQ(test, modify(c, queues.cq, cmd), -EINVAL);
 	c->hca->queues.error = -EIO;
 	KUNIT_EXPECT_EQ(test, modify(c, handle, cmd), -EIO);
 }
@@ -210,7 +210,7 @@ static void what_is_no_table(struct kunit *test)
 	u32 cmd[] = { 0, 1, wq, queues.cq, 1, 1 };
 	struct ib_uverbs_ex_destroy_rwq_ind_table destroy = { .comp_mask = 1 };
 
-	KUNIT_EXPECT_EQ(test, create_tbl(c, cmd, 16, &handle), -ENOENT);
+	KUNIT_EXPECT_EQ(test, create_tbl(c, cmd, 16, &handle), -EINVAL);
 	cmd[3] = wq;
 	KUNIT_EXPECT_EQ(test, create_tbl(c, cmd, 24, &handle), -EOPNOTSUPP);
 	cmd[1] = 2;
@@ -230,7 +230,7 @@ static void what_is_no_table(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&wq_of(c, wq)->usecnt), 0);
 	KUNIT_EXPECT_EQ(test, commands_write(c, EX(DESTROY_RWQ_IND_TBL), &destroy,
 					     sizeof(destroy), NULL, 0), -EOPNOTSUPP);
-	KUNIT_EXPECT_EQ(test, queues_destroy_ind_tbl(c, wq), -ENOENT);
+	KUNIT_EXPECT_EQ(test, queues_destroy_ind_tbl(c, wq), -EINVAL);
 }
 
 static void what_is_no_proper_call(struct kunit *test)

@@ -21,7 +21,7 @@ static void a_descriptor_is_found_by_its_number(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_lookup(t, &fixture_fd, fd + 1,
 					     UVERBS_LOOKUP_READ, &uobj), -EBADF);
 	KUNIT_EXPECT_EQ(test, fixture_lookup(t, &fixture_fd, -1, UVERBS_LOOKUP_READ,
-					     &uobj), -EINVAL);
+					     &uobj), -EBADF);
 
 	/* It cannot be used with another file. */
 	other = uverbs_file_create(t->udev);

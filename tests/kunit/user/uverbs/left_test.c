@@ -90,7 +90,7 @@ static void nothing_but_destroys(struct kunit *test)
 	commands_close(c);
 	c->file = own;
 	KUNIT_EXPECT_EQ(test, commands_write(c, CMD(DEALLOC_MW), &wrong, sizeof(wrong),
-					     NULL, 0), -ENOENT);
+					     NULL, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, commands_write(c, CMD(POLL_CQ), &poll, sizeof(poll), &resp,
 					     sizeof(resp)), -EIO);
 	c->invoke = true;

@@ -74,7 +74,8 @@ static int calls_until_removed(struct racer *r)
 			ret = race_destroy(&r->c, kind, race_random(16), race_random(2));
 		if (ret == -EIO)
 			return 0;
-		if (ret && ret != -EBUSY && ret != -ENOENT)
+		/* -EINVAL: the handle is another type's. */
+		if (ret && ret != -EBUSY && ret != -ENOENT && ret != -EINVAL)
 			return ret;
 		race_delay(2);
 	}

@@ -270,6 +270,7 @@ static int steps(struct racer *r)
 			r->counts[BUSY]++;
 			break;
 		case -ENOENT:
+		case -EINVAL:		/* it is another type's */
 			r->counts[ABSENT]++;
 			break;
 		case -EIO:

@@ -27,7 +27,7 @@ static void a_handle_is_found_once_committed(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, t->attrs->context, t->file->context);
 	rdma_lookup_put_uobject(found, UVERBS_LOOKUP_READ);
 	KUNIT_EXPECT_EQ(test, fixture_lookup(t, &fixture_other, id,
-					     UVERBS_LOOKUP_READ, &found), -ENOENT);
+					     UVERBS_LOOKUP_READ, &found), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fixture_lookup(t, NULL, id, UVERBS_LOOKUP_READ,
 					     &found), 0);
 	rdma_lookup_put_uobject(found, UVERBS_LOOKUP_READ);
