@@ -177,7 +177,10 @@ static __u32 word(const void *at, unsigned int i)
 
 #define NO_WORD	0xa5a5a5a5
 
-/* Words of an answer: each as @shows says, and after its end as they are. */
+/*
+ * Words of an answer: each as @shows says (h: not at all, k: whether it is 0), and after its end
+ * as they are.
+ */
 static void show_words(const void *at, size_t size, const char *shows)
 {
 	unsigned int i, same;
@@ -189,7 +192,7 @@ static void show_words(const void *at, size_t size, const char *shows)
 		if (word(at, i) == NO_WORD)
 			printf(" -");
 		else if (how == 'k')
-			printf(" %s", word(at, i) ? "key" : "0");
+			printf(" %s", word(at, i) ? "set" : "0");
 		else if (how == '.')
 			printf(" %x", word(at, i));
 		while (how == '.' && i >= strlen(shows) && i + same < size / 4 &&
@@ -218,7 +221,9 @@ static void take_answer(struct call *c)
 	}
 	if (c->made)
 		printf(" %s%u", type_names[c->made->type], ordinal(c->made));
-	show_words((void *)ANSWER, c->out_size, shows);
+	/* The driver's part follows. */
+	show_words((void *)ANSWER, c->out_size < c->cmd->out || c->cmd->form == WRITE_EX ?
+		   c->out_size : c->cmd->out, shows);
 }
 
 static void take_attr(struct call *c, const struct ib_uverbs_attr *attr, const struct field *f)

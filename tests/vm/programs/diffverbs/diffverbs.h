@@ -215,10 +215,15 @@ void transitions(unsigned int number);
 void modify_to(struct object *qp, unsigned int state);
 void connect_to(struct object *qp, __u32 number);
 
+/* ---- lengths.c ---- */
+
+/* Every length of a command. */
+void lengths(unsigned int number);
+
 /* ---- events.c ---- */
 
-/* Reads the event of a QP that went to the state SQD. */
-void sq_drained(struct object *qp);
+/* Reads the event that a QP's new state causes. */
+void state_events(struct object *qp);
 void some_events(void);
 
 #endif

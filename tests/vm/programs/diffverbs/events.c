@@ -14,6 +14,9 @@
 
 #define BOUND	3000	/* ms */
 
+/* enum ib_event_type */
+enum { CQ_ERROR, SQ_DRAINED = 5, SRQ_LIMIT = 15, LAST_WQE, TYPES_OF_EVENTS };
+
 /* ---- descriptors ---- */
 
 static bool readable(int fd, int timeout)
@@ -23,34 +26,54 @@ static bool readable(int fd, int timeout)
 	return poll(&p, 1, timeout) > 0;
 }
 
-static bool read_event(struct object *o, int timeout)
+static bool read_async(struct object *o, int timeout, struct ib_uverbs_async_event_desc *event)
 {
-	struct ib_uverbs_async_event_desc async;
-	struct ib_uverbs_comp_event_desc comp;
-	bool is_async = o->type == ASYNC;
-
-	if (!readable(o->handle, timeout))
-		return false;
-	if (read(o->handle, is_async ? (void *)&async : &comp,
-		 is_async ? sizeof(async) : sizeof(comp)) < 0)
-		printf("  event of %s%u: error\n", type_names[o->type], ordinal(o));
-	else if (is_async)
-		printf("  event of %s%u: type %u element %llx %x\n", type_names[o->type],
-		       ordinal(o), async.event_type, async.element, async.reserved);
-	else
-		printf("  event of %s%u: %llx\n", type_names[o->type], ordinal(o),
-		       comp.cq_handle);
-	return true;
+	return readable(o->handle, timeout) &&
+	       read(o->handle, event, sizeof(*event)) == sizeof(*event);
 }
 
-/* Reads @number events and those that there are besides. */
-static void read_events(struct object *o, unsigned int number)
+/*
+ * Reads until there was an event of each type of @mask, and what is there besides.  How often
+ * rdma_rxe repeats some, and in which order those of several objects come, is chance.
+ */
+static void read_async_events(struct object *o, __u32 mask)
 {
-	while (number--)
-		if (!read_event(o, BOUND))
-			printf("  no event of %s%u\n", type_names[o->type], ordinal(o));
-	while (read_event(o, 0))
-		;
+	struct ib_uverbs_async_event_desc event;
+	__u64 elements[TYPES_OF_EVENTS];
+	__u32 seen = 0;
+	unsigned int i;
+
+	while (read_async(o, mask & ~seen ? BOUND : 0, &event)) {
+		if (event.event_type < TYPES_OF_EVENTS && !event.reserved &&
+		    mask & 1u << event.event_type) {
+			seen |= 1u << event.event_type;
+			elements[event.event_type] = event.element;
+		} else if (event.event_type != CQ_ERROR && event.event_type != LAST_WQE) {
+			printf("  event of async%u: type %u element %llx %x\n", ordinal(o),
+			       event.event_type, event.element, event.reserved);
+		}
+	}
+	for (i = 0; i < TYPES_OF_EVENTS; i++) {
+		if (seen & 1u << i)
+			printf("  event of async%u: type %u element %llx\n", ordinal(o), i,
+			       elements[i]);
+		else if (mask & 1u << i)
+			printf("  no event of async%u: type %u\n", ordinal(o), i);
+	}
+}
+
+/* Reads a completion event if there must be one, and what is there besides. */
+static void read_comp_events(struct object *o, bool must)
+{
+	struct ib_uverbs_comp_event_desc event;
+
+	while (readable(o->handle, must ? BOUND : 0) &&
+	       read(o->handle, &event, sizeof(event)) == sizeof(event)) {
+		printf("  event of channel%u: %llx\n", ordinal(o), event.cq_handle);
+		must = false;
+	}
+	if (must)
+		printf("  no event of channel%u\n", ordinal(o));
 }
 
 /* A QP's events go to the descriptor that it was made with, or the first. */
@@ -64,9 +87,22 @@ static struct object *async_of(const struct object *qp)
 	return first_object(ASYNC);
 }
 
-void sq_drained(struct object *qp)
+static bool has_srq(const struct object *qp)
 {
-	read_events(async_of(qp), 1);
+	unsigned int i;
+
+	for (i = 0; i < PARENTS && qp->parents[i]; i++)
+		if (qp->parents[i]->type == SRQ)
+			return true;
+	return false;
+}
+
+void state_events(struct object *qp)
+{
+	if (qp->state == 4)		/* SQD */
+		read_async_events(async_of(qp), 1u << SQ_DRAINED);
+	else if (qp->state == 6 && has_srq(qp))
+		read_async_events(async_of(qp), 1u << LAST_WQE);
 }
 
 /* ---- queues ---- */
@@ -153,6 +189,7 @@ static struct {
 	bool solicited;			/* the messages are */
 	bool only_solicited;		/* completions cause an event */
 	bool limited;			/* the SRQ has a limit */
+	__u32 caused;			/* types of asynchronous events that are not read */
 	unsigned int number, sent;	/* receives, messages */
 } s;
 
@@ -251,10 +288,12 @@ static void receive_and_send(void)
 	prefer(QP, NULL);
 	/* Those of both ends; for the second there is no room in a small CQ. */
 	await_completions(s.cq_at, s.small ? 1 : 2 * s.sent);
+	s.caused = (s.small ? 1u << CQ_ERROR : 0) | (s.limited ? 1u << SRQ_LIMIT : 0);
 	if (one_in(3))
 		return;
-	read_events(s.channel, !s.only_solicited || s.solicited);
-	read_events(first_object(ASYNC), s.small + s.limited);
+	read_comp_events(s.channel, !s.only_solicited || s.solicited);
+	read_async_events(first_object(ASYNC), s.caused);
+	s.caused = 0;
 }
 
 /*
@@ -266,9 +305,13 @@ static void end_of_qp(void)
 	unsigned int flushed = s.srq ? 0 : s.number - s.sent;
 
 	modify_to(s.qps[1], 6);
+	/* With an SRQ there was an event to wait for, and the others were read with it. */
+	if (s.srq)
+		s.caused = 0;
 	await_completions(s.cq_at, s.small ? 1 : 2 * s.sent + flushed);
-	if (!one_in(3))
-		read_events(first_object(ASYNC), s.srq ? 1 : s.small ? flushed : 0);
+	if (s.small && flushed)
+		s.caused |= 1u << CQ_ERROR;
+	read_async_events(first_object(ASYNC), s.caused);
 }
 
 /* Destroys in an order that works; the answers tell how many events were read. */

@@ -186,7 +186,7 @@ static void spoil_header(struct call *c)
 	case 2:
 		hdr->command = (hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED) |
 			       numbers[rnd(sizeof(numbers) / sizeof(*numbers))];
-		mistake(c, "number");
+		mistake(c, "number-%u", hdr->command & 0xff);
 		break;
 	case 3:
 		hdr->command |= 1u << (8 + rnd(23));
@@ -222,6 +222,8 @@ static void spoil_write(struct call *c)
 	case 2:
 		if (hdr->out_words) {
 			hdr->out_words = one_in(2) ? hdr->out_words - 1 : 0;
+			c->out_size = 4 * hdr->out_words < c->out_size ?
+				      4 * hdr->out_words : c->out_size;
 			mistake(c, hdr->out_words ? "out-less" : "out-0");
 		} else {
 			hdr->out_words = 1 + rnd(4);
@@ -298,6 +300,7 @@ static void spoil_write_ex(struct call *c)
 	case 2:
 		if (hdr->out_words) {
 			hdr->out_words -= one_in(2) ? 1 : 1 + rnd(hdr->out_words);
+			c->out_size = 8 * hdr->out_words;
 			mistake(c, "out-less");
 		} else {
 			hdr->out_words = 1;

@@ -184,8 +184,7 @@ void qp_modified(struct call *c)
 	if (!qp || !(get_field(c, "attr_mask") & STATE))
 		return;
 	qp->state = get_field(c, "qp_state");
-	if (qp->state == SQD)
-		sq_drained(qp);
+	state_events(qp);
 }
 
 /* ---- every change ---- */
@@ -196,11 +195,24 @@ static struct {
 	__u32 peer;	/* number of a QP, or 0 */
 } wanted;
 
+#define PSN	0x1234
+
 static void want(struct call *c)
 {
 	set_change(c, wanted.from, wanted.to, wanted.mask);
-	if (wanted.peer && wanted.mask & DEST_QPN)
+	if (!wanted.peer)
+		return;
+	if (wanted.mask & DEST_QPN)
 		name_field(c, "dest_qp_num", wanted.peer, "peer");
+	/* Both ends have the same, and messages get through. */
+	if (wanted.mask & RQ_PSN)
+		set_field(c, "rq_psn", PSN);
+	if (wanted.mask & SQ_PSN)
+		set_field(c, "sq_psn", PSN);
+	if (wanted.mask & TIMEOUT) {
+		set_field(c, "timeout", 14);
+		set_field(c, "retry_cnt", 7);
+	}
 }
 
 static void modify(struct object *qp, unsigned int from, unsigned int to, __u32 mask)
