@@ -371,7 +371,8 @@ static int UVERBS_HANDLER(UVERBS_METHOD_INFO_HANDLES)(struct uverbs_attr_bundle 
 	if (IS_ERR(list))
 		return PTR_ERR(list);
 	object = type <= U16_MAX ? uapi_get_object(attrs->ufile->device->uapi, type) : NULL;
-	if (!object || object->disabled)
+	/* There is the type of the device, but no object of it. */
+	if (type != UVERBS_OBJECT_DEVICE && (!object || object->disabled))
 		return -ENOENT;
 	n = list_handles(attrs->ufile, object, list, max);
 	ret = uverbs_copy_to(attrs, UVERBS_ATTR_INFO_HANDLES_LIST, list,

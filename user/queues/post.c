@@ -112,9 +112,8 @@ static int post_take_sges(struct post *post, u32 num, struct ib_sge **list)
 static int post_respond(struct uverbs_attr_bundle *attrs, int ret, u32 bad)
 {
 	struct ib_uverbs_post_send_resp resp = { .bad_wr = ret ? bad : 0 };
-	int copied = uverbs_response(attrs, &resp, sizeof(resp));
 
-	return ret ?: copied;
+	return uverbs_response(attrs, &resp, sizeof(resp)) ?: ret;
 }
 
 /* ---- send ---- */

@@ -162,21 +162,34 @@ static int qp_create_write_ex(struct uverbs_attr_bundle *attrs)
 
 /* ---- by ioctl ---- */
 
-#define QP_IOCTL_CREATE_FLAGS						\
-	(IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK |			\
-	 IB_UVERBS_QP_CREATE_SCATTER_FCS |				\
-	 IB_UVERBS_QP_CREATE_CVLAN_STRIPPING |				\
-	 IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING |			\
-	 IB_UVERBS_QP_CREATE_SQ_SIG_ALL)
+/* Only datagrams are multicast, only Ethernet frames have an FCS and a VLAN. */
+static u32 qp_flags_of_type(u32 type)
+{
+	switch (type) {
+	case IB_QPT_UD:
+		return IB_UVERBS_QP_CREATE_SQ_SIG_ALL |
+		       IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK |
+		       IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING;
+	case IB_QPT_RAW_PACKET:
+	case IB_QPT_DRIVER:
+		return IB_UVERBS_QP_CREATE_SQ_SIG_ALL |
+		       IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK |
+		       IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING |
+		       IB_UVERBS_QP_CREATE_SCATTER_FCS |
+		       IB_UVERBS_QP_CREATE_CVLAN_STRIPPING;
+	default:
+		return IB_UVERBS_QP_CREATE_SQ_SIG_ALL;
+	}
+}
 
-static int qp_take_flags(struct ib_qp_init_attr *attr,
+static int qp_take_flags(struct ib_qp_init_attr *attr, u32 type,
 			 const struct uverbs_attr_bundle *attrs)
 {
 	u32 flags;
 	int ret;
 
 	ret = uverbs_get_flags32(&flags, attrs, UVERBS_ATTR_CREATE_QP_FLAGS,
-				 QP_IOCTL_CREATE_FLAGS);
+				 qp_flags_of_type(type));
 	if (ret)
 		return ret;
 	attr->sq_sig_type = flags & IB_UVERBS_QP_CREATE_SQ_SIG_ALL ?
@@ -204,7 +217,7 @@ static int qp_take_attrs(struct uverbs_qp_create *create,
 		ret = uverbs_copy_from_or_zero(&cap, attrs,
 					       UVERBS_ATTR_CREATE_QP_CAP);
 	if (!ret)
-		ret = qp_take_flags(&create->attr, attrs);
+		ret = qp_take_flags(&create->attr, type, attrs);
 	if (ret)
 		return ret;
 	create->attr.qp_type = type;

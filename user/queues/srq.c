@@ -37,10 +37,12 @@ static int srq_check(const struct srq_create *create)
 	bool is_xrc = create->type == IB_SRQT_XRC;
 
 	if (!srq_type_valid(create->type) ||
-	    !create->cq != !ib_srq_has_cq(create->type) ||
-	    !!create->xrcd != is_xrc ||
+	    (create->cq && !ib_srq_has_cq(create->type)) ||
+	    (create->xrcd && !is_xrc) ||
 	    (create->max_num_tags && create->type != IB_SRQT_TM))
 		return -EINVAL;
+	if ((ib_srq_has_cq(create->type) && !create->cq) || (is_xrc && !create->xrcd))
+		return -ENOENT;
 	return 0;
 }
 

@@ -242,6 +242,15 @@ int commands_write(struct commands *c, u32 command, const void *req, size_t len,
 	return ret;
 }
 
+int commands_write_nowhere(struct commands *c, u32 command, const void *req, size_t len,
+			   size_t resp_len)
+{
+	struct laid_out out;
+
+	lay_out(&out, command, req, len, resp_len, NOT_MAPPED);
+	return send_laid_out(c, &out);
+}
+
 /* ---- ioctl() ---- */
 
 void commands_begin(struct commands *c, u16 object, u16 method)

@@ -78,6 +78,9 @@ int commands_objects(struct commands *c);
  */
 int commands_write(struct commands *c, u32 command, const void *req, size_t len,
 		   void *resp, size_t resp_len);
+/* As commands_write(), but the response goes to where there is no memory. */
+int commands_write_nowhere(struct commands *c, u32 command, const void *req, size_t len,
+			   size_t resp_len);
 /* Sends @hdr and @count bytes after it unchanged. */
 int commands_write_raw(struct commands *c, const struct ib_uverbs_cmd_hdr *hdr,
 		       const void *data, size_t count);

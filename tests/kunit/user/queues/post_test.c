@@ -339,6 +339,10 @@ static void receives(struct kunit *test)
 		q->bad = 1;
 		KUNIT_EXPECT_EQ(test, post(c, to[i].command, &cmd, &bad), -ENOMEM);
 		KUNIT_EXPECT_EQ(test, bad, 1u);
+		/* The process cannot learn which request was refused. */
+		KUNIT_EXPECT_EQ(test, commands_write_nowhere(c, to[i].command, &cmd,
+							     sizeof(cmd.hdr) + cmd.used,
+							     sizeof(bad)), -EFAULT);
 	}
 }
 

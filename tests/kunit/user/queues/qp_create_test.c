@@ -110,7 +110,7 @@ static void one_is_made_by_ioctl(struct kunit *test)
 	struct ib_qp *qp;
 	u32 handle;
 
-	add_ordinary(c, IB_UVERBS_QPT_UC);
+	add_ordinary(c, IB_UVERBS_QPT_RAW_PACKET);
 	commands_u32(c, UVERBS_ATTR_CREATE_QP_FLAGS,
 		     IB_UVERBS_QP_CREATE_SQ_SIG_ALL | IB_UVERBS_QP_CREATE_CVLAN_STRIPPING);
 	commands_u32(c, UVERBS_ATTR_CREATE_QP_SOURCE_QPN, 5);
@@ -180,6 +180,34 @@ static void flags_and_masks_that_are_not_known(struct kunit *test)
 	commands_u32(c, UVERBS_ATTR_CREATE_QP_FLAGS, IB_QP_CREATE_CROSS_CHANNEL);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
 	queues_expect_idle(c);
+}
+
+static void flags_that_a_type_has(struct kunit *test)
+{
+	static const u32 flags[] = {
+		IB_UVERBS_QP_CREATE_SQ_SIG_ALL, IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK,
+		IB_UVERBS_QP_CREATE_PCI_WRITE_END_PADDING, IB_UVERBS_QP_CREATE_SCATTER_FCS,
+		IB_UVERBS_QP_CREATE_CVLAN_STRIPPING,
+	};
+	static const struct {
+		u32 type;
+		unsigned int has;	/* of the flags, from the first */
+	} types[] = {
+		{ IB_UVERBS_QPT_RC, 1 }, { IB_UVERBS_QPT_UC, 1 }, { IB_UVERBS_QPT_UD, 3 },
+		{ IB_UVERBS_QPT_RAW_PACKET, 5 },
+	};
+	struct commands *c = test->priv;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		for (j = 0; j < ARRAY_SIZE(flags); j++) {
+			add_ordinary(c, types[i].type);
+			commands_u32(c, UVERBS_ATTR_CREATE_QP_FLAGS, flags[j]);
+			KUNIT_EXPECT_EQ_MSG(test, commands_ioctl(c),
+					    j < types[i].has ? 0 : -EINVAL,
+					    "type %u, flag %#x", types[i].type, flags[j]);
+		}
+	}
 }
 
 static void types_that_a_process_may_have(struct kunit *test)
@@ -495,6 +523,7 @@ static struct kunit_case qp_create_cases[] = {
 	KUNIT_CASE(one_is_made_by_ioctl),
 	KUNIT_CASE(what_is_no_proper_call),
 	KUNIT_CASE(flags_and_masks_that_are_not_known),
+	KUNIT_CASE(flags_that_a_type_has),
 	KUNIT_CASE(types_that_a_process_may_have),
 	KUNIT_CASE(packets_of_others_are_privileged),
 	KUNIT_CASE(parents_that_are_not_there),

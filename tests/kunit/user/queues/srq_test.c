@@ -114,7 +114,7 @@ static void xrc_srqs_use_their_domain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, queues_destroy_srq(c, resp.srq_handle), 0);
 	add_ioctl(c, IB_UVERBS_SRQT_XRC);
 	commands_obj(c, UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE, queues.cq);
-	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
+	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -ENOENT);
 	commands_obj(c, UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE, xrcd);
 	commands_out(c, UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM, sizeof(u32));
 	KUNIT_ASSERT_EQ(test, commands_ioctl(c), 0);
@@ -152,7 +152,7 @@ static void one_is_made_by_ioctl(struct kunit *test)
 	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS, 4);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
 	add_ioctl(c, IB_UVERBS_SRQT_TM);
-	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -EINVAL);
+	KUNIT_EXPECT_EQ(test, commands_ioctl(c), -ENOENT);
 	commands_obj(c, UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE, queues.cq);
 	commands_u32(c, UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS, 4);
 	KUNIT_EXPECT_EQ(test, commands_ioctl(c), 0);

@@ -239,7 +239,7 @@ static void take_attr(struct call *c, const struct ib_uverbs_attr *attr, const s
 	if (f->kind != '>')
 		return;
 	printf(" %s%s", f->name, attr->flags & UVERBS_ATTR_F_VALID_OUTPUT ? "+" : "");
-	show_words(at, attr->len < ATTR_SIZE ? attr->len : ATTR_SIZE, f->hidden ? "kkkk" : "");
+	show_words(at, attr->len < ATTR_SIZE ? attr->len : ATTR_SIZE, f->shows ?: "");
 	if (c->made && c->made->type == QP && !strcmp(f->name, "resp_qp_num"))
 		c->made->number = word(at, 0);
 }

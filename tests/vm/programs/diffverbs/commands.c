@@ -182,7 +182,7 @@ const struct command commands[] = {
 	{ COMMAND("req_notify_cq", req_notify_cq, REQ_NOTIFY_CQ),
 	  FIELDS(H(req_notify_cq, cq_handle, CQ), M(req_notify_cq, solicited_only, 0, 1),) },
 	{ COMMAND("destroy_cq", destroy_cq, DESTROY_CQ), OUT(destroy_cq), .ends = CQ,
-	  .shows = ".k",
+	  .shows = ".h",
 	  FIELDS(H(destroy_cq, cq_handle, CQ), R(destroy_cq, reserved),) },
 	{ COMMAND("create_qp", create_qp, CREATE_QP), OUT(create_qp), .makes = QP,
 	  .shows = "hk", .driver_out = 32, .fill = fill_create_qp, .worked = qp_made,

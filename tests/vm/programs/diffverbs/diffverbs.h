@@ -105,7 +105,7 @@ enum form {
  * and of a method, besides:
  *
  *	n	the handle of a new object, which the kernel sets
- *	>	.size bytes to be written, to be shown unless .hidden
+ *	>	.size bytes to be written
  *	p	a struct that is pointed to
  */
 struct field {
@@ -116,7 +116,7 @@ struct field {
 	__u8 type;
 	__u8 choices;		/* entries of .good */
 	bool optional;		/* an attribute that need not be there */
-	bool hidden;
+	const char *shows;	/* the words of what is written, like those of a response */
 	__u32 limit;
 	__u32 good[8];
 };

@@ -46,7 +46,7 @@
 #define AOUT(n, attr, bytes)	{ .name = n, A(attr), .size = bytes, .kind = '>' }
 #define AOUTO(n, attr, bytes)						\
 	{ .name = n, A(attr), .size = bytes, .kind = '>', .optional = true }
-#define AKEY(n, attr)	{ .name = n, A(attr), .size = 4, .kind = '>', .hidden = true }
+#define AKEY(n, attr)	{ .name = n, A(attr), .size = 4, .kind = '>', .shows = "k" }
 #define AIN(n, attr, bytes)	{ .name = n, A(attr), .size = bytes, .kind = 'p' }
 
 #define CALL(n, obj, m)							\
