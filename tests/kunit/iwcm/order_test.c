@@ -239,8 +239,8 @@ static void as_fast_as_they_come(struct kunit *test)
 }
 
 static struct kunit_case order_cases[] = {
-	KUNIT_CASE(each_told_before_the_next),
-	KUNIT_CASE(as_fast_as_they_come),
+	KUNIT_CASE_SLOW(each_told_before_the_next),
+	KUNIT_CASE_SLOW(as_fast_as_they_come),
 	{}
 };
 

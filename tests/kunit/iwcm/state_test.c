@@ -339,7 +339,7 @@ static void reasons(struct kunit *test)
 static struct kunit_case state_cases[] = {
 	KUNIT_CASE(every_state_and_event),
 	KUNIT_CASE(no_step_forgets_a_qp),
-	KUNIT_CASE(every_report_in_every_state),
+	KUNIT_CASE_SLOW(every_report_in_every_state),
 	KUNIT_CASE(a_request_in_every_state),
 	KUNIT_CASE(every_call_in_every_state),
 	KUNIT_CASE(every_state_can_be_left),

@@ -456,7 +456,7 @@ static struct kunit_case connect_cases[] = {
 	KUNIT_CASE(nobody_listens),
 	KUNIT_CASE(the_consumer_owns_the_qp),
 	KUNIT_CASE(the_client_rejects_the_response),
-	KUNIT_CASE(accepted_later),
+	KUNIT_CASE_SLOW(accepted_later),
 	KUNIT_CASE(the_server_disconnects),
 	KUNIT_CASE(both_disconnect_at_once),
 	KUNIT_CASE(data_before_the_rtu_establishes),

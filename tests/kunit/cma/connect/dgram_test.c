@@ -405,7 +405,7 @@ static struct kunit_case dgram_cases[] = {
 	KUNIT_CASE(another_qkey_than_the_qps),
 	KUNIT_CASE(a_service_refuses),
 	KUNIT_CASE(no_such_service),
-	KUNIT_CASE(no_answer_from_the_service),
+	KUNIT_CASE_SLOW(no_answer_from_the_service),
 	KUNIT_CASE(the_handler_ends_the_client),
 	KUNIT_CASE(a_group_is_joined_and_left),
 	KUNIT_CASE(an_ipv6_group),

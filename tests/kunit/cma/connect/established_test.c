@@ -237,14 +237,14 @@ static void of_no_queue_there_is(struct kunit *test)
 }
 
 static struct kunit_case established_cases[] = {
-	KUNIT_CASE(from_each_context),
-	KUNIT_CASE(the_first_good_receive),
-	KUNIT_CASE(the_rtu_comes_late),
-	KUNIT_CASE(the_rtu_came_first),
+	KUNIT_CASE_SLOW(from_each_context),
+	KUNIT_CASE_SLOW(the_first_good_receive),
+	KUNIT_CASE_SLOW(the_rtu_comes_late),
+	KUNIT_CASE_SLOW(the_rtu_came_first),
 	KUNIT_CASE(data_then_the_end),
 	KUNIT_CASE(the_end_then_data),
-	KUNIT_CASE(refused_in_spite_of_data),
-	KUNIT_CASE(given_up_before_data),
+	KUNIT_CASE_SLOW(refused_in_spite_of_data),
+	KUNIT_CASE_SLOW(given_up_before_data),
 	KUNIT_CASE(the_id_goes_before_its_queue),
 	KUNIT_CASE(the_queue_goes_before_its_id),
 	KUNIT_CASE(named_by_number),

@@ -277,12 +277,12 @@ static void the_header_says_who_calls(struct kunit *test)
 }
 
 static struct kunit_case loss_cases[] = {
-	KUNIT_CASE(no_answer_to_the_request),
-	KUNIT_CASE(some_requests_are_lost),
-	KUNIT_CASE(no_reply_arrives),
-	KUNIT_CASE(no_confirmation_arrives),
-	KUNIT_CASE(no_answer_to_the_disconnect),
-	KUNIT_CASE(the_disconnect_times_out),
+	KUNIT_CASE_SLOW(no_answer_to_the_request),
+	KUNIT_CASE_SLOW(some_requests_are_lost),
+	KUNIT_CASE_SLOW(no_reply_arrives),
+	KUNIT_CASE_SLOW(no_confirmation_arrives),
+	KUNIT_CASE_SLOW(no_answer_to_the_disconnect),
+	KUNIT_CASE_SLOW(the_disconnect_times_out),
 	KUNIT_CASE(everything_comes_twice),
 	KUNIT_CASE(a_reply_after_the_failure),
 	KUNIT_CASE(bad_ipv4_headers),

@@ -286,14 +286,14 @@ static void removal(struct kunit *test)
 }
 
 static struct kunit_case order_cases[] = {
-	KUNIT_CASE(the_rtu),
-	KUNIT_CASE(a_disconnect),
-	KUNIT_CASE(a_reject),
+	KUNIT_CASE_SLOW(the_rtu),
+	KUNIT_CASE_SLOW(a_disconnect),
+	KUNIT_CASE_SLOW(a_reject),
 	KUNIT_CASE_SLOW(the_replys_last_try_before),
 	KUNIT_CASE_SLOW(the_replys_last_try_after),
 	KUNIT_CASE_SLOW(the_replys_last_try_amid),
 	KUNIT_CASE(destruction),
-	KUNIT_CASE(removal),
+	KUNIT_CASE_SLOW(removal),
 	{}
 };
 

@@ -290,7 +290,7 @@ static void all_proofs_at_once(struct kunit *test)
 }
 
 static struct kunit_case psn_cases[] = {
-	KUNIT_CASE(nobody_tells_but_the_psn),
+	KUNIT_CASE_SLOW(nobody_tells_but_the_psn),
 	KUNIT_CASE(of_a_queue_named_by_number),
 	KUNIT_CASE(disconnected_before_it_was_told),
 	KUNIT_CASE(destroyed_before_it_was_told),

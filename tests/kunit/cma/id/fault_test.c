@@ -335,7 +335,7 @@ static void path_queries(struct kunit *test)
 }
 
 static struct kunit_case fault_ib_cases[] = {
-	KUNIT_CASE(requests),
+	KUNIT_CASE_SLOW(requests),
 	KUNIT_CASE(path_queries),
 	{}
 };

@@ -202,7 +202,7 @@ static void the_handler_ends_the_id_that_moved(struct kunit *test)
 }
 
 static struct kunit_case netevent_cases[] = {
-	KUNIT_CASE(the_peer_moves_while_we_connect),
+	KUNIT_CASE_SLOW(the_peer_moves_while_we_connect),
 	KUNIT_CASE(one_move_told_many_times),
 	KUNIT_CASE(destroyed_with_the_news_under_way),
 	KUNIT_CASE(the_same_address_again_is_no_move),

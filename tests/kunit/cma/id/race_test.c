@@ -242,7 +242,7 @@ static void connections(struct kunit *test)
 }
 
 static struct kunit_case race_cases[] = {
-	KUNIT_CASE_PARAM_ATTR(connections, next_seed, { .speed = KUNIT_SPEED_SLOW }),
+	KUNIT_CASE_PARAM(connections, next_seed),
 	{}
 };
 

@@ -189,7 +189,7 @@ static void its_addresses_are_nobodys(struct kunit *test)
 }
 
 static struct kunit_case remove_cases[] = {
-	KUNIT_CASE(at_each_stage),
+	KUNIT_CASE_SLOW(at_each_stage),
 	KUNIT_CASE(during_a_path_query),
 	KUNIT_CASE(ended_by_the_handler),
 	KUNIT_CASE(its_addresses_are_nobodys),

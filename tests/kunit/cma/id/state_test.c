@@ -344,12 +344,12 @@ static void the_handler_ends_the_server(struct kunit *test)
 
 static struct kunit_case state_cases[] = {
 	KUNIT_CASE(no_step_but_those_of_the_table),
-	KUNIT_CASE(every_call_at_every_stage),
+	KUNIT_CASE_SLOW(every_call_at_every_stage),
 	KUNIT_CASE(disconnect_needs_a_connection),
 	KUNIT_CASE(events_come_in_order),
-	KUNIT_CASE(destroyed_at_each_stage),
-	KUNIT_CASE(the_handler_ends_the_client),
-	KUNIT_CASE(the_handler_ends_the_server),
+	KUNIT_CASE_SLOW(destroyed_at_each_stage),
+	KUNIT_CASE_SLOW(the_handler_ends_the_client),
+	KUNIT_CASE_SLOW(the_handler_ends_the_server),
 	{}
 };
 

@@ -288,7 +288,7 @@ static struct kunit_case addr_ls_cases[] = {
 	KUNIT_CASE(malformed_answers_are_none),
 	KUNIT_CASE(a_request_given_up_while_it_is_asked),
 	KUNIT_CASE(each_request_has_its_own_answer),
-	KUNIT_CASE(resolution_survives_each_failed_allocation),
+	KUNIT_CASE_SLOW(resolution_survives_each_failed_allocation),
 	{}
 };
 

@@ -497,7 +497,7 @@ static struct kunit_case ls_cases[] = {
 	KUNIT_CASE(other_answers_change_nothing),
 	KUNIT_CASE(the_first_of_two_daemons_counts),
 	KUNIT_CASE(silence_ends_it_in_time),
-	KUNIT_CASE(the_time_can_be_set_within_bounds),
+	KUNIT_CASE_SLOW(the_time_can_be_set_within_bounds),
 	KUNIT_CASE(malformed_messages_set_nothing),
 	KUNIT_CASE(who_may_answer),
 	KUNIT_CASE(another_namespace_has_no_say),

@@ -545,7 +545,7 @@ static struct kunit_case restrack_cases[] = {
 	KUNIT_CASE(an_mr_that_its_provider_keeps_stays_visible),
 	KUNIT_CASE(destruction_waits_for_readers),
 	KUNIT_CASE(a_sync_waits_for_readers_and_keeps_the_entry),
-	KUNIT_CASE(lookups_race_with_deletion),
+	KUNIT_CASE_SLOW(lookups_race_with_deletion),
 	{}
 };
 

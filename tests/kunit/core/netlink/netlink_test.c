@@ -358,7 +358,7 @@ static struct kunit_case netlink_cases[] = {
 	KUNIT_CASE(a_slow_client_does_not_hold_up_others),
 	KUNIT_CASE(multicasts_reach_who_joined),
 	KUNIT_CASE(unicasts_reach_one_socket),
-	KUNIT_CASE(a_full_receiver_is_waited_for_ten_seconds),
+	KUNIT_CASE_SLOW(a_full_receiver_is_waited_for_ten_seconds),
 	KUNIT_CASE(messages_are_built_until_the_buffer_is_full),
 	{}
 };

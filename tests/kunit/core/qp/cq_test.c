@@ -490,7 +490,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(an_event_on_its_way_is_not_polled),
 	KUNIT_CASE(a_reader_is_waited_for),
 	KUNIT_CASE(a_cq_is_moderated_and_resized),
-	KUNIT_CASE(moderation_follows_the_load),
+	KUNIT_CASE_SLOW(moderation_follows_the_load),
 	KUNIT_CASE(claims_share_queues),
 	KUNIT_CASE(queues_survive_each_failed_allocation),
 	{}

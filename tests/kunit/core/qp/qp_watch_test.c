@@ -339,7 +339,7 @@ static struct kunit_case qp_watch_cases[] = {
 	KUNIT_CASE(a_destruction_that_fails_keeps_the_watch),
 	KUNIT_CASE(a_number_is_looked_up_among_ones_own),
 	KUNIT_CASE(without_memory_there_is_no_watch),
-	KUNIT_CASE(interrupts_while_watches_come_and_go),
+	KUNIT_CASE_SLOW(interrupts_while_watches_come_and_go),
 	{}
 };
 

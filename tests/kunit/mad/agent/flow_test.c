@@ -391,7 +391,7 @@ static struct kunit_case flow_cases[] = {
 	KUNIT_CASE(handles_to_one_destination_share_its_window),
 	KUNIT_CASE(cancel_what_is_held),
 	KUNIT_CASE(modify_what_is_held),
-	KUNIT_CASE(held_no_longer_than_it_could_have_waited),
+	KUNIT_CASE_SLOW(held_no_longer_than_it_could_have_waited),
 	KUNIT_CASE(the_longest_times_do_not_wrap),
 	KUNIT_CASE(being_held_takes_no_time_from_the_wait),
 	KUNIT_CASE(retries_keep_their_credit),

@@ -520,7 +520,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(posting_holds_the_agent),
 	KUNIT_CASE(a_response_then_the_completion),
 	KUNIT_CASE(without_a_timeout_nothing_is_awaited),
-	KUNIT_CASE(each_retry_takes_its_time),
+	KUNIT_CASE_SLOW(each_retry_takes_its_time),
 	KUNIT_CASE(lost_requests_are_sent_again),
 	KUNIT_CASE(lost_responses_are_asked_for_again),
 	KUNIT_CASE(a_late_response_is_dropped),
@@ -538,7 +538,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(deregister_with_waiting_sends),
 	KUNIT_CASE(deregister_with_posted_sends),
 	KUNIT_CASE(deregister_with_lost_completions),
-	KUNIT_CASE(a_stalled_queue_is_reset),
+	KUNIT_CASE_SLOW(a_stalled_queue_is_reset),
 	KUNIT_CASE(an_exchange_survives_each_failed_allocation),
 	{}
 };

@@ -226,7 +226,7 @@ static void buffers_are_used_again(struct kunit *test)
 static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(malformed_mads_are_dropped),
 	KUNIT_CASE(nobody_wants_them),
-	KUNIT_CASE(a_flood),
+	KUNIT_CASE_SLOW(a_flood),
 	KUNIT_CASE(deregister_in_a_flood),
 	KUNIT_CASE(a_received_mad_outlives_its_device),
 	KUNIT_CASE(buffers_are_used_again),

@@ -335,19 +335,19 @@ static void a_transfer_without_timeout(struct kunit *test)
 }
 
 static struct kunit_case rmpp_bound_cases[] = {
-	KUNIT_CASE(unfinished_transfers_are_bounded),
-	KUNIT_CASE(unread_transfers_are_bounded),
-	KUNIT_CASE(a_flood_leaves_room_for_answers),
+	KUNIT_CASE_SLOW(unfinished_transfers_are_bounded),
+	KUNIT_CASE_SLOW(unread_transfers_are_bounded),
+	KUNIT_CASE_SLOW(a_flood_leaves_room_for_answers),
 	KUNIT_CASE(answers_without_end),
 	KUNIT_CASE(a_source_has_its_share),
 	KUNIT_CASE(transfers_begun_are_bounded),
 	KUNIT_CASE(finished_transfers_give_way),
 	KUNIT_CASE(deregister_with_much_unread),
-	KUNIT_CASE(segments_without_memory),
+	KUNIT_CASE_SLOW(segments_without_memory),
 	KUNIT_CASE(a_flood_of_responses_costs_nothing),
 	KUNIT_CASE(acks_without_progress),
-	KUNIT_CASE(acks_of_a_loss_without_end),
-	KUNIT_CASE(a_transfer_without_timeout),
+	KUNIT_CASE_SLOW(acks_of_a_loss_without_end),
+	KUNIT_CASE_SLOW(a_transfer_without_timeout),
 	{}
 };
 

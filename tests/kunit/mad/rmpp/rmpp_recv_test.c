@@ -560,7 +560,7 @@ static void a_tid_that_is_used_again(struct kunit *test)
 }
 
 static struct kunit_case rmpp_recv_cases[] = {
-	KUNIT_CASE(segments_in_order),
+	KUNIT_CASE_SLOW(segments_in_order),
 	KUNIT_CASE(segments_out_of_order),
 	KUNIT_CASE(a_gap_is_told_of_again),
 	KUNIT_CASE(a_gap_before_the_last),
@@ -569,13 +569,13 @@ static struct kunit_case rmpp_recv_cases[] = {
 	KUNIT_CASE(segments_that_cannot_be_true),
 	KUNIT_CASE(lengths_of_the_last_segment),
 	KUNIT_CASE(odd_lengths_of_the_last_segment),
-	KUNIT_CASE(more_segments_than_32768),
+	KUNIT_CASE_SLOW(more_segments_than_32768),
 	KUNIT_CASE(the_sender_gives_up),
 	KUNIT_CASE(control_mads_of_no_transfer),
 	KUNIT_CASE(a_request_that_is_repeated),
 	KUNIT_CASE(a_request_that_is_being_answered),
 	KUNIT_CASE(a_send_that_is_repeated),
-	KUNIT_CASE(a_late_first_segment),
+	KUNIT_CASE_SLOW(a_late_first_segment),
 	KUNIT_CASE(a_response_in_segments),
 	KUNIT_CASE(a_response_nobody_asked_for),
 	KUNIT_CASE(a_response_that_stops_coming),

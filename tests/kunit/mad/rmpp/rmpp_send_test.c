@@ -645,7 +645,7 @@ static struct kunit_case rmpp_send_cases[] = {
 	KUNIT_CASE(repeated_acks_of_no_loss),
 	KUNIT_CASE(acks_faster_than_the_port),
 	KUNIT_CASE(silence_sends_all_again),
-	KUNIT_CASE(a_long_wait_has_many_tries),
+	KUNIT_CASE_SLOW(a_long_wait_has_many_tries),
 	KUNIT_CASE(deregister_behind_a_flood),
 	KUNIT_CASE(cancel_behind_a_flood),
 	KUNIT_CASE(a_timer_that_fires_late),
@@ -659,7 +659,7 @@ static struct kunit_case rmpp_send_cases[] = {
 	KUNIT_CASE(a_double_sided_transfer),
 	KUNIT_CASE(one_answer_at_a_time),
 	KUNIT_CASE(answers_to_two_with_one_tid),
-	KUNIT_CASE(a_transfer_survives_each_failed_allocation),
+	KUNIT_CASE_SLOW(a_transfer_survives_each_failed_allocation),
 	{}
 };
 

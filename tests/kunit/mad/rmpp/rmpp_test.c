@@ -278,7 +278,7 @@ static struct kunit_case rmpp_cases[] = {
 	KUNIT_CASE(nobody_acknowledges),
 	KUNIT_CASE(a_bad_version_aborts),
 	KUNIT_CASE(deregister_amid_transfers),
-	KUNIT_CASE(an_unfinished_transfer_is_forgotten),
+	KUNIT_CASE_SLOW(an_unfinished_transfer_is_forgotten),
 	{}
 };
 

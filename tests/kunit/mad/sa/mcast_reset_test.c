@@ -294,7 +294,7 @@ static struct kunit_case mcast_reset_cases[] = {
 	KUNIT_CASE(joined_again_after_a_reset),
 	KUNIT_CASE(a_reset_under_a_join),
 	KUNIT_CASE(a_reset_under_a_join_that_is_left),
-	KUNIT_CASE(a_reset_under_a_join_that_fails),
+	KUNIT_CASE_SLOW(a_reset_under_a_join_that_fails),
 	KUNIT_CASE(a_reset_that_ends_members),
 	KUNIT_CASE(resets_against_joins_and_leaves),
 	KUNIT_CASE(the_device_goes_with_a_leave_in_flight),

@@ -428,7 +428,7 @@ static struct kunit_case mcast_cases[] = {
 	KUNIT_CASE(joins_while_one_is_on_its_way),
 	KUNIT_CASE(each_join_state_is_its_own),
 	KUNIT_CASE(a_refused_join),
-	KUNIT_CASE(a_join_nobody_answers),
+	KUNIT_CASE_SLOW(a_join_nobody_answers),
 	KUNIT_CASE(a_join_that_cannot_be_sent),
 	KUNIT_CASE(joins_that_make_no_sense),
 	KUNIT_CASE(records_that_differ),

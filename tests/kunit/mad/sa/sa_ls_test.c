@@ -639,12 +639,12 @@ static void a_query_survives_each_failed_allocation(struct kunit *test)
 static struct kunit_case sa_ls_cases[] = {
 	KUNIT_CASE(the_question_on_the_wire),
 	KUNIT_CASE(what_is_asked_depends_on_the_mask),
-	KUNIT_CASE(an_answer_ends_the_query_without_a_mad),
+	KUNIT_CASE_SLOW(an_answer_ends_the_query_without_a_mad),
 	KUNIT_CASE(several_paths_of_one_connection),
 	KUNIT_CASE(one_way_is_enough_for_datagrams),
 	KUNIT_CASE(an_opa_path_is_answered_as_one),
 	KUNIT_CASE(refused_the_query_is_sent),
-	KUNIT_CASE(unanswered_the_query_is_sent),
+	KUNIT_CASE_SLOW(unanswered_the_query_is_sent),
 	KUNIT_CASE(malformed_answers_are_none),
 	KUNIT_CASE(cancelled_while_it_is_asked),
 	KUNIT_CASE(cancelled_after_it_was_sent),
@@ -655,7 +655,7 @@ static struct kunit_case sa_ls_cases[] = {
 	KUNIT_CASE(asked_under_a_callers_lock),
 	KUNIT_CASE(a_client_waits_for_its_questions),
 	KUNIT_CASE(without_a_daemon_it_is_sent_at_once),
-	KUNIT_CASE(a_query_survives_each_failed_allocation),
+	KUNIT_CASE_SLOW(a_query_survives_each_failed_allocation),
 	{}
 };
 

@@ -405,14 +405,14 @@ static struct kunit_case share_cases[] = {
 	KUNIT_CASE(the_first_is_cancelled),
 	KUNIT_CASE(one_that_rides_is_cancelled),
 	KUNIT_CASE(all_are_cancelled),
-	KUNIT_CASE(those_in_time_together_end_together),
-	KUNIT_CASE(one_that_came_later_has_its_time),
-	KUNIT_CASE(one_that_came_later_is_answered),
+	KUNIT_CASE_SLOW(those_in_time_together_end_together),
+	KUNIT_CASE_SLOW(one_that_came_later_has_its_time),
+	KUNIT_CASE_SLOW(one_that_came_later_is_answered),
 	KUNIT_CASE(the_manager_moves),
 	KUNIT_CASE(the_next_cannot_be_sent),
 	KUNIT_CASE(the_device_goes),
 	KUNIT_CASE(each_allocation_fails),
-	KUNIT_CASE(cancelled_against_answered),
+	KUNIT_CASE_SLOW(cancelled_against_answered),
 	{}
 };
 

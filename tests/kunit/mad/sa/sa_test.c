@@ -593,7 +593,7 @@ static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(an_opa_record_comes_back_as_one),
 	KUNIT_CASE(what_cannot_be_asked),
 	KUNIT_CASE(errors_of_the_sa),
-	KUNIT_CASE(an_sa_that_does_not_answer),
+	KUNIT_CASE_SLOW(an_sa_that_does_not_answer),
 	KUNIT_CASE(a_lost_query_is_repeated),
 	KUNIT_CASE(queries_are_told_apart),
 	KUNIT_CASE(cancel_against_the_answer),

@@ -94,8 +94,8 @@ static void no_other_does(struct kunit *test)
 }
 
 static struct kunit_case xrc_cases[] = {
-	KUNIT_CASE(a_target_outlives_its_id),
-	KUNIT_CASE(a_target_outlives_its_process),
+	KUNIT_CASE_SLOW(a_target_outlives_its_id),
+	KUNIT_CASE_SLOW(a_target_outlives_its_process),
 	KUNIT_CASE(no_other_does),
 	{}
 };

@@ -287,8 +287,8 @@ static struct kunit_case life_cases[] = {
 	KUNIT_CASE(nobody_opens_it),
 	KUNIT_CASE(they_go_before_their_domain),
 	KUNIT_CASE(the_end_of_a_process_insists),
-	KUNIT_CASE(many_live_and_die),
-	KUNIT_CASE(the_device_goes_meanwhile),
+	KUNIT_CASE_SLOW(many_live_and_die),
+	KUNIT_CASE_SLOW(the_device_goes_meanwhile),
 	{}
 };
 

@@ -370,8 +370,8 @@ static struct kunit_case xrc_share_cases[] = {
 	KUNIT_CASE(unread_events_go_with_the_handle_they_are_of),
 	KUNIT_CASE(another_file_is_another_domain),
 	KUNIT_CASE(the_device_goes),
-	KUNIT_CASE(handles_come_and_go_among_events),
-	KUNIT_CASE(a_qp_is_opened_while_it_goes),
+	KUNIT_CASE_SLOW(handles_come_and_go_among_events),
+	KUNIT_CASE_SLOW(a_qp_is_opened_while_it_goes),
 	{}
 };
 

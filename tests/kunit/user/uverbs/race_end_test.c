@@ -268,12 +268,12 @@ static void descriptors_and_their_file_in_any_order(struct kunit *test)
 }
 
 static struct kunit_case end_cases[] = {
-	KUNIT_CASE(removal_waits_for_calls),
-	KUNIT_CASE(removal_at_any_time),
-	KUNIT_CASE(a_close_and_a_removal),
-	KUNIT_CASE(a_descriptor_is_closed_while_its_file_ends),
+	KUNIT_CASE_SLOW(removal_waits_for_calls),
+	KUNIT_CASE_SLOW(removal_at_any_time),
+	KUNIT_CASE_SLOW(a_close_and_a_removal),
+	KUNIT_CASE_SLOW(a_descriptor_is_closed_while_its_file_ends),
 	KUNIT_CASE(a_channel_is_closed_while_a_cq_is_made),
-	KUNIT_CASE(descriptors_and_their_file_in_any_order),
+	KUNIT_CASE_SLOW(descriptors_and_their_file_in_any_order),
 	{}
 };
 

@@ -340,8 +340,8 @@ static void a_hundred_thousand_that_nobody_reads(struct kunit *test)
 }
 
 static struct kunit_case race_event_cases[] = {
-	KUNIT_CASE(what_destroy_reports_is_what_all_readers_read),
-	KUNIT_CASE(no_event_is_lost_or_read_twice),
+	KUNIT_CASE_SLOW(what_destroy_reports_is_what_all_readers_read),
+	KUNIT_CASE_SLOW(no_event_is_lost_or_read_twice),
 	KUNIT_CASE(an_asynchronous_event_wakes_one),
 	KUNIT_CASE(readers_wait_until_the_very_end),
 	KUNIT_CASE(a_hundred_thousand_that_nobody_reads),

@@ -316,11 +316,11 @@ static void a_storm_of_calls(struct kunit *test)
 static struct kunit_case race_cases[] = {
 	KUNIT_CASE(the_second_who_destroys_is_told_so),
 	KUNIT_CASE(what_was_not_destroyed_is_as_it_was),
-	KUNIT_CASE(one_of_two_destroys),
+	KUNIT_CASE_SLOW(one_of_two_destroys),
 	KUNIT_CASE(a_parent_stays_while_a_child_is_made),
 	KUNIT_CASE(no_child_of_a_parent_that_is_destroyed),
 	KUNIT_CASE(nobody_finds_what_is_being_made),
-	KUNIT_CASE(a_storm_of_calls),
+	KUNIT_CASE_SLOW(a_storm_of_calls),
 	{}
 };
 

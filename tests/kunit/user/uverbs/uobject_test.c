@@ -344,7 +344,7 @@ static struct kunit_case uobject_cases[] = {
 	KUNIT_CASE(teardown_goes_backwards),
 	KUNIT_CASE(teardown_comes_back_for_what_was_in_use),
 	KUNIT_CASE(teardown_tells_the_driver_when_it_gives_up),
-	KUNIT_CASE(removal_waits_for_a_method_and_empties_the_file),
+	KUNIT_CASE_SLOW(removal_waits_for_a_method_and_empties_the_file),
 	KUNIT_CASE(a_file_has_one_context),
 	KUNIT_CASE(what_a_device_lacks),
 	KUNIT_CASE(objects_survive_each_failed_allocation),
