@@ -69,7 +69,7 @@ def command(image, opts, accel, rundir, suffix="", more=()):
     """the command that boots rundir/initrd; more: options, may define the console con"""
     cmd = ["qemu-system-x86_64", "-nodefaults", "-no-user-config",
            "-display", "none", "-no-reboot", "-M", "q35",
-           "-smp", str(1 if opts.icount else opts.smp or 2),
+           "-smp", str(opts.smp or 2),
            "-m", str(opts.mem or image.kernel.mem),
            "-kernel", image.path("vmlinux"),
            "-initrd", os.path.join(rundir, "initrd" + suffix),

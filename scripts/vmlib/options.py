@@ -35,8 +35,9 @@ def parse(argv, command):
 def for_scenario(opts, scenario):
     """the options for a scenario: without debugging if it measures, and with its machine"""
     debug = opts.debug and scenario.debug() and not opts.icount
+    smp = opts.smp or (1 if opts.icount else scenario.smp())
     return argparse.Namespace(**{
-        **vars(opts), "debug": debug, "smp": opts.smp or scenario.smp(),
+        **vars(opts), "debug": debug, "smp": smp,
         "mem": opts.mem or scenario.mem()})
 
 
