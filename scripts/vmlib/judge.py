@@ -60,9 +60,17 @@ def kernel(result, allowed):
 
 
 def checkers(result, debug):
-    """whether lockdep, which stops at its first report, has checked until the end"""
-    if debug and not re.search(r"^ *debug_locks: *1$", result.get("lockdep", ""), re.M):
+    """what the checkers that do not write to the log have to say"""
+    if not debug:
+        return
+    # It stops at its first report.
+    if not re.search(r"^ *debug_locks: *1$", result.get("lockdep", ""), re.M):
         yield "lockdep is off"
+    leaks = result.get("kmemleak", "kmemleak has failed").strip()
+    if leaks:
+        yield "memory that nothing points to"
+        for line in leaks.splitlines()[:20]:
+            say("kmemleak:", line)
 
 
 def core(loaded, ours, stock, mode):

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Checks that the runner detects each kind of failure: tests/vm/seeded has one of each."""
+"""
+Checks that the runner detects each kind of failure: tests/vm/seeded has one of each. Those
+with a line "# kernel: debug" are for what the debug kernel reports.
+"""
 import os
 
 from .common import VM, read, say
+from .judge import bad_lines
 from .run import label, run_all
 from .scenarios import seeded
 
@@ -14,6 +18,8 @@ def unnoticed(opts, scenario):
     result, log = (read(os.path.join(run, n)).decode() for n in ("result", "log"))
     unseen = [w for w in scenario.lines("expect")
               if w.replace(" ", "_") not in result and "FAIL: " + w not in log]
+    dmesg = "\n".join(bad_lines(read(os.path.join(run, "dmesg")).decode(), []))
+    unseen += [w for w in scenario.lines("expect-dmesg") if w not in dmesg]
     return "status=fail" not in result, unseen
 
 
@@ -21,6 +27,8 @@ def selftest(opts):
     opts.quiet = True
     missed = 0
     for scenario in seeded():
+        if ("debug" in scenario.lines("kernel")) != (opts.kernel == "debug"):
+            continue
         passed, unseen = unnoticed(opts, scenario)
         if passed or unseen:
             say(scenario.name, "was not noticed:", *unseen)
