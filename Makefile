@@ -27,7 +27,7 @@ CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
 .PHONY: all help deps modules libvib libibex install abi abi-test sparse lint kunit model demo \
-	demo-ib bench-mad results check check-all check-debug check-fast clean
+	demo-ib bench-mad results chaos check check-all check-debug check-fast clean
 all: modules
 
 help:
@@ -41,6 +41,7 @@ help:
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
 	@echo "make check-debug   scenarios of tests/vm/check-debug-list under KASAN and lockdep"
+	@echo "make chaos         random changes of everything on that kernel; SEED=, MINUTES="
 	@echo "make abi           hold exports and struct layouts against the distribution's"
 	@echo "make abi-test      seeded differences, which the gate must find"
 	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
@@ -98,6 +99,11 @@ demo-ib: modules
 
 bench-mad: modules
 	@scripts/bench-mad
+
+chaos: deps
+	+@$(MAKE) --no-print-directory -s KERNEL=debug modules
+	@scripts/vm run --kernel debug --timeout $$(($(or $(MINUTES),5) * 60 + 600)) \
+		--args "$(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom)) $(or $(MINUTES),5)" chaos
 
 results: modules
 	@scripts/results $(SECTION)
