@@ -482,9 +482,9 @@ static int find_method(const struct uverbs_api *api,
  * Called in the context of the user, within a section of the device unless the device
  * was removed.  Returns the handler's result, or: -EINVAL for a malformed call,
  * -EPROTONOSUPPORT if a reserved member is set, the device does not have the method, or
- * the method does not know an attribute flagged UVERBS_ATTR_F_MANDATORY, -EOPNOTSUPP for a value that the method
- * does not know, -EFAULT, -ENOMEM, -EIO if the device was removed, and the errors of
- * looking objects up.
+ * the method does not know an attribute flagged UVERBS_ATTR_F_MANDATORY, -EOPNOTSUPP
+ * for a value that the method does not know, -EFAULT, -ENOMEM, -EIO if the device was
+ * removed, and the errors of looking objects up.
  */
 int uverbs_call_ioctl(struct ib_uverbs_file *file,
 		      const struct ib_uverbs_ioctl_hdr *hdr,

@@ -128,17 +128,17 @@ static int srq_find_parts(struct uverbs_reads *reads, struct srq_create *create,
 	create->pd = uverbs_reads_object(reads, UVERBS_OBJECT_PD, cmd->pd_handle);
 	if (IS_ERR(create->pd))
 		return PTR_ERR(create->pd);
-	if (ib_srq_has_cq(cmd->srq_type)) {
-		create->cq = uverbs_reads_object(reads, UVERBS_OBJECT_CQ,
-						 cmd->cq_handle);
-		if (IS_ERR(create->cq))
-			return PTR_ERR(create->cq);
-	}
 	if (cmd->srq_type == IB_SRQT_XRC) {
 		create->xrcd = uverbs_reads_get(reads, UVERBS_OBJECT_XRCD,
 						cmd->xrcd_handle);
 		if (IS_ERR(create->xrcd))
 			return -EINVAL;
+	}
+	if (ib_srq_has_cq(cmd->srq_type)) {
+		create->cq = uverbs_reads_object(reads, UVERBS_OBJECT_CQ,
+						 cmd->cq_handle);
+		if (IS_ERR(create->cq))
+			return PTR_ERR(create->cq);
 	}
 	return 0;
 }
