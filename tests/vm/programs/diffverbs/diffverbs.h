@@ -150,7 +150,10 @@ struct call {
 	const struct command *cmd;
 	bool by_ioctl;			/* a command */
 	/* The core's part of a command, and the driver's. */
-	__u8 in[1024] __attribute__((aligned(8)));
+	union {
+		__u8 in[1024];
+		__u64 in_is_aligned;
+	};
 	size_t in_size;
 	size_t out_size;
 	size_t driver_in, driver_out;
@@ -172,7 +175,7 @@ struct call {
 			struct ib_uverbs_ioctl_hdr ioctl;
 			struct ib_uverbs_attr attrs[MAX_ATTRS];
 		};
-	} to __attribute__((aligned(8)));
+	} to;
 	size_t size;
 	const struct field *of[MAX_ATTRS];	/* fields of the attributes of a method */
 	int result;				/* 0 or an errno */
@@ -196,7 +199,7 @@ void show_fields(struct call *c);
 /* Both make one mistake, if there is one to be made. */
 void spoil_field(struct call *c);
 void spoil_buffer(struct call *c);
-void mistake(struct call *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mistake(struct call *c, const char *format, ...);
 
 /* ---- call.c ---- */
 

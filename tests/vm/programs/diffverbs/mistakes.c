@@ -72,11 +72,8 @@ static void spoil_fd(struct call *c, const struct field *f)
 		instead(c, f, device, "device");
 		break;
 	case 3:
-		if (o) {
-			instead(c, f, o->handle, "other");
-			break;
-		}
-		/* fallthrough */
+		instead(c, f, o ? o->handle : 901, o ? "other" : "unknown");
+		break;
 	default:
 		instead(c, f, -2ll, "minus-2");
 	}
@@ -235,12 +232,13 @@ static void spoil_write(struct call *c)
 		mistake(c, "out-more");
 		break;
 	case 4:
-		if (hdr->out_words) {
-			memcpy(c->to.bytes + sizeof(*hdr), &response, sizeof(response));
-			mistake(c, response ? "response-nowhere" : "response-null");
+		if (!hdr->out_words) {
+			spoil_header(c);
 			break;
 		}
-		/* fallthrough */
+		memcpy(c->to.bytes + sizeof(*hdr), &response, sizeof(response));
+		mistake(c, response ? "response-nowhere" : "response-null");
+		break;
 	default:
 		spoil_header(c);
 	}
@@ -414,6 +412,15 @@ static void spoil_length(struct call *c, struct ib_uverbs_attr *attr, const char
 		attr->len > old ? "more" : attr->len ? "less" : "0");
 }
 
+/* What is written, and what is too long to be inline. */
+static bool is_pointer(const struct call *c, unsigned int i)
+{
+	const struct ib_uverbs_attr *attr = &c->to.attrs[i];
+
+	return attr->data >= ARENA && attr->len &&
+	       (attr->len > 8 || !c->of[i] || c->of[i]->kind == '>');
+}
+
 static void spoil_attr(struct call *c, unsigned int i)
 {
 	struct ib_uverbs_attr *attr = &c->to.attrs[i];
@@ -441,13 +448,13 @@ static void spoil_attr(struct call *c, unsigned int i)
 		mistake(c, "%s-reserved", name);
 		break;
 	case 4:
-		if (attr->data >= ARENA && attr->len && (attr->len > 8 || !c->of[i] ||
-							 c->of[i]->kind == '>')) {
-			attr->data = one_in(2) ? 0 : NOWHERE;
-			mistake(c, "%s-pointer", name);
+		if (!is_pointer(c, i)) {
+			spoil_length(c, attr, name);
 			break;
 		}
-		/* fallthrough */
+		attr->data = one_in(2) ? 0 : NOWHERE;
+		mistake(c, "%s-pointer", name);
+		break;
 	default:
 		spoil_length(c, attr, name);
 	}

@@ -52,9 +52,6 @@ struct masks {
 };
 
 /* By type: RC, UC, UD. */
-#define ALL(m)	{ m, m, m }
-#define NONE	ALL({})
-
 static const struct change {
 	__u8 from, to;
 	struct masks masks[3];
@@ -95,8 +92,8 @@ static const struct change {
 		{},
 		{ 0, CUR_STATE | ACCESS },
 		{ 0, CUR_STATE | QKEY } } },
-	{ STATES, RESET, NONE },
-	{ STATES, ERR, NONE },
+	{ STATES, RESET, {} },
+	{ STATES, ERR, {} },
 };
 
 #define CHANGES (sizeof(changes) / sizeof(*changes))

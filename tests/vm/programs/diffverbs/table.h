@@ -22,7 +22,8 @@
 #define R(s, m)		{ MEMBER(s, m), .kind = 'r' }
 #define K(k, s, m)	{ MEMBER(s, m), .kind = k }
 
-#define FIELDS(...)	.fields = (const struct field[]){ __VA_ARGS__ {} }
+#define FIELDS(...)	.fields = (const struct field[]){ __VA_ARGS__, {} }
+#define NO_FIELDS	.fields = (const struct field[]){ {} }
 
 #define IN(s)		.in = sizeof(struct ib_uverbs_##s)
 #define OUT(s)		.out = sizeof(struct ib_uverbs_##s##_resp)
