@@ -94,7 +94,8 @@ static void show_query(int i, __u32 option)
 	}
 	show_bytes("guid", &resp.addr.node_guid, 8);
 	show(" port %u pkey %x sizes %u %u device %u", resp.addr.port_num, resp.addr.pkey,
-	     ids[i].unbound ? 0 : resp.addr.src_size, ids[i].refused ? 0 : resp.addr.dst_size, resp.addr.ibdev_index);
+	     ids[i].unbound ? 0 : resp.addr.src_size,
+	     ids[i].refused ? 0 : resp.addr.dst_size, resp.addr.ibdev_index);
 	show_ends(i, &resp.addr.src_addr, &resp.addr.dst_addr);
 }
 

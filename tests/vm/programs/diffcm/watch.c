@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #define CALL_MS		15000
 #define PROBE_MS	5000
 
-static _Atomic long long begun_ms;	/* of the present call, or 0 */
+static atomic_llong begun_ms;	/* of the present call, or 0 */
 
 static long long now_ms(void)
 {
