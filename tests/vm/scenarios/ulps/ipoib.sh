@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: vib: IPoIB, with multicast, partitions and a link that flaps
+# about: vib: IPoIB, with TCP, multicast, partitions and a link that flaps
 # timeout: 240
 . /ibex/lib/vib.sh
 
@@ -18,6 +18,22 @@ flood() {
 	wait_for 60 ping -c 1 -W 1 10.1.0.3 || fail "no ping to the third"
 	pings 50 10.1.0.2 -s 1900 || fail "pings are lost"
 	pings 20 10.1.0.3 -s 8000 || fail "pings in fragments are lost"
+}
+
+# Streams of TCP, each way
+streams() {
+	local way server
+	for way in "" -R; do
+		on_host 1 iperf3 -s -1 > /run/out/iperf3-server &
+		server=$!
+		wait_for 20 on_host 1 grep -q ':1451 ' /proc/net/tcp /proc/net/tcp6 ||
+			fail "iperf3 does not listen"
+		# shellcheck disable=SC2086 # an option, or none
+		iperf3 -c 10.1.0.2 -n 4M $way > /run/out/iperf3 ||
+			{ cat /run/out/iperf3; fail "iperf3 $way"; }
+		wait $server || fail "iperf3's server"
+		say "iperf3 $way: $(grep receiver /run/out/iperf3)"
+	done
 }
 
 multicast() {
@@ -83,6 +99,7 @@ opensm_up vib0 -P /run/partitions
 wait_for 60 ports_are ACTIVE 3 || fail "opensm leaves ports inactive"
 ipoib_up
 flood
+streams
 multicast
 partitioned
 flap
