@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: vib: a connection migrates to its alternate path when a cable is pulled; LAP and APR
+# about: vib: a connection migrates when a cable is pulled or a switch removed; LAP and APR
 # timeout: 400
 #
 # With --mode stock the in-tree ib_cm has no call that sends a LAP: the alternate path of the
@@ -54,17 +54,21 @@ vib_port_is() { grep -qx "[0-9]: $3" "/sys/class/infiniband/$1/ports/$2/state"; 
 #	ca0:2 - sw1 - ca1:2
 fabric_up() {
 	vib_node sw0 switch 3
-	vib_node sw1 switch 3
 	vib_node ca0 ca 2
 	vib_node ca1 ca 2
 	vib_link sw0:1 ca0:1
 	vib_link sw0:2 ca1:1
-	vib_link sw1:1 ca0:2
-	vib_link sw1:2 ca1:2
-	vib_link sw0:3 sw1:3
+	sw1_up
 	wait_for 20 ports_are INIT 4 || fail "ports do not come up"
 	opensm_up vib0
 	wait_for 60 ports_are ACTIVE 4 || fail "opensm leaves ports inactive"
+}
+
+sw1_up() {
+	vib_node sw1 switch 3
+	vib_link sw1:1 ca0:2
+	vib_link sw1:2 ca1:2
+	vib_link sw0:3 sw1:3
 }
 
 # pull N: the cable of ca1's port N; the connection moves to the other port
@@ -133,11 +137,28 @@ apm migrate 1
 migrated 3 2
 flows "after the request"
 
+say "the switch of the path is removed"
+reload 1 3
+armed
+rmdir $FABRIC/nodes/sw1
+wait_for 10 vib_port_is vib1 2 DOWN || fail "port 2 of vib1 stays up without its switch"
+migrated 4 1
+flows "without the switch"
+rmdir $FABRIC/links/sw1:* $FABRIC/links/sw0:3-sw1:3
+sw1_up
+wait_for 60 vib_port_is vib1 2 ACTIVE || fail "port 2 of vib1 does not come back"
+wait_for 60 vib_port_is vib0 2 ACTIVE || fail "port 2 of vib0 does not come back"
+reload 2 4
+armed
+apm migrate 1
+migrated 5 2
+flows "by way of the new switch"
+
 if [ "$IBEX_MODE" = ours ]; then
 	say "a LAP that is refused"
 	apm refuse 1
 	apm lap "1 1"
-	wait_apm 30 "no APR" aprs=3 apr_status=3
+	wait_apm 30 "no APR" aprs=5 apr_status=3
 	apm_is state_a=migrated state_b=migrated || fail "the refused path is loaded"
 	flows "after the refusal"
 
@@ -148,18 +169,18 @@ if [ "$IBEX_MODE" = ours ]; then
 	apm refuse 0
 	apm wait 1
 	apm lap "1 1"
-	wait_apm 30 "no LAP" laps=4
+	wait_apm 30 "no LAP" laps=6
 	apm answer 1
-	wait_apm 60 "no APR" aprs=4 apr_status=0
+	wait_apm 60 "no APR" aprs=6 apr_status=0
 	armed
 	pull 2
-	migrated 4 1
+	migrated 6 1
 	flows "after the last migration"
 	plug 2
 
 	say "the connection ends with a LAP outstanding"
 	apm lap "2 2"
-	wait_apm 30 "no LAP" laps=5
+	wait_apm 30 "no LAP" laps=7
 else
 	! apm lap "1 1" 2> /dev/null || fail "the in-tree core sends a LAP"
 fi
