@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: vib: links that lose, repeat, corrupt and delay packets
-# timeout: 240
+# about: vib: links that lose, repeat, corrupt and delay packets; connections on one that loses 1 %
+# timeout: 300
 . /ibex/lib/vib.sh
+. /ibex/lib/user.sh
+PAIR_BOUND=90
 
 # replies COUNT [OPTION...]: how many pings are answered, and how many of these twice
 replies() {
@@ -14,7 +16,24 @@ replies() {
 	RTT=$(sed -n 's,^rtt min/avg/max/mdev = \([0-9]*\)\..*,\1,p' /run/out/ping)
 }
 
+dropped() { vibctl fault "$1" | sed -n 's/^drop=.*(\([0-9]*\) packets)$/\1/p'; }
+
+# Connected transports send again what is lost, and compare all data.
+connections() {
+	local lost
+	next_port
+	pair listens_tcp "ibv_rc_pingpong -d vib0 -p $PORT -n 200 -s 32768 -c" \
+		"ibv_rc_pingpong -d vib1 -p $PORT -n 200 -s 32768 -c 127.0.0.1"
+	say "RC: $(grep usec/iter /tmp/client)"
+	/ibex/bin/vibverbs vib0 vib1 rdma atomics srq xrc || fail "vibverbs"
+	lost=$(dropped ca1:1)
+	say "$lost packets were lost"
+	[ "$lost" -gt 20 ] || fail "only $lost packets were lost"
+}
+
 vib_up
+ip link set lo up
+ulimit -l unlimited
 record_core
 subnet_up 2
 ipoib_up
@@ -25,6 +44,11 @@ vibctl fault ca1:1 drop=20%
 replies 200
 say "$REPLIES of 200"
 [ "$REPLIES" -gt 60 ] && [ "$REPLIES" -lt 180 ] || fail "of 128 expected"
+
+say "1 % is lost, connections"
+vibctl fault ca1:1 clear
+vibctl fault ca1:1 drop=1%
+connections
 
 say "all come twice"
 vibctl fault ca1:1 clear
