@@ -6,11 +6,23 @@
 #include <linux/jiffies.h>
 
 /*
- * Returns whether @cond becomes true within @ms milliseconds; checks every jiffy or
- * two.
+ * How many times longer than on an idle machine things may take: a parameter of the module
+ * fake_hca.
+ */
+extern unsigned int fake_hca_slow;
+
+/* Jiffies that have passed, as the milliseconds of an idle machine: for upper bounds. */
+static inline unsigned int took_ms(unsigned long passed)
+{
+	return jiffies_to_msecs(passed) / fake_hca_slow;
+}
+
+/*
+ * Returns whether @cond becomes true within @ms milliseconds of an idle machine; checks every
+ * jiffy or two.
  */
 #define wait_within(cond, ms) ({					\
-	unsigned long __end = jiffies + msecs_to_jiffies(ms);		\
+	unsigned long __end = jiffies + msecs_to_jiffies((ms) * fake_hca_slow); \
 	bool __met;							\
 									\
 	while (!(__met = (cond)) && time_before(jiffies, __end))	\

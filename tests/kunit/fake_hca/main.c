@@ -335,5 +335,10 @@ int fake_hca_objects(struct fake_hca *hca)
 }
 EXPORT_SYMBOL_GPL(fake_hca_objects);
 
+unsigned int fake_hca_slow = 1;
+EXPORT_SYMBOL_GPL(fake_hca_slow);
+module_param_named(slow, fake_hca_slow, uint, 0444);
+MODULE_PARM_DESC(slow, "How many times longer than on an idle machine things may take");
+
 MODULE_DESCRIPTION("Host channel adapter in memory, for tests");
 MODULE_LICENSE("Dual BSD/GPL");

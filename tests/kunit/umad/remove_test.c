@@ -13,7 +13,7 @@ static unsigned int remove_b(void)
 
 	fake_hca_destroy(ends.b.hca);
 	ends.b.hca = NULL;
-	return jiffies_to_msecs(jiffies - start);
+	return took_ms(jiffies - start);
 }
 
 static void an_open_file_gets_errors(struct kunit *test)

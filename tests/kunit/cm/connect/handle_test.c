@@ -306,7 +306,7 @@ static void an_adapter_goes_with_its_handles(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.client), 4);
 	start = jiffies;
 	ib_unregister_device(&pair.client.hca->ibdev);
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 1000u);
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - start), 1000u);
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(pair.client.hca), 0);
 	drop_all();
 	fake_hca_destroy(pair.client.hca);

@@ -206,7 +206,7 @@ static unsigned int end_listener(void)
 	unsigned long start = jiffies;
 
 	ib_destroy_cm_id(xchg(&pair.server.listener, NULL));
-	return jiffies_to_msecs(jiffies - start);
+	return took_ms(jiffies - start);
 }
 
 static void expect_no_listener(struct kunit *test, int answers)

@@ -4,6 +4,7 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include "cma/cma_test.h"
+#include "wait.h"
 
 static struct cma_pair pair;
 
@@ -99,7 +100,7 @@ static void ended_during_the_path_query(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_at(pair.client.id), RDMA_CM_ROUTE_QUERY);
 	start = jiffies;
 	cma_drop_id(&pair.client);
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 1000);
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - start), 1000);
 	msleep(1000);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
 }

@@ -2,6 +2,7 @@
 /* Multicast groups on InfiniBand, joined at the subnet administration. */
 #include <rdma/ib_sa.h>
 #include "cma/cma_test.h"
+#include "wait.h"
 
 static struct cma_pair pair;
 static struct ib_sa_client sa_client;
@@ -194,7 +195,7 @@ static void left_before_the_answer(struct kunit *test)
 	start = jiffies;
 	rdma_leave_multicast(id, (struct sockaddr *)&addr);
 	cma_drop_id(&pair.client);
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 15000);
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - start), 15000);
 	msleep(2000);
 	KUNIT_EXPECT_STREQ(test, pair.client.events, "");
 	pair.client.sa = SA_ANSWERS;

@@ -51,7 +51,7 @@ unsigned int pm_connect_time(void)
 	it.id = it.id ?: iw_id();
 	if (iw_connect_id(it.id))
 		return UINT_MAX;
-	return jiffies_to_msecs(jiffies - start);
+	return took_ms(jiffies - start);
 }
 
 int pm_init(struct kunit *test)

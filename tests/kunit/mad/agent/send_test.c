@@ -2,6 +2,7 @@
 /* Sends: their state table, responses, timeouts, cancellation, lost completions. */
 #include "faults.h"
 #include "mad/mad_test.h"
+#include "wait.h"
 
 static struct mad_pair pair;
 
@@ -274,7 +275,7 @@ static void cancel_a_waiting_send(struct kunit *test)
 	ib_cancel_mad(buf);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, 1));
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(pair.asker.completed - start), 1000u);
+	KUNIT_EXPECT_LT(test, took_ms(pair.asker.completed - start), 1000u);
 	KUNIT_EXPECT_EQ(test, asker_refs(), 1u);
 	/* Cancelling again fails and has no effect. */
 	KUNIT_EXPECT_EQ(test, ib_modify_mad(buf, 0), -EINVAL);
@@ -452,7 +453,7 @@ static void deregister_with_waiting_sends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 20);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), 20);
 	KUNIT_EXPECT_EQ(test, pair.asker.status, IB_WC_WR_FLUSH_ERR);
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start), 1000u);
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - start), 1000u);
 }
 
 static void deregister_with_posted_sends(struct kunit *test)
@@ -479,7 +480,7 @@ static void deregister_with_lost_completions(struct kunit *test)
 	unregister_asker();
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), n);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.errors), n);
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - start),
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - start),
 			IBMAD_DRAIN_MS + IBMAD_FLUSH_MS + 2000u);
 }
 

@@ -66,7 +66,7 @@ static void lose_one(struct kunit *test, bool amid_errors)
 			receive_in_error();
 		msleep(500);
 	}
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since),
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - since),
 			IBMAD_STALL_MS + IBMAD_FLUSH_MS + 1000);
 	/* Sends behind it are handed back by the reset, too: each of them completes. */
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.sent, i + 1));
@@ -167,7 +167,7 @@ static void an_event_that_is_lost_before_a_deregistration(struct kunit *test)
 	post_without_event(test, 3);
 	ib_unregister_mad_agent(pair.asker.agent);
 	pair.asker.agent = other;
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since), IBMAD_DRAIN_MS + 1000);
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - since), IBMAD_DRAIN_MS + 1000);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.asker.sent), 3);
 	KUNIT_EXPECT_EQ(test, resets(), 0);
 	expect_well(test);

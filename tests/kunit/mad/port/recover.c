@@ -140,5 +140,5 @@ void expect_removal(struct kunit *test, int sent)
 	pair.asker.ah = NULL;
 	fake_hca_destroy(pair.asker.hca);
 	pair.asker.hca = NULL;
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since), BOUND_MS);
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - since), BOUND_MS);
 }

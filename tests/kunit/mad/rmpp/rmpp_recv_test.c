@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Reassembly: valid and invalid segments from a peer, and what they may take up. */
 #include "rmpp_peer.h"
+#include "wait.h"
 
 #define WINDOW	64
 #define FULL	(PEER_CLASS_LEN + PEER_SEG_BYTES)	/* of a full last segment */
@@ -491,7 +492,7 @@ static void a_response_that_repeats_itself(struct kunit *test)
 		msleep(100);
 	}
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_RESP_TIMEOUT_ERR);
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since), 2000u);
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - since), 2000u);
 }
 
 static void a_response_that_is_aborted(struct kunit *test)
@@ -526,7 +527,7 @@ static void a_response_that_is_aborted_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_CONTROLS), 1);
 	fake_hca_release_completions(peer_hca);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&peer_client.sent, 1));
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since), 10000u);
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - since), 10000u);
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_REM_ABORT_ERR);
 	KUNIT_EXPECT_EQ(test, peer_client.vendor_err, IB_MGMT_RMPP_STATUS_T2L);
 	expect_empty(test);

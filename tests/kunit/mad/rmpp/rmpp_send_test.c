@@ -3,6 +3,7 @@
 #include <rdma/ib_sa.h>
 #include "faults.h"
 #include "rmpp_peer.h"
+#include "wait.h"
 
 #define INFLIGHT	8	/* IBMAD_RMPP_INFLIGHT */
 #define ACK_MS		2000	/* IBMAD_RMPP_ACK_MS: if no response is expected */
@@ -274,7 +275,7 @@ static void deregister_behind_a_flood(struct kunit *test)
 	since = jiffies;
 	ib_unregister_mad_agent(peer_agent);
 	peer_agent = NULL;
-	KUNIT_EXPECT_LT(test, jiffies_to_msecs(jiffies - since), 1000u);
+	KUNIT_EXPECT_LT(test, took_ms(jiffies - since), 1000u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 1);
 	KUNIT_EXPECT_EQ(test, peer_client.status, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_EQ(test, to_agent(flooder)->mqp->backlog, 0u);

@@ -6,6 +6,7 @@
 #include <linux/prandom.h>
 #include "faults.h"
 #include "fake_sa.h"
+#include "wait.h"
 
 #define ASKED	8
 #define MANY	1000
@@ -227,7 +228,7 @@ static void those_in_time_together_end_together(struct kunit *test)
 	ask_alike(test, ASKED);
 	KUNIT_ASSERT_TRUE(test, mad_wait(&told, ASKED));
 	expect_all(test, 0, ASKED, -ETIMEDOUT);
-	KUNIT_EXPECT_LE(test, jiffies_to_msecs(asked[ASKED - 1].when - start), 11700);
+	KUNIT_EXPECT_LE(test, took_ms(asked[ASKED - 1].when - start), 11700);
 	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 10);
 	expect_idle(test);
@@ -251,7 +252,7 @@ static void one_that_came_later_has_its_time(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, mad_wait(&told, 4));
 	expect_all(test, 2, 4, -ETIMEDOUT);
 	KUNIT_EXPECT_GE(test, jiffies_to_msecs(asked[2].when - start), 9000u);
-	KUNIT_EXPECT_LE(test, jiffies_to_msecs(asked[2].when - start), 11700u);
+	KUNIT_EXPECT_LE(test, took_ms(asked[2].when - start), 11700u);
 	fake_sa_quiesce(hca);
 	KUNIT_EXPECT_EQ(test, atomic_read(&sa->requests), 20);
 	expect_idle(test);

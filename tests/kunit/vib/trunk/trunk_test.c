@@ -93,7 +93,7 @@ static void a_silent_peer_takes_the_link_down(struct kunit *test)
 
 	disable_work_sync(&tn->end[1].trunk->send);
 	KUNIT_EXPECT_TRUE(test, tn_both(tn, IB_PORT_DOWN));
-	KUNIT_EXPECT_LE(test, jiffies_to_msecs(jiffies - since),
+	KUNIT_EXPECT_LE(test, took_ms(jiffies - since),
 			TN_INTERVAL * (VIB_TRUNK_SILENCE + 4));
 	KUNIT_EXPECT_EQ(test, tn_count(tn, 0, VIB_TRUNK_DOWNS), 1);
 	KUNIT_EXPECT_FALSE(test, wait_within(!tn_is(tn, 0, IB_PORT_DOWN), 1000));
