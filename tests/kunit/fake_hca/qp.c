@@ -393,8 +393,10 @@ static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	} else {
 		xa_erase_irq(&hca->qps, ibqp->qp_num);
 	}
-	/* The wire's work may be using the QP. */
+	/* The wire's work, of this adapter or of another, may be using the QP. */
 	flush_work(&hca->wire_work);
+	mutex_lock(&fake_fabric_lock);
+	mutex_unlock(&fake_fabric_lock);
 	list_for_each_entry_safe(recv, next, &qp->recvs, entry)
 		kfree(recv);
 	list_for_each_entry_safe(kept, next_kept, &qp->held, entry)
