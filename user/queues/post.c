@@ -136,7 +136,8 @@ static void post_take_atomic(union post_send_wr *to,
 
 /*
  * Takes the operands of an operation.  struct ib_uverbs_send_wr has no room for those
- * of memory window operations, segmentation, masked atomics and flushes.
+ * of memory window operations, segmentation, masked atomics and flushes.  Processes may
+ * not invalidate keys of their own this way, and no driver takes atomic writes here.
  */
 static int post_take_operands(union post_send_wr *to,
 			      const struct ib_uverbs_send_wr *wqe)
@@ -148,7 +149,6 @@ static int post_take_operands(union post_send_wr *to,
 		to->wr.ex.imm_data = wqe->ex.imm_data;
 		return 0;
 	case IB_UVERBS_WR_SEND_WITH_INV:
-	case IB_UVERBS_WR_LOCAL_INV:
 		to->wr.ex.invalidate_rkey = wqe->ex.invalidate_rkey;
 		return 0;
 	case IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:
@@ -156,11 +156,6 @@ static int post_take_operands(union post_send_wr *to,
 		fallthrough;
 	case IB_UVERBS_WR_RDMA_WRITE:
 	case IB_UVERBS_WR_RDMA_READ:
-	case IB_UVERBS_WR_ATOMIC_WRITE:
-		post_take_rdma(to, wqe);
-		return 0;
-	case IB_UVERBS_WR_RDMA_READ_WITH_INV:
-		to->wr.ex.invalidate_rkey = wqe->ex.invalidate_rkey;
 		post_take_rdma(to, wqe);
 		return 0;
 	case IB_UVERBS_WR_ATOMIC_CMP_AND_SWP:

@@ -293,7 +293,10 @@ static void show_call(struct call *c)
 	       c->mistake);
 	show_fields(c);
 	if (c->result) {
-		printf(" = %s\n", strerrorname_np(c->result));
+		printf(" = %s", strerrorname_np(c->result));
+		if (c->cmd->answers_error)
+			show_words((void *)ANSWER, c->out_size, "");
+		printf("\n");
 		if (strstr(c->mistake, "response") || strstr(c->mistake, "pointer"))
 			forget_destroyed(c);
 		return;

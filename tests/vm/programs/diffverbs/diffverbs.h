@@ -135,6 +135,7 @@ struct command {
 	bool uhw;			/* the method has attributes for the driver */
 	enum type makes, ends;
 	bool refused;			/* rdma_rxe does not have it */
+	bool answers_error;		/* the response is written on failure, too */
 	const char *shows;		/* the words of the response: h, k, or shown */
 	const struct field *fields;
 	/* Sets what depends on other fields; returns false if there is nothing to call it with. */
@@ -222,6 +223,11 @@ void connect_to(struct object *qp, __u32 number);
 
 /* Every length of a command. */
 void lengths(unsigned int number);
+
+/* ---- posts.c ---- */
+
+/* Sends that are posted, with and without mistakes. */
+void posts(unsigned int number);
 
 /* ---- events.c ---- */
 

@@ -135,6 +135,8 @@ static void run(__u64 seed, __u64 sequence, const char *path)
 		some_events();
 	else if (sequence % 16 == 2)
 		lengths(sequence / 16);
+	else if (sequence % 16 == 10)
+		posts(sequence / 16);
 	else
 		random_calls();
 }
