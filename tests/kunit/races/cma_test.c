@@ -62,7 +62,7 @@ static struct world {
 	struct host hosts[HOSTS];
 	unsigned int nr_racers;
 	struct conn conns[CREW_MOST];
-	struct mutex listener_lock;
+	struct mutex listener_lock;	/* listener */
 	struct rdma_cm_id *listener;
 	atomic_t connections, random;
 } world;

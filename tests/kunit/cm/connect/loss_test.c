@@ -191,7 +191,8 @@ static void no_rtu_arrives_after_an_mra(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QMp"));
 	took = jiffies_to_msecs(pair.server.when - start);
 	KUNIT_EXPECT_GE(test, took, 4295u + TEST_RETRIES * SERVER_TRY_MS / 2);
-	KUNIT_EXPECT_LE(test, took / fake_hca_slow, 2 * (4295u + (TEST_RETRIES + 2) * SERVER_TRY_MS));
+	KUNIT_EXPECT_LE(test, took / fake_hca_slow,
+			2 * (4295u + (TEST_RETRIES + 2) * SERVER_TRY_MS));
 	KUNIT_EXPECT_GE(test, sent(&pair.server, IBCM_REP),
 			4295 / (SERVER_TRY_MS + SERVER_TRY_MS / 8 + 60) + TEST_RETRIES);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "PJ"));
