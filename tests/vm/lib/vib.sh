@@ -158,6 +158,26 @@ ipoib_pair() {
 	wait_for 60 ping -c 1 -W 1 -I $A $B || fail "no ping"
 }
 
+# adapter_again N NAME: caN, which was removed, comes back, and its interface is NAME again. It gets
+# the next name that is free.
+adapter_again() {
+	rmdir "$FABRIC/links/sw0:$(($1 + 1))-ca$1:1"
+	vib_node "ca$1" ca 1
+	vib_link "sw0:$(($1 + 1))" "ca$1:1"
+	wait_for 60 port_is "vib$1" ACTIVE || fail "vib$1 is not active again"
+	wait_for 20 rename_interface "vib$1" "$2" || fail "no interface of vib$1"
+	net_ends
+	wait_for 60 ping -c 1 -W 1 -I $A $B || fail "no ping"
+}
+
+# An interface's address ends with the GUID of its port.
+rename_interface() {
+	local file
+	file=$(grep -l "$(guid "$1" | sed 's/../:&/g')\$" /sys/class/net/ib*/address) || return
+	file=${file%/address}
+	ip link set "${file##*/}" name "$2"
+}
+
 # bytes that both adapters have received
 wire_bytes() {
 	cat /sys/class/infiniband/vib[01]/ports/1/hw_counters/rcv_data |

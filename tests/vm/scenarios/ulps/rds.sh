@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: vib: RDS messages over IPoIB addresses, both ways; a cable is pulled and put back
+# about: vib: RDS messages, both ways; a cable, an adapter and the listener go and come back
 # timeout: 300
 . /ibex/lib/vib.sh
 
@@ -27,6 +27,14 @@ wait_for 10 port_is vib1 DOWN || fail "the port stays up"
 vibctl link ca1:1 up
 wait_for 60 port_is vib1 ACTIVE || fail "the port does not come back"
 wait_for 60 ping -c 1 -W 1 -I $A $B || fail "no ping"
+exchange
+say "an adapter is removed and comes back"
+removal "rmdir $FABRIC/nodes/ca1" vib1
+adapter_again 1 vb
+exchange
+say "RDS's listener, which is the module's, goes and comes back"
+modprobe -r rds_rdma || fail "modprobe -r rds_rdma"
+load rds_rdma
 exchange
 modprobe -r rds_rdma || fail "modprobe -r rds_rdma"
 rmmod ib_ipoib
