@@ -11,10 +11,11 @@ static void want_length(struct call *c)
 {
 	if (wanted.out) {
 		c->out_size = wanted.length;
-		mistake(c, "out-%zu", wanted.length);
+		mistake(c, wanted.length < c->cmd->out ? "out-%zu" : "out-long-%zu",
+			wanted.length);
 	} else {
 		c->in_size = wanted.length;
-		mistake(c, "in-%zu", wanted.length);
+		mistake(c, wanted.length < c->cmd->in ? "in-%zu" : "in-long-%zu", wanted.length);
 	}
 }
 

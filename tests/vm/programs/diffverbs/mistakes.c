@@ -111,8 +111,13 @@ static void spoil_name(struct call *c, const struct field *f)
 
 static void spoil_bits(struct call *c, const struct field *f)
 {
-	put(c, f, field_value(c, f) ^ 1ull << rnd(8 * (f->size > 8 ? 8 : f->size)));
-	mistake(c, "%s-bit", f->name);
+	unsigned int bit = rnd(8 * (f->size > 8 ? 8 : f->size)), i;
+	__u64 known = 0;
+
+	for (i = 0; i < f->choices; i++)
+		known |= f->good[i];
+	put(c, f, field_value(c, f) ^ 1ull << bit);
+	mistake(c, f->kind == 'm' && !(known & 1ull << bit) ? "%s-odd-bit" : "%s-bit", f->name);
 }
 
 static void spoil_address(struct call *c, const struct field *f)

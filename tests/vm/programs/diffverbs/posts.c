@@ -79,7 +79,8 @@ static void want_odd_posts(struct call *c)
 		break;
 	case 1:
 		p.odd_flags ^= 1u << (one_in(40) ? rnd(32) : rnd(5));
-		mistake(c, "flags %x at %u", p.odd_flags, p.odd);
+		mistake(c, p.odd_flags < 1u << 5 ? "flags %x at %u" : "odd-flags %x at %u",
+			p.odd_flags, p.odd);
 		break;
 	case 2:
 		p.odd_sges = one_in(40) ? ~0u : MAX_SGES + 1 + 3 * MAX_WRS;
