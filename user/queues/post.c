@@ -136,8 +136,9 @@ static void post_take_atomic(union post_send_wr *to,
 
 /*
  * Takes the operands of an operation.  struct ib_uverbs_send_wr has no room for those
- * of memory window operations, segmentation, masked atomics and flushes.  Processes may
- * not invalidate keys of their own this way, and no driver takes atomic writes here.
+ * of memory window operations, segmentation, masked atomics and flushes.  LOCAL_INV,
+ * RDMA_READ_WITH_INV and ATOMIC_WRITE are refused as by the in-tree core, so no driver
+ * has been given them by this command.
  */
 static int post_take_operands(union post_send_wr *to,
 			      const struct ib_uverbs_send_wr *wqe)
