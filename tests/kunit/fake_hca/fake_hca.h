@@ -273,6 +273,11 @@ void fake_hca_complete(struct ib_cq *cq, const struct ib_wc *wc);
  * posted.
  */
 void fake_hca_qp_error(struct ib_qp *qp, enum ib_qp_state state);
+/*
+ * Like fake_hca_qp_error(), with the event that tells of it, for QP0 or QP1 of @port; false
+ * if there is none now, or it is not in RTS.
+ */
+bool fake_hca_special_error(struct fake_hca *hca, u32 port, u32 qpn, enum ib_qp_state state);
 /* Waits until the wire is empty and all handlers ran. */
 void fake_hca_flush(struct fake_hca *hca);
 /* Delivers what FAKE_HOLD kept. */

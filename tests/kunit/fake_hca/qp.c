@@ -268,6 +268,24 @@ void fake_hca_qp_error(struct ib_qp *ibqp, enum ib_qp_state state)
 }
 EXPORT_SYMBOL_GPL(fake_hca_qp_error);
 
+bool fake_hca_special_error(struct fake_hca *hca, u32 port, u32 qpn, enum ib_qp_state state)
+{
+	struct ib_qp *ibqp;
+	bool done;
+
+	/* Its destruction waits for this lock. */
+	mutex_lock(&fake_fabric_lock);
+	ibqp = READ_ONCE(hca->special[port][qpn]);
+	done = ibqp && container_of(ibqp, struct fake_qp, ibqp)->state == IB_QPS_RTS;
+	if (done) {
+		fake_hca_qp_error(ibqp, state);
+		fake_hca_qp_event(ibqp, IB_EVENT_QP_FATAL);
+	}
+	mutex_unlock(&fake_fabric_lock);
+	return done;
+}
+EXPORT_SYMBOL_GPL(fake_hca_special_error);
+
 /*
  * Discards what is posted without completions, as RESET does; but completions that are held
  * back, of QPs other than QP0 and QP1, count as on their way to the CQ.
@@ -393,7 +411,10 @@ static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	} else {
 		xa_erase_irq(&hca->qps, ibqp->qp_num);
 	}
-	/* The wire's work, of this adapter or of another, may be using the QP. */
+	/*
+	 * The wire's work, of this adapter or of another, or fake_hca_special_error() may be
+	 * using the QP.
+	 */
 	flush_work(&hca->wire_work);
 	mutex_lock(&fake_fabric_lock);
 	mutex_unlock(&fake_fabric_lock);

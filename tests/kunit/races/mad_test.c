@@ -10,7 +10,6 @@
 #include <linux/mutex.h>
 #include <rdma/ib_sa.h>
 #include "mad/mad_test.h"
-#include "fake_qp.h"
 #include "crew.h"
 #include "wait.h"
 
@@ -89,16 +88,12 @@ static enum fake_hca_verdict verdict(struct fake_hca *hca, struct fake_hca_packe
 	}
 }
 
-/* The QP stops, and the adapter tells so; a recovery begins. */
+/* A recovery begins. */
 static void qp_fails(struct asker *asker)
 {
-	struct ib_qp *qp = READ_ONCE(world.hca[asker->home]->special[1][1]);
-
-	if (!qp || READ_ONCE(container_of(qp, struct fake_qp, ibqp)->state) != IB_QPS_RTS)
-		return;
-	atomic_inc(&seen.recoveries);
-	fake_hca_qp_error(qp, crew_once(asker->racer, 2) ? IB_QPS_SQE : IB_QPS_ERR);
-	fake_hca_qp_event(qp, IB_EVENT_QP_FATAL);
+	if (fake_hca_special_error(world.hca[asker->home], 1, 1,
+				   crew_once(asker->racer, 2) ? IB_QPS_SQE : IB_QPS_ERR))
+		atomic_inc(&seen.recoveries);
 }
 
 static void port_event(struct asker *asker)
