@@ -7,6 +7,7 @@
  * it, DEVICE_REMOVAL last, and nothing after its destruction has returned.
  */
 #include <linux/mutex.h>
+#include <linux/rwsem.h>
 #include <linux/wait.h>
 #include "cma/cma_test.h"
 #include "crew.h"
@@ -39,7 +40,7 @@ struct end {
 };
 
 struct slot {
-	struct mutex lock;		/* end, against its destruction */
+	struct rw_semaphore lock;	/* end, against its destruction */
 	struct end *end;
 	unsigned long seen;		/* copy of the last end's */
 	wait_queue_head_t changed;
@@ -208,10 +209,10 @@ static struct end *take_end(struct slot *slot)
 {
 	struct end *end;
 
-	mutex_lock(&slot->lock);
+	down_write(&slot->lock);
 	end = slot->end;
 	slot->end = NULL;
-	mutex_unlock(&slot->lock);
+	up_write(&slot->lock);
 	return end;
 }
 
@@ -233,12 +234,12 @@ static bool destroy_in_handler(struct end *end)
 	struct slot *slot = end->slot;
 	bool mine;
 
-	if (!mutex_trylock(&slot->lock))
+	if (!down_write_trylock(&slot->lock))
 		return false;
 	mine = slot->end == end;
 	if (mine)
 		slot->end = NULL;
-	mutex_unlock(&slot->lock);
+	up_write(&slot->lock);
 	if (!mine)
 		return false;
 	free_qp(end);
@@ -328,10 +329,10 @@ static int request(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	if (!token || token->racer >= world.nr_racers)
 		return -EINVAL;
 	conn = &world.conns[token->racer];
-	if (!mutex_trylock(&conn->passive.lock))
+	if (!down_write_trylock(&conn->passive.lock))
 		return -EBUSY;
 	ret = new_end(conn, id, token->round);
-	mutex_unlock(&conn->passive.lock);
+	up_write(&conn->passive.lock);
 	return ret;
 }
 
@@ -412,7 +413,7 @@ static int listen(void)
 
 /* ---- racers ---- */
 
-/* Does something to any end that exists, as long as its slot is locked. */
+/* Does something to any end, at which others may do the same at once. */
 static void meddle(struct racer *racer)
 {
 	struct conn *conn = &world.conns[crew_pick(racer, world.nr_racers)];
@@ -424,7 +425,7 @@ static void meddle(struct racer *racer)
 		destroy_end(slot);
 		return;
 	}
-	mutex_lock(&slot->lock);
+	down_read(&slot->lock);
 	end = slot->end;
 	if (end) {
 		switch (crew_pick(racer, 6)) {
@@ -436,7 +437,7 @@ static void meddle(struct racer *racer)
 				rdma_reject(end->id, NULL, 0, IB_CM_REJ_CONSUMER_DEFINED);
 			break;
 		case 2:
-			if (end->host)
+			if (READ_ONCE(end->host))
 				rdma_notify(end->id, IB_EVENT_COMM_EST);
 			break;
 		default:
@@ -448,7 +449,7 @@ static void meddle(struct racer *racer)
 			break;
 		}
 	}
-	mutex_unlock(&slot->lock);
+	up_read(&slot->lock);
 }
 
 enum stage { ADDR, ROUTE, CONNECT, STAGES };
@@ -492,9 +493,9 @@ static bool pass(struct racer *racer, struct conn *conn, enum stage stage)
 	struct slot *slot = &conn->active;
 	int ret;
 
-	mutex_lock(&slot->lock);
+	down_read(&slot->lock);
 	ret = advance(racer, conn, stage);
-	mutex_unlock(&slot->lock);
+	up_read(&slot->lock);
 	if (ret)
 		return false;
 	if (crew_once(racer, 12)) {
@@ -521,10 +522,10 @@ static bool begin(struct racer *racer, struct conn *conn)
 		kfree(end);
 		return false;
 	}
-	mutex_lock(&conn->active.lock);
+	down_write(&conn->active.lock);
 	conn->active.seen = 0;
 	conn->active.end = end;
-	mutex_unlock(&conn->active.lock);
+	up_write(&conn->active.lock);
 	return true;
 }
 
@@ -537,9 +538,9 @@ static void finish(struct racer *racer, struct conn *conn)
 		crew_pause(racer);
 	destroy_end(passive_first ? &conn->active : &conn->passive);
 	/* A request that comes late gets no end any more. */
-	mutex_lock(&conn->passive.lock);
+	down_write(&conn->passive.lock);
 	conn->round++;
-	mutex_unlock(&conn->passive.lock);
+	up_write(&conn->passive.lock);
 	destroy_end(&conn->passive);
 }
 
@@ -633,7 +634,7 @@ static void connections(struct kunit *test)
 
 static void slot_init(struct slot *slot)
 {
-	mutex_init(&slot->lock);
+	init_rwsem(&slot->lock);
 	init_waitqueue_head(&slot->changed);
 }
 
