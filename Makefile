@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Builds Ibex's modules against a kernel's headers package; `make help` lists the rest.
 
-ifeq ($(KERNEL),debug)
+ifneq ($(filter debug kcsan,$(KERNEL)),)
 # Looked up when it is first used, since it may have to be built.
-KDIR = $(eval KDIR := $(shell scripts/kernel/debug-kernel))$(KDIR)
+KDIR = $(eval KDIR := $(shell scripts/kernel/debug-kernel $(KERNEL)))$(KDIR)
 else
 KDIR ?= $(addprefix /usr/src/linux-headers-,$(shell scripts/kernel/kver))
 endif
@@ -20,7 +20,7 @@ BUILT    = $(shell sed 's/o$$/ko/' $(SHADOW)/modules.order)
 # $(call kbuild,SHADOW): genksyms gives each export the distribution's CRC, see
 # scripts/abi/genksyms.
 kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M=$(1) IBEX_SRC=$(CURDIR) W=1 \
-	$(if $(filter debug,$(KERNEL)),CC='ccache gcc') \
+	$(if $(filter debug kcsan,$(KERNEL)),CC='ccache gcc') \
 	genksyms="$(CURDIR)/scripts/abi/genksyms $(KDIR)/Module.symvers $(CURDIR)/scripts/abi/own-exports"
 # Prints the options of Kconfig that are built; CONFIG_IBEX_X=n turns one off.
 CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
@@ -32,7 +32,7 @@ all: modules
 
 help:
 	@echo "make               build the modules against KDIR ($(KDIR))"
-	@echo "                   KERNEL=debug: against scripts/kernel/debug-kernel"
+	@echo "                   KERNEL=debug|kcsan: against scripts/kernel/debug-kernel"
 	@echo "make libvib        build tools/libvib, the verbs of processes on vib, and test it"
 	@echo "make libibex       build tools/libibex, verbs that libibverbs does not have, and test it"
 	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates, and both libraries"
@@ -41,7 +41,8 @@ help:
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
 	@echo "make check-debug   scenarios of tests/vm/check-debug-list under KASAN and lockdep"
-	@echo "make chaos         random changes of everything on that kernel; SEED=, MINUTES="
+	@echo "make chaos         random changes of everything on that kernel; SEED=, MINUTES=,"
+	@echo "                   KERNEL=kcsan"
 	@echo "make abi           hold exports and struct layouts against the distribution's"
 	@echo "make abi-test      seeded differences, which the gate must find"
 	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
@@ -101,8 +102,8 @@ bench-mad: modules
 	@scripts/bench-mad
 
 chaos: deps
-	+@$(MAKE) --no-print-directory -s KERNEL=debug modules
-	@scripts/vm run --kernel debug --timeout $$(($(or $(MINUTES),5) * 60 + 600)) \
+	+@$(MAKE) --no-print-directory -s KERNEL=$(or $(KERNEL),debug) modules
+	@scripts/vm run --kernel $(or $(KERNEL),debug) --timeout $$(($(or $(MINUTES),5) * 60 + 600)) \
 		--args "$(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom)) $(or $(MINUTES),5)" chaos
 
 results: modules

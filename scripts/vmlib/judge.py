@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 
+from . import races
 from .common import TESTS, read, say
 
 BAD_DMESG = re.compile(
@@ -44,9 +45,11 @@ def bad_lines(text, allowed):
     return bad
 
 
-def kernel(result, allowed):
-    """what is wrong in the kernel's log, and with its taint"""
-    text = result["dmesg"]
+def kernel(result, allowed, theirs):
+    """what is wrong in the kernel's log, and with its taint; theirs: modules not to judge"""
+    text, others = races.split(result["dmesg"], theirs)
+    for title in sorted(set(others)):
+        say("not of our modules:", title)
     bad = bad_lines(text, allowed)
     if bad:
         yield "%d bad lines in dmesg" % len(bad)
@@ -59,9 +62,15 @@ def kernel(result, allowed):
         yield "taint " + (taint or "unknown")
 
 
-def checkers(result, debug):
+def checkers(result, kind):
     """what the checkers that do not write to the log have to say"""
-    if not debug:
+    if kind == "kcsan":
+        counts = dict(re.findall(r"^(\w+): (\d+)$", result.get("kcsan", ""), re.M))
+        say("kcsan: %s watchpoints, %s races" % (counts.get("setup_watchpoints"),
+                                                 counts.get("data_races")))
+        if counts.get("enabled") != "1":
+            yield "KCSAN is off"
+    if kind != "debug":
         return
     # It stops at its first report.
     if not re.search(r"^ *debug_locks: *1$", result.get("lockdep", ""), re.M):
@@ -96,9 +105,10 @@ def machine(m, late, allowed, setup, mode):
         return
     if result.get("status", "").strip() != "0":
         yield "exit status " + result.get("status", "none").strip()
-    yield from kernel(result, allowed)
-    yield from checkers(result, setup.image.kernel.debug)
-    yield from core(result.get("core", ""), setup.our_ids(), setup.image.stock_ids(), mode)
+    ours, stock = setup.our_ids(), setup.image.stock_ids()
+    yield from kernel(result, allowed, set(stock) - set(ours))
+    yield from checkers(result, setup.image.kernel.kind)
+    yield from core(result.get("core", ""), ours, stock, mode)
 
 
 def host_checks(scenario, rundir):

@@ -4,6 +4,8 @@ import os
 
 from .common import die, read, script
 
+KINDS = ("debug", "kcsan")      # of scripts/kernel/debug-kernel
+
 
 def newest_kver():
     found = script("kernel/kver")
@@ -15,10 +17,10 @@ def newest_kver():
 class Kernel:
     """
     The distribution's kernel kver, or the newest that has headers. kdir is what modules are
-    built against, mem what a machine needs, in MiB; slow is how many times longer than on
+    built against, kind which of KINDS it is, mem what a machine needs, in MiB; slow is how many times longer than on
     this kernel everything may take.
     """
-    debug = False
+    kind = None
     mem = 1536
     slow = 1
 
@@ -32,18 +34,18 @@ class Kernel:
 
 
 class DebugKernel(Kernel):
-    """The one of scripts/kernel/debug-kernel, with KASAN and lockdep."""
-    debug = True
+    """Those of scripts/kernel/debug-kernel: debug has KASAN and lockdep, kcsan has KCSAN."""
     mem = 3072
     slow = 4
 
-    def __init__(self):
-        kdir = script("kernel/debug-kernel")
+    def __init__(self, kind):
+        kdir = script("kernel/debug-kernel", kind)
         if not kdir:
-            die("the debug kernel does not build")
+            die("the %s kernel does not build" % kind)
         release = os.path.join(kdir, "include", "config", "kernel.release")
         super().__init__(read(release).decode().strip())
         self.kdir = kdir
+        self.kind = kind
 
     def image(self):
         return script("vmlib/vm-image", self.kver, self.kdir)
@@ -51,8 +53,8 @@ class DebugKernel(Kernel):
 
 def of(opts):
     """the kernel that the options name"""
-    if opts.kernel == "debug":
+    if opts.kernel in KINDS:
         if opts.kver:
             die("--kver is of the distribution's kernel")
-        return DebugKernel()
+        return DebugKernel(opts.kernel)
     return Kernel(opts.kver)

@@ -44,7 +44,9 @@ def kernel_parameters(opts, accel, kernel):
     return ("console=ttyS0 loglevel=5 panic=-1 mitigations=off nokaslr "
             "no_timer_check apparmor=0 selinux=0 audit=0 log_buf_len=16M " +
             ("slab_debug=FZPU kfence.sample_interval=1 "
-             if opts.debug and not kernel.debug else "") +
+             if opts.debug and not kernel.kind else "") +
+            # The emulator's processors are slow, and may not run at once.
+            ("kcsan.skip_watch=100 kcsan.udelay_task=300 " if kernel.kind == "kcsan" else "") +
             "cryptomgr.notests initcall_blacklist=init_encrypted,"
             "jent_mod_init,crypto_kdf108_init "
             "rcupdate.rcu_cpu_stall_timeout=60 " + clock(opts, accel) + opts.append)

@@ -17,7 +17,7 @@ def parse(argv, command):
     p.add_argument("--only")
     p.add_argument("--args", default="")
     p.add_argument("--script")
-    p.add_argument("--kernel", choices=("distribution", "debug"))
+    p.add_argument("--kernel", choices=("distribution",) + kernels.KINDS)
     p.add_argument("--kver")
     p.add_argument("--accel", choices=("tcg", "kvm"))
     p.add_argument("--smp", type=int)
@@ -52,7 +52,7 @@ def our_modules(opts, kernel):
     missing = [n for n in only if n not in found]
     if missing or not only:
         die("no", " ".join(missing) or "modules", "in", where,
-            "(make %smodules)" % ("KERNEL=debug " if kernel.debug else ""))
+            "(make %smodules)" % ("KERNEL=%s " % kernel.kind if kernel.kind else ""))
     return [found[n] for n in only]
 
 

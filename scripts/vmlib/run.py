@@ -10,6 +10,7 @@ import time
 
 from . import guest, judge, machine
 from .common import VM, die, read, say
+from .kernel import KINDS
 from .options import Setup, for_scenario
 from .scenarios import Scenario
 
@@ -27,7 +28,7 @@ def folder(label):
 
 def label(name, opts):
     """the name of a run's folder"""
-    return "-".join([name, opts.mode] + (["debug"] if opts.kernel == "debug" else []))
+    return "-".join([name, opts.mode] + ([opts.kernel] if opts.kernel in KINDS else []))
 
 
 def time_bound(opts, scenario, kernel):
@@ -126,7 +127,7 @@ def run_scenario(setup, opts, scenario, again):
             if all(r.startswith("exit status") for r in reasons) else []
         status = "pass" if not reasons else "known" if known else "fail"
         line = "RESULT scenario=%s mode=%s%s status=%s wall=%.1f cpu=%.1f boot=%.1f " \
-            "reason=%s" % (name, opts.mode, " kernel=debug" * kernel.debug, status,
+            "reason=%s" % (name, opts.mode, " kernel=%s" % kernel.kind if kernel.kind else "", status,
                            time.monotonic() - start, cpu, boot,
                            ",".join(r.replace(" ", "_") for r in reasons) or "none")
         with open(os.path.join(rundir, "result"), "w") as f:
