@@ -6,6 +6,7 @@
 # image: siw
 # allow-dmesg: (rxe|siw)_\w+: .*(fail|error|memory|exceed)
 # allow-dmesg: ref_tracker: memory allocation failure
+# allow-dmesg: reading GID index [0-9]+: -12
 . /ibex/lib/chaos.sh
 read -r seed minutes <<< "${IBEX_ARGS:-}"
 seed=${seed:-$RANDOM} minutes=${minutes:-2}
