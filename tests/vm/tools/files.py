@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-"""Files for the NFS scenarios: write DIR | sums DIR | churn DIR SECONDS
+"""Files for the NFS and 9P scenarios: write DIR | sums DIR | churn DIR SECONDS
 
 write makes some 200 files of 1 B to 8 MiB from random data and prints the
 SHA-256 of each; sums reads the files of DIR and prints the same. churn keeps
