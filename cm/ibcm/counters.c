@@ -8,6 +8,7 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <rdma/ib_sysfs.h>
+#include <ibex/device.h>
 #include <ibex/sysfs.h>
 
 #include "ibcm/port.h"
@@ -94,6 +95,13 @@ static const char *const ibcm_stat_names[IBCM_STATS] = {
 	[IBCM_STAT_RX_OVERFLOW]		= "rx_overflow",
 };
 
+/*
+ * The files in debugfs have the names of their devices.  As a device may get the name that
+ * another one had until now before the other one's client is told, a file may have to wait
+ * for its name.
+ */
+static DEFINE_MUTEX(ibcm_files_lock);
+static LIST_HEAD(ibcm_files);		/* ibcm_port.file_node; protected by ibcm_files_lock */
 static struct dentry *ibcm_debugfs;
 
 static int ibcm_stats_show(struct seq_file *seq, void *unused)
@@ -108,24 +116,64 @@ static int ibcm_stats_show(struct seq_file *seq, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(ibcm_stats);
 
+static void ibcm_file_create(struct ibcm_port *port)
+{
+	char device[IB_DEVICE_NAME_MAX], name[IB_DEVICE_NAME_MAX + 12];
+	struct dentry *other;
+
+	lockdep_assert_held(&ibcm_files_lock);
+	ibcore_device_name(port->dev->ibdev, device);
+	snprintf(name, sizeof(name), "%s-%u", device, port->num);
+	other = debugfs_lookup(name, ibcm_debugfs);
+	if (other)
+		dput(other);
+	else
+		port->debugfs = debugfs_create_file(name, 0400, ibcm_debugfs, port,
+						    &ibcm_stats_fops);
+}
+
+/* A name that files waited for may be free now. */
+static void ibcm_files_complete(void)
+{
+	struct ibcm_port *port;
+
+	lockdep_assert_held(&ibcm_files_lock);
+	list_for_each_entry(port, &ibcm_files, file_node)
+		if (!port->debugfs)
+			ibcm_file_create(port);
+}
+
 int ibcm_counters_register(struct ibcm_port *port)
 {
-	struct ib_device *ibdev = port->dev->ibdev;
-	char name[IB_DEVICE_NAME_MAX + 12];
 	int ret;
 
-	ret = ib_port_register_client_groups(ibdev, port->num, ibcm_groups);
+	ret = ib_port_register_client_groups(port->dev->ibdev, port->num, ibcm_groups);
 	if (ret)
 		return ret;
-	snprintf(name, sizeof(name), "%s-%u", dev_name(&ibdev->dev), port->num);
-	port->debugfs = debugfs_create_file(name, 0400, ibcm_debugfs, port,
-					    &ibcm_stats_fops);
+	mutex_lock(&ibcm_files_lock);
+	list_add_tail(&port->file_node, &ibcm_files);
+	ibcm_file_create(port);
+	mutex_unlock(&ibcm_files_lock);
 	return 0;
+}
+
+/* The device has another name now. */
+void ibcm_counters_rename(struct ibcm_port *port)
+{
+	mutex_lock(&ibcm_files_lock);
+	debugfs_remove(port->debugfs);
+	port->debugfs = NULL;
+	ibcm_files_complete();
+	mutex_unlock(&ibcm_files_lock);
 }
 
 void ibcm_counters_unregister(struct ibcm_port *port)
 {
+	mutex_lock(&ibcm_files_lock);
 	debugfs_remove(port->debugfs);
+	list_del(&port->file_node);
+	ibcm_files_complete();
+	mutex_unlock(&ibcm_files_lock);
 	ib_port_unregister_client_groups(port->dev->ibdev, port->num,
 					 ibcm_groups);
 }

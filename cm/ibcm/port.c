@@ -203,8 +203,19 @@ static void ibcm_remove_one(struct ib_device *ibdev, void *client_data)
 	ibcm_device_put(dev);
 }
 
+static void ibcm_rename_one(struct ib_device *ibdev, void *client_data)
+{
+	struct ibcm_device *dev = client_data;
+	u32 i;
+
+	for (i = 0; i < dev->nr_ports; i++)
+		if (rcu_access_pointer(dev->ports[i].agent))
+			ibcm_counters_rename(&dev->ports[i]);
+}
+
 struct ib_client ibcm_client = {
 	.name = "cm",
 	.add = ibcm_add_one,
 	.remove = ibcm_remove_one,
+	.rename = ibcm_rename_one,
 };

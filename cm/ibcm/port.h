@@ -55,6 +55,7 @@ struct ibcm_port;
 void ibcm_counters_init(void);
 void ibcm_counters_exit(void);
 int ibcm_counters_register(struct ibcm_port *port);
+void ibcm_counters_rename(struct ibcm_port *port);
 void ibcm_counters_unregister(struct ibcm_port *port);
 
 /* ---- port.c: devices, ports, MAD agents ---- */
@@ -66,7 +67,8 @@ struct ibcm_port {
 	u32 rtu_usecs;			/* smoothed REP to RTU time; 0: unknown */
 	atomic_long_t counters[IBCM_COUNTER_GROUPS][IBCM_KINDS];
 	atomic_long_t stats[IBCM_STATS];
-	struct dentry *debugfs;
+	struct dentry *debugfs;		/* ibcm_files_lock; NULL: the name is not free yet */
+	struct list_head file_node;	/* on ibcm_files; ibcm_files_lock */
 	struct workqueue_struct *stray_wq;	/* unbound: new requests and orphans */
 
 	/* messages/dreq.c */

@@ -3,7 +3,9 @@
 #include <linux/fs.h>
 #include <linux/seq_file.h>
 #include <linux/uio.h>
+#include <ibex/device.h>
 #include "cm_test.h"
+#include "core/netlink/nl.h"
 #include "rescuer.h"
 
 static struct cm_pair pair;
@@ -142,6 +144,46 @@ static void debugfs_tells_how_connections_came(struct kunit *test)
 	expect_stat(test, text, "rx_unknown_id 1\n");
 	expect_stat(test, text, "rx_malformed 1\n");
 	expect_stat(test, text, "rx_overflow 0\n");
+}
+
+static bool has_file(const char *device, u32 port)
+{
+	char path[IB_DEVICE_NAME_MAX + 64];
+	struct file *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_cm/%s-%u", device, port);
+	file = filp_open(path, O_RDONLY, 0);
+	if (!IS_ERR(file))
+		filp_close(file, NULL);
+	return !IS_ERR(file);
+}
+
+static int rename_to(struct nl *nl, struct cm_side *side, const char *name)
+{
+	struct sk_buff *req = nl_dev_req(nl, RDMA_NLDEV_CMD_SET, side->hca, 0);
+
+	nla_put_string(req, RDMA_NLDEV_ATTR_DEV_NAME, name);
+	return nl_call(nl, req);
+}
+
+/* A file that stayed under its former name would be taken for another device's. */
+static void debugfs_follows_the_names(struct kunit *test)
+{
+	struct nl *nl = kunit_kzalloc(test, sizeof(*nl), GFP_KERNEL);
+	char first[IB_DEVICE_NAME_MAX], second[IB_DEVICE_NAME_MAX];
+
+	KUNIT_ASSERT_NOT_NULL(test, nl);
+	KUNIT_ASSERT_EQ(test, nl_open(nl, &init_net), 0);
+	ibcore_device_name(&pair.client.hca->ibdev, first);
+	ibcore_device_name(&pair.server.hca->ibdev, second);
+	KUNIT_EXPECT_TRUE(test, has_file(first, 1) && has_file(second, 1));
+	KUNIT_EXPECT_EQ(test, rename_to(nl, &pair.client, "renamed"), 0);
+	KUNIT_EXPECT_TRUE(test, has_file("renamed", 1) && has_file("renamed", 2));
+	KUNIT_EXPECT_FALSE(test, has_file(first, 1) || has_file(first, 2));
+	KUNIT_EXPECT_EQ(test, rename_to(nl, &pair.server, first), 0);
+	KUNIT_EXPECT_TRUE(test, has_file(first, 1) && has_file(first, 2));
+	KUNIT_EXPECT_FALSE(test, has_file(second, 1) || has_file(second, 2));
+	nl_close(nl);
 }
 
 static int (*stock_immutable)(struct ib_device *ibdev, u32 port,
@@ -383,6 +425,7 @@ static void connections_need_no_new_worker(struct kunit *test)
 static struct kunit_case port_cases[] = {
 	KUNIT_CASE(each_message_is_counted),
 	KUNIT_CASE(debugfs_tells_how_connections_came),
+	KUNIT_CASE(debugfs_follows_the_names),
 	KUNIT_CASE(adapters_without_a_cm),
 	KUNIT_CASE(one_port_without_a_cm),
 	KUNIT_CASE(the_capability_follows),
