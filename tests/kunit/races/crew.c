@@ -3,15 +3,35 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
+#include <linux/moduleparam.h>
 #include <linux/sched/debug.h>
 #include <linux/sched/task.h>
 #include "crew.h"
 
-#define SEEDS	2
+static unsigned int seeds = 2;
+module_param(seeds, uint, 0444);
+MODULE_PARM_DESC(seeds, "how many seeds each suite runs with");
 
 unsigned int crew_size(void)
 {
 	return clamp(num_online_cpus(), 4U, CREW_MOST);
+}
+
+void crew_init(struct crew *crew, struct kunit *test)
+{
+	crew->test = test;
+	crew->late = jiffies + CREW_LATE * HZ;
+}
+
+bool crew_late(const struct crew *crew)
+{
+	return time_after(jiffies, crew->late);
+}
+
+void crew_seed(struct crew *crew, unsigned int seed)
+{
+	kunit_info(crew->test, "seed %u", seed);
+	crew->seed = seed;
 }
 
 static int run(void *arg)
@@ -94,5 +114,5 @@ const void *crew_next_seed(const void *prev, char *desc)
 	unsigned long seed = (unsigned long)prev + 1;
 
 	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "seed %lu", seed);
-	return seed > SEEDS ? NULL : (void *)seed;
+	return seed > seeds ? NULL : (void *)seed;
 }

@@ -13,7 +13,8 @@
 
 #define CREW_MOST	8	/* racers; more processors are not used */
 #define CREW_THREADS	(CREW_MOST + 4)
-#define CREW_SECONDS	300	/* more than any wait of a racer */
+#define CREW_SECONDS	250	/* more than any wait of a racer; KUnit ends a case after 300 */
+#define CREW_LATE	100	/* seconds after which a case on a slow machine does less */
 
 struct racer {
 	unsigned int nr;
@@ -27,12 +28,19 @@ struct racer {
 struct crew {
 	struct kunit *test;
 	unsigned int seed;
+	unsigned long late;		/* in jiffies */
 	unsigned int nr;		/* threads that run */
 	struct racer racers[CREW_THREADS];
 };
 
 /* How many racers a suite should have. */
 unsigned int crew_size(void);
+/* At the begin of a case. */
+void crew_init(struct crew *crew, struct kunit *test);
+/* Whether the case should end now, whatever it has done. */
+bool crew_late(const struct crew *crew);
+/* The seed of the threads' random numbers, which is printed. */
+void crew_seed(struct crew *crew, unsigned int seed);
 /* Starts one thread more; with an even seed it is bound to a processor. */
 void crew_add(struct crew *crew, void (*run)(struct racer *racer));
 /* Waits until all threads have returned, with a bound, and forgets them. */

@@ -11,7 +11,7 @@
 #include "core/netlink/nl.h"
 #include "crew.h"
 
-#define STEPS		200	/* of a racer */
+#define STEPS		150	/* of a racer */
 #define NAMES		6
 
 struct dev_racer {
@@ -35,7 +35,7 @@ static struct {
 } world;
 
 static struct {
-	atomic_t registered, attached, renamed, found, found_by_ndev, dumped, namespaces;
+	atomic_t steps, registered, attached, renamed, found, found_by_ndev, dumped, namespaces;
 } seen;
 
 /* ---- clients ---- */
@@ -287,40 +287,70 @@ static void race(struct racer *racer)
 	struct dev_racer *r = &world.racers[racer->nr];
 	int i;
 
-	for (i = 0; i < STEPS; i++)
+	for (i = 0; i < STEPS && !crew_late(&world.crew); i++) {
 		step(r);
+		atomic_inc(&seen.steps);
+	}
+}
+
+/* Once all are quiet, each device has its files under the name that it has now. */
+static void expect_files(struct kunit *test, struct fake_hca *hca)
+{
+	char name[IB_DEVICE_NAME_MAX], page[64], path[IB_DEVICE_NAME_MAX + 64];
+	struct file *file;
+
+	ibcore_device_name(&hca->ibdev, name);
+	KUNIT_EXPECT_EQ_MSG(test, sys_read(page, sizeof(page), "%s/node_guid", name), 0, "%s",
+			    name);
+	if (!rdma_cap_ib_cm(&hca->ibdev, 1))
+		return;
+	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_cm/%s-1", name);
+	file = filp_open(path, O_RDONLY, 0);
+	KUNIT_EXPECT_FALSE_MSG(test, IS_ERR(file), "%s", path);
+	if (!IS_ERR(file))
+		__fput_sync(file);
+}
+
+static void finish(struct kunit *test, struct dev_racer *r)
+{
 	if (r->hca)
 		toggle_device(r);
 	if (r->has_client)
 		toggle_client(r);
 	if (r->has_ns)
 		toggle_ns(r);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->attached), 0);
 }
 
 static void devices(struct kunit *test)
 {
 	unsigned int i;
+	int steps;
 
 	memset(&seen, 0, sizeof(seen));
-	world.crew.seed = (unsigned long)test->param_value;
+	crew_seed(&world.crew, (unsigned long)test->param_value);
 	for (i = 0; i < world.nr; i++)
 		crew_add(&world.crew, race);
 	crew_join(&world.crew);
 	for (i = 0; i < world.nr; i++)
-		KUNIT_EXPECT_EQ(test, atomic_read(&world.racers[i].attached), 0);
+		if (world.racers[i].hca)
+			expect_files(test, world.racers[i].hca);
+	for (i = 0; i < world.nr; i++)
+		finish(test, &world.racers[i]);
+	steps = atomic_read(&seen.steps);
 	kunit_info(test, "registered %d, attached %d, renamed %d, found %d, by net_device %d",
 		   atomic_read(&seen.registered), atomic_read(&seen.attached),
 		   atomic_read(&seen.renamed), atomic_read(&seen.found),
 		   atomic_read(&seen.found_by_ndev));
-	kunit_info(test, "listed %d, namespaces %d", atomic_read(&seen.dumped),
+	kunit_info(test, "steps %d, listed %d, namespaces %d", steps, atomic_read(&seen.dumped),
 		   atomic_read(&seen.namespaces));
 	/* Each was frequent enough. */
-	KUNIT_EXPECT_GT(test, atomic_read(&seen.registered), STEPS / 10);
-	KUNIT_EXPECT_GT(test, atomic_read(&seen.attached), STEPS / 10);
-	KUNIT_EXPECT_GT(test, atomic_read(&seen.renamed), STEPS / 20);
-	KUNIT_EXPECT_GT(test, atomic_read(&seen.found), STEPS / 10);
-	KUNIT_EXPECT_GT(test, atomic_read(&seen.found_by_ndev), STEPS / 10);
-	KUNIT_EXPECT_GT(test, atomic_read(&seen.dumped), STEPS / 10);
+	KUNIT_EXPECT_GT(test, atomic_read(&seen.registered), steps / 40);
+	KUNIT_EXPECT_GT(test, atomic_read(&seen.attached), steps / 40);
+	KUNIT_EXPECT_GT(test, atomic_read(&seen.renamed), steps / 80);
+	KUNIT_EXPECT_GT(test, atomic_read(&seen.found), steps / 40);
+	KUNIT_EXPECT_GT(test, atomic_read(&seen.found_by_ndev), steps / 40);
+	KUNIT_EXPECT_GT(test, atomic_read(&seen.dumped), steps / 40);
 	KUNIT_EXPECT_GT(test, atomic_read(&seen.namespaces), 0);
 }
 
@@ -331,7 +361,7 @@ static int race_device_init(struct kunit *test)
 
 	memset(&world, 0, sizeof(world));
 	world.test = test;
-	world.crew.test = test;
+	crew_init(&world.crew, test);
 	world.nr = crew_size();
 	for (i = 0; i < world.nr; i++) {
 		struct dev_racer *r = &world.racers[i];
