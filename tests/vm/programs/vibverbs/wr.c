@@ -195,6 +195,9 @@ void test_refused(void)
 	struct ibv_qp *qp;
 
 	check(!ibv_create_qp_ex(a.context, &attr) && errno == EOPNOTSUPP);
+	/* Dynamically connected transport, and whatever else a driver may have of its own */
+	attr = qp_attr(&a, IBV_QPT_DRIVER);
+	check(!ibv_create_qp_ex(a.context, &attr) && errno == EOPNOTSUPP);
 	attr = qp_attr(&a, IBV_QPT_UD);
 	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr.send_ops_flags = IBV_QP_EX_WITH_RDMA_READ;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: vib: IPoIB, with TCP, multicast, partitions and a link that flaps
+# about: vib: IPoIB, with ARP, TCP, multicast, partitions and a link that flaps
 # timeout: 240
 . /ibex/lib/vib.sh
 
@@ -18,6 +18,33 @@ flood() {
 	wait_for 60 ping -c 1 -W 1 10.1.0.3 || fail "no ping to the third"
 	pings 50 10.1.0.2 -s 1900 || fail "pings are lost"
 	pings 20 10.1.0.3 -s 8000 || fail "pings in fragments are lost"
+}
+
+# neighbour_is N ADDRESS: ib0 knows ADDRESS as that of hostN. A link address of IPoIB ends with a GID.
+neighbour_is() {
+	ip neigh show dev ib0 "$2" |
+		grep -q " lladdr [0-9a-f:]*$(guid "vib$1" | sed 's/../:&/g') "
+}
+
+# ping_to N ADDRESS: hostN answers
+ping_to() { ping -c 1 -W 1 "$2" && neighbour_is "$1" "$2"; }
+
+neighbours() {
+	local n
+	say "neighbours"
+	ip neigh flush dev ib0
+	for n in 1 2; do
+		wait_for 20 ping_to $n 10.1.0.$((n + 1)) || fail "no ARP of host$n"
+	done
+	! ping -c 1 -W 2 10.1.0.77 || fail "nobody answers"
+	ip neigh show dev ib0 10.1.0.77 | grep -Eq 'INCOMPLETE|FAILED' || fail "nobody is a neighbour"
+	# An address that moves: ib0 asks its old host, who does not answer, and then all.
+	on_host 2 ip addr add 10.1.0.9/24 dev ib2
+	wait_for 20 ping_to 2 10.1.0.9 || fail "no ARP of another address"
+	on_host 2 ip addr del 10.1.0.9/24 dev ib2
+	on_host 1 ip addr add 10.1.0.9/24 dev ib1
+	wait_for 60 ping_to 1 10.1.0.9 || fail "an address that moves is lost"
+	on_host 1 ip addr del 10.1.0.9/24 dev ib1
 }
 
 # Streams of TCP, each way
@@ -99,6 +126,7 @@ opensm_up vib0 -P /run/partitions
 wait_for 60 ports_are ACTIVE 3 || fail "opensm leaves ports inactive"
 ipoib_up
 flood
+neighbours
 streams
 multicast
 partitioned
