@@ -41,8 +41,8 @@ help:
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
 	@echo "make check-debug   scenarios of tests/vm/check-debug-list under KASAN and lockdep"
-	@echo "make chaos         random changes of everything on that kernel; SEED=, MINUTES=,"
-	@echo "                   KERNEL=kcsan"
+	@echo "make chaos         random changes of everything under traffic on that kernel;"
+	@echo "                   SEED=, MINUTES=, TRAFFIC='nfs smc', KERNEL=kcsan"
 	@echo "make abi           hold exports and struct layouts against the distribution's"
 	@echo "make abi-test      seeded differences, which the gate must find"
 	@echo "make kunit         KUnit suites on User Mode Linux with sanitizers"
@@ -104,7 +104,7 @@ bench-mad: modules
 chaos: deps
 	+@$(MAKE) --no-print-directory -s KERNEL=$(or $(KERNEL),debug) modules
 	@scripts/vm run --kernel $(or $(KERNEL),debug) --timeout $$(($(or $(MINUTES),5) * 60 + 600)) \
-		--args "$(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom)) $(or $(MINUTES),5)" chaos
+		--args "$(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom)) $(or $(MINUTES),5) $(or $(TRAFFIC),all)" chaos
 
 results: modules
 	@scripts/results $(SECTION)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# A disk by SRP, with the kernel's own target and initiator, between two devices of vib. A
-# failure is reported with $condition.
+# A disk by SRP, with the kernel's own target and initiator, between two devices: by the IB CM and
+# GIDs, or by the RDMA CM and addresses. A failure is reported with $condition. Needs vib.sh.
 #
 # shellcheck disable=SC2034,SC2154 # used or set by scripts sourced before or after this one
 
@@ -51,11 +51,15 @@ srp_disk() {
 	return 1
 }
 
-# srp_login DEVICE: logs in from there, to the target
+# srp_listen PORT: the target is also reached by the RDMA CM
+srp_listen() { echo "$1" > $LIO/srpt/discovery_auth/rdma_cm_port || fail "srpt does not listen"; }
+
+# srp_login DEVICE [HOW]: logs in from there, to the target; HOW is by addresses, if not by GIDs
 srp_login() {
+	local how=${2-dgid=${SRP_GID#0x},pkey=ffff,service_id=$SRP_GUID}
 	load ib_srp sd_mod
-	echo "id_ext=$SRP_GUID,ioc_guid=$SRP_GUID,dgid=${SRP_GID#0x},pkey=ffff,service_id=$SRP_GUID" \
-		> "/sys/class/infiniband_srp/srp-$1-1/add_target" || fail "$condition: no SRP login"
+	echo "id_ext=$SRP_GUID,ioc_guid=$SRP_GUID,$how" > "/sys/class/infiniband_srp/srp-$1-1/add_target" ||
+		fail "$condition: no SRP login"
 	wait_for 60 srp_disk || fail "$condition: no disk by SRP"
 }
 

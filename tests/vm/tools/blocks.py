@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Writes to a block device and reads back, past all caches, until it is told to stop.
 
-  blocks.py DEVICE STOP COUNT    until the file STOP exists; in COUNT blocks of 64 KiB
+  blocks.py DEVICE STOP COUNT [PAUSE]    until the file STOP exists; in COUNT blocks of 64 KiB,
+                                         with PAUSE seconds between the rounds
 
 Each block has its number and that of the round in it. Prints the rounds that have ended. An error
 of the device, or a block that is not what was written last, ends it with status 1.
@@ -11,6 +12,7 @@ import mmap
 import os
 import struct
 import sys
+import time
 
 SIZE = 65536
 
@@ -35,7 +37,7 @@ def one_round(fd, block, expected, count, turn):
     return ""
 
 
-def main(device, stop, count):
+def main(device, stop, count, pause="0"):
     fd = os.open(device, os.O_RDWR | os.O_DIRECT)
     block, expected = mmap.mmap(-1, SIZE), bytearray(SIZE)
     turn = 0
@@ -46,6 +48,7 @@ def main(device, stop, count):
             print(wrong, flush=True)
             return 1
         print(turn, flush=True)
+        time.sleep(float(pause))
     return 0
 
 

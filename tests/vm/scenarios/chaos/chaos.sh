@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# about: everything changes at random while connections must go on; words: SEED [MINUTES]
+# about: everything changes at random while traffic must go on; words: SEED [MINUTES [TRAFFIC...|all]]
 # timeout: 600
 # smp: 4
 # image: siw
@@ -8,8 +8,11 @@
 # allow-dmesg: ref_tracker: memory allocation failure
 # allow-dmesg: reading GID index [0-9]+: -12
 . /ibex/lib/chaos.sh
-read -r seed minutes <<< "${IBEX_ARGS:-}"
+. /ibex/lib/traffic.sh
+read -r seed minutes traffic <<< "${IBEX_ARGS:-}"
 seed=${seed:-$RANDOM} minutes=${minutes:-2}
+[ "$traffic" != all ] || traffic=${TRAFFIC[*]}
+read -ra traffic <<< "$traffic"
 tasks=(links addresses netns processors modules fabric nothing programs)
 
 user_up
@@ -20,7 +23,8 @@ ip link set vc up
 ip link set vd up
 modprobe bonding max_bonds=0
 
-say "seed $seed, $minutes minutes"
+say "seed $seed, $minutes minutes, traffic: ${traffic[*]-}"
+traffic_begin "${traffic[@]}"
 touch $CHAOS
 PAIR_BOUND=$((minutes * 60 + 120))
 next_port
@@ -42,6 +46,8 @@ while [ $SECONDS -lt $end ]; do
 		kill -0 "$pid" 2> /dev/null || fail "the connection that must go on has ended:" \
 			"$(cat /tmp/steady /tmp/steady-server)"
 	done
+	# One a second, so that each goes on all the time
+	[ ${#traffic[@]} = 0 ] || traffic_goes_on "${traffic[SECONDS % ${#traffic[@]}]}"
 done
 rm $CHAOS
 failslab_off
@@ -50,6 +56,7 @@ for n in "${!jobs[@]}"; do
 	wait_for 90 ended "${jobs[n]}" || fail "${tasks[n]} hangs: $(ps ax -o pid,ppid,stat,wchan:24,args)"
 	wait "${jobs[n]}" || fail "${tasks[n]}"
 done
+traffic_end "${traffic[@]}"
 kill "${steady[@]}" || fail "the connection that must go on has ended"
 wait "${steady[@]}" 2> /dev/null || :
 

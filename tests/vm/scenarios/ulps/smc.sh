@@ -4,29 +4,13 @@
 # timeout: 300
 . /ibex/lib/user.sh
 . /ibex/lib/steps.sh
+. /ibex/lib/smc.sh
 
-PORT=5000
 NUMBER=8	# sockets at once
 BYTES=150000	# of each in a round
-SERVER=
 REMOVAL=
 
-smc() { python3 /ibex/tools/smc.py "$@" || fail "smc.py $*"; }
-
-serve() {
-	/ibex/bin/smc serve $A $PORT > /run/out/smc-server 2>&1 &
-	SERVER=$!
-	wait_for 20 listens || fail "the server does not listen: $(cat /run/out/smc-server)"
-}
-
-listens() { python3 /ibex/tools/smc.py sockets | grep -q '^listen'; }
-
-serve_no_more() {
-	kill $SERVER
-	wait $SERVER || :
-}
-
-talk() { steps_start talk /ibex/bin/smc talk $B $A $PORT $NUMBER $BYTES 2; }
+talk() { steps_start talk /ibex/bin/smc talk $B $A $SMC_PORT $NUMBER $BYTES 2; }
 
 # all_are MODE: so are both ends of all sockets that are connected. A listener's is none.
 all_are() {
@@ -80,7 +64,7 @@ flap() {
 
 refused() {
 	local status=0
-	/ibex/bin/smc talk $B $A $PORT 1 1 1 > /run/out/refused || status=$?
+	/ibex/bin/smc talk $B $A $SMC_PORT 1 1 1 > /run/out/refused || status=$?
 	[ $status = 3 ] && grep -q 'connect: Connection refused' /run/out/refused ||
 		fail "without a listener: $status, $(cat /run/out/refused)"
 }
@@ -98,29 +82,21 @@ no_active() {
 	! grep ^active /run/sockets
 }
 
-no_sockets() {
-	python3 /ibex/tools/smc.py sockets > /run/sockets
-	[ ! -s /run/sockets ]
-}
-
 removed() {
 	wait_for 20 link_gone "$1" || fail "$1 is still there"
 	wait $REMOVAL || fail "rdma link delete $1"
 }
 
 rdma_up
-load smc smc_diag
-smc eid IBEX
-smc pnet NETA va rxe_a
-smc pnet NETB vb rxe_b
-serve
+smc_up
+smc_serve
 exchange "data"
 broken "a link flaps" flap
 exchange "after the flap"
 
-broken "the server is killed" serve_no_more
+broken "the server is killed" smc_serve_no_more
 refused
-serve
+smc_serve
 exchange "with a new listener"
 
 for end in "rxe_b vb" "rxe_a va"; do
@@ -132,13 +108,8 @@ for end in "rxe_b vb" "rxe_a va"; do
 	exchange "with $dev again"
 done
 
-serve_no_more
-smc flush
-# A connection that has been closed says so to its peer, and ends a little later.
-wait_for 60 no_sockets || { cat /run/sockets; fail "sockets are left"; }
-rmmod smc_diag
-wait_for 10 unused smc || fail "smc: $(cat /sys/module/smc/refcnt) references"
-rmmod smc || fail "rmmod smc"
+smc_serve_no_more
+smc_down
 no_resources
 no_warning
 user_down
