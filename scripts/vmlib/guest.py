@@ -8,6 +8,8 @@ import shlex
 from .common import BENCH, TESTS, TOOLS, TOP, die, digest, read, script
 
 UAPI = os.path.join(TOP, "include", "uapi")
+# what a scenario may name beside the image's archives
+SUBJECTS = ("siw", "rnbd")
 
 
 def cached(name, key, command):
@@ -87,12 +89,13 @@ def program_of(path):
     return {"ibex/bin/" + name: os.path.join(out, name)}
 
 
-def siw(kernel):
-    """siw, the iWARP provider, which the distribution's kernel lacks, and its library"""
-    made = script("vmlib/siw-build", kernel.kdir)
+def subject(name, kernel):
+    """modules that the distribution's kernel lacks; see scripts/vmlib/subject-build"""
+    made = script("vmlib/subject-build", name, kernel.kdir)
     if not made:
-        die("siw does not build")
-    return {"ibex/siw/" + os.path.basename(m): m for m in glob.glob(made + "/*.ko")}
+        die(name, "does not build")
+    return {"ibex/%s/%s" % (name, os.path.basename(m)): m
+            for m in glob.glob(made + "/*.ko") + [made + "/order"]}
 
 
 def libvib():

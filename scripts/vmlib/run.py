@@ -49,9 +49,10 @@ def files_of(setup, opts, scenario):
     if scenario:
         files["ibex/scenario.sh"] = (0o644, read(scenario.path))
         more = scenario.lines("image") + more
-    if "siw" in more:
-        more.remove("siw")
-        built = {**built, **guest.siw(setup.image.kernel)}
+    for name in guest.SUBJECTS:
+        if name in more:
+            built = {**built, **guest.subject(name, setup.image.kernel)}
+    more = [name for name in more if name not in guest.SUBJECTS]
     for there, path in built.items():
         files[there] = (0o755, read(path))
     return files, more
