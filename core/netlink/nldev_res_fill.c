@@ -127,7 +127,7 @@ static int fill_qp_raw(struct sk_buff *msg, bool admin,
 	if (port && port != qp->port)
 		return -EAGAIN;
 	if (!qp->device->ops.fill_res_qp_entry_raw)
-		return -EOPNOTSUPP;
+		return -EINVAL;
 	return qp->device->ops.fill_res_qp_entry_raw(msg, qp);
 }
 
@@ -208,7 +208,7 @@ static int fill_cq_raw(struct sk_buff *msg, bool admin,
 	struct ib_cq *cq = container_of(res, struct ib_cq, res);
 
 	if (!cq->device->ops.fill_res_cq_entry_raw)
-		return -EOPNOTSUPP;
+		return -EINVAL;
 	return cq->device->ops.fill_res_cq_entry_raw(msg, cq);
 }
 
@@ -245,7 +245,7 @@ static int fill_mr_raw(struct sk_buff *msg, bool admin,
 	struct ib_mr *mr = container_of(res, struct ib_mr, res);
 
 	if (!mr->device->ops.fill_res_mr_entry_raw)
-		return -EOPNOTSUPP;
+		return -EINVAL;
 	return mr->device->ops.fill_res_mr_entry_raw(msg, mr);
 }
 
@@ -329,7 +329,7 @@ static int fill_srq_raw(struct sk_buff *msg, bool admin,
 	struct ib_srq *srq = container_of(res, struct ib_srq, res);
 
 	if (!srq->device->ops.fill_res_srq_entry_raw)
-		return -EOPNOTSUPP;
+		return -EINVAL;
 	return srq->device->ops.fill_res_srq_entry_raw(msg, srq);
 }
 
