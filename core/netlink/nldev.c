@@ -48,7 +48,6 @@ const struct nla_policy ibcore_nldev_policy[RDMA_NLDEV_ATTR_MAX] = {
 	[RDMA_NLDEV_SYS_ATTR_NETNS_MODE] = { .type = NLA_U8 },
 	[RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK] = { .type = NLA_U8 },
 	[RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE] = { .type = NLA_U8 },
-	[RDMA_NLDEV_SYS_ATTR_MONITOR_MODE] = { .type = NLA_U8 },
 };
 
 /* What is set up before a command's function runs. */
@@ -56,6 +55,12 @@ enum {
 	NEEDS_DEV = BIT(0),	/* req->dev, from DEV_INDEX */
 	NEEDS_PORT = BIT(1),	/* and req->port of it, from PORT_INDEX */
 	HAS_REPLY = BIT(2),	/* req->msg, sent if the function returns 0 */
+	/*
+	 * What changes something has no attribute that is too long or nested for
+	 * no reason, and no bytes behind the last one.  Old versions of rdma(8)
+	 * are not so strict in what they query.
+	 */
+	STRICT = BIT(3),
 };
 
 struct nldev_op {
@@ -67,21 +72,21 @@ static const struct nldev_op nldev_ops[RDMA_NLDEV_NUM_OPS] = {
 	[RDMA_NLDEV_CMD_GET] = {
 		ibcore_nldev_dev_get, NEEDS_DEV | HAS_REPLY },
 	[RDMA_NLDEV_CMD_SET] = {
-		ibcore_nldev_dev_set, NEEDS_DEV },
+		ibcore_nldev_dev_set, NEEDS_DEV | STRICT },
 	[RDMA_NLDEV_CMD_NEWLINK] = {
-		ibcore_nldev_newlink },
+		ibcore_nldev_newlink, STRICT },
 	[RDMA_NLDEV_CMD_DELLINK] = {
-		ibcore_nldev_dellink, NEEDS_DEV },
+		ibcore_nldev_dellink, NEEDS_DEV | STRICT },
 	[RDMA_NLDEV_CMD_NEWDEV] = {
-		ibcore_nldev_newdev, NEEDS_DEV },
+		ibcore_nldev_newdev, NEEDS_DEV | STRICT },
 	[RDMA_NLDEV_CMD_DELDEV] = {
-		ibcore_nldev_deldev, NEEDS_DEV },
+		ibcore_nldev_deldev, NEEDS_DEV | STRICT },
 	[RDMA_NLDEV_CMD_PORT_GET] = {
 		ibcore_nldev_port_get, NEEDS_DEV | NEEDS_PORT | HAS_REPLY },
 	[RDMA_NLDEV_CMD_SYS_GET] = {
 		ibcore_nldev_sys_get, HAS_REPLY },
 	[RDMA_NLDEV_CMD_SYS_SET] = {
-		ibcore_nldev_sys_set },
+		ibcore_nldev_sys_set, STRICT },
 	[RDMA_NLDEV_CMD_GET_CHARDEV] = {
 		ibcore_nldev_chardev_get, HAS_REPLY },
 	[RDMA_NLDEV_CMD_RES_GET] = {
@@ -111,7 +116,8 @@ static const struct nldev_op nldev_ops[RDMA_NLDEV_NUM_OPS] = {
 	[RDMA_NLDEV_CMD_STAT_GET] = {
 		ibcore_nldev_stat_get, NEEDS_DEV | HAS_REPLY },
 	[RDMA_NLDEV_CMD_STAT_SET] = {
-		ibcore_nldev_stat_set, NEEDS_DEV | NEEDS_PORT | HAS_REPLY },
+		ibcore_nldev_stat_set,
+		NEEDS_DEV | NEEDS_PORT | HAS_REPLY | STRICT },
 	[RDMA_NLDEV_CMD_STAT_DEL] = {
 		ibcore_nldev_stat_del, NEEDS_DEV | NEEDS_PORT | HAS_REPLY },
 	[RDMA_NLDEV_CMD_STAT_GET_STATUS] = {
@@ -253,8 +259,12 @@ static int nldev_doit(struct sk_buff *skb, struct nlmsghdr *nlh,
 	};
 	int ret;
 
-	ret = nlmsg_parse_deprecated(nlh, 0, tb, RDMA_NLDEV_ATTR_MAX - 1,
-				     ibcore_nldev_policy, extack);
+	/* Not NL_VALIDATE_UNSPEC: what a command does not read is not checked. */
+	ret = __nlmsg_parse(nlh, 0, tb, RDMA_NLDEV_ATTR_MAX - 1,
+			    ibcore_nldev_policy,
+			    op->flags & STRICT ?
+			    NL_VALIDATE_STRICT & ~NL_VALIDATE_UNSPEC :
+			    NL_VALIDATE_LIBERAL, extack);
 	return ret ?: req_run(&req, op);
 }
 

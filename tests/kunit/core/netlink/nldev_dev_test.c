@@ -317,6 +317,33 @@ static void adaptive_moderation_is_switched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get(RDMA_NLDEV_CMD_SET, 0), 0);
 }
 
+/* What changes something is parsed strictly, what queries is not. */
+static void a_change_is_parsed_strictly(struct kunit *test)
+{
+	static const int cmds[] = { RDMA_NLDEV_CMD_SET, RDMA_NLDEV_CMD_GET };
+	struct sk_buff *req;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cmds); i++) {
+		int ret = cmds[i] == RDMA_NLDEV_CMD_SET ? -EINVAL : 0;
+
+		req = nl_dev_req(&nl, cmds[i], hca, 0);
+		nla_put_u8(req, RDMA_NLDEV_ATTR_DEV_DIM | NLA_F_NESTED, 1);
+		KUNIT_EXPECT_EQ(test, nl_call(&nl, req), ret);
+		req = nl_dev_req(&nl, cmds[i], hca, 0);
+		nla_put_u64_64bit(req, RDMA_NLDEV_ATTR_DEV_DIM, 1, 0);
+		KUNIT_EXPECT_EQ(test, nl_call(&nl, req), ret);
+		req = nl_dev_req(&nl, cmds[i], hca, 0);
+		skb_put_zero(req, 3);
+		KUNIT_EXPECT_EQ(test, nl_call(&nl, req), ret);
+		/* An attribute that no command reads is not checked by any. */
+		req = nl_dev_req(&nl, cmds[i], hca, 0);
+		nla_put_u8(req, RDMA_NLDEV_ATTR_LID, 1);
+		KUNIT_EXPECT_EQ(test, nl_call(&nl, req), 0);
+	}
+	KUNIT_EXPECT_FALSE(test, hca->ibdev.use_cq_dim);
+}
+
 /* ---- ports ---- */
 
 static void an_ib_port_tells_its_state(struct kunit *test)
@@ -467,6 +494,7 @@ static struct kunit_case nldev_dev_cases[] = {
 	KUNIT_CASE(bad_names_are_refused),
 	KUNIT_CASE(a_dump_of_a_command_does_nothing),
 	KUNIT_CASE(adaptive_moderation_is_switched),
+	KUNIT_CASE(a_change_is_parsed_strictly),
 	KUNIT_CASE(an_ib_port_tells_its_state),
 	KUNIT_CASE(all_ports_are_listed),
 	KUNIT_CASE(a_port_that_does_not_answer),
