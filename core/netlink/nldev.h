@@ -102,6 +102,8 @@ int ibcore_nldev_qps_put(struct sk_buff *msg, const struct ibcore_nldev_qps *qps
 extern const struct ibcore_nldev_res_kind ibcore_nldev_counter_kind;
 extern const struct ibcore_nldev_res_kind ibcore_nldev_mr_stat_kind;
 const struct ibcore_nldev_res_kind *ibcore_nldev_res_kind(u32 cmd);
+/* Whether the reader may see a resource of this owner. */
+bool ibcore_nldev_owner_seen(const struct rdma_restrack_entry *res);
 int ibcore_nldev_put_owner(struct sk_buff *msg,
 			   const struct rdma_restrack_entry *res);
 int ibcore_nldev_put_res(struct ibcore_nldev_req *req,

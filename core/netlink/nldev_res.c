@@ -96,28 +96,39 @@ int ibcore_nldev_res_summary_dump(struct sk_buff *skb,
 
 /* ---- the entries of a kind ---- */
 
+/* The owner's PID in the reader's namespace, or 0. */
+static pid_t owner_pid(const struct rdma_restrack_entry *res)
+{
+	return res->task ?
+		task_pid_nr_ns(res->task, task_active_pid_ns(current)) : 0;
+}
+
 /*
- * Adds the owner of @res.  A resource of a process is shown to readers whose
- * PID namespace has the process, a resource of the kernel to readers in the
- * initial PID namespace.  A resource whose owner has exited is not shown.
+ * A resource of a process is shown to readers whose PID namespace has the
+ * process, a resource of the kernel to readers in the initial PID namespace.
+ * A resource whose owner has exited is not shown.
  */
+bool ibcore_nldev_owner_seen(const struct rdma_restrack_entry *res)
+{
+	if (rdma_is_kernel_res(res))
+		return task_active_pid_ns(current) == &init_pid_ns;
+	return owner_pid(res);
+}
+
+/* Adds the owner of @res; -EAGAIN if the reader may not see it. */
 int ibcore_nldev_put_owner(struct sk_buff *msg,
 			   const struct rdma_restrack_entry *res)
 {
-	struct pid_namespace *ns = task_active_pid_ns(current);
 	pid_t pid;
 
-	if (rdma_is_kernel_res(res)) {
-		if (ns != &init_pid_ns)
-			return -EAGAIN;
-		return nla_put_string(msg, RDMA_NLDEV_ATTR_RES_KERN_NAME,
-				      res->kern_name ?: "kernel");
-	}
+	if (rdma_is_kernel_res(res))
+		return ibcore_nldev_owner_seen(res) ?
+			nla_put_string(msg, RDMA_NLDEV_ATTR_RES_KERN_NAME,
+				       res->kern_name ?: "kernel") : -EAGAIN;
 
-	pid = res->task ? task_pid_nr_ns(res->task, ns) : 0;
-	if (!pid)
-		return -EAGAIN;
-	return nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PID, pid);
+	/* Once: the owner may exit meanwhile. */
+	pid = owner_pid(res);
+	return pid ? nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PID, pid) : -EAGAIN;
 }
 
 /* Adds the QPs of one object; for dumps see dump_qps(). */

@@ -185,7 +185,7 @@ static int set_optional_counters(struct ibcore_nldev_req *req)
 	/* No optional counter can be enabled, so only an empty list is valid. */
 	if (!req->dev->ops.modify_hw_stat)
 		return nla_len(req->tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS]) ?
-		       -EOPNOTSUPP : 0;
+		       -EINVAL : 0;
 	wanted = bitmap_zalloc(stats->num_counters, GFP_KERNEL);
 	if (!wanted)
 		return -ENOMEM;
@@ -282,11 +282,10 @@ static int fill_mr_stat(struct sk_buff *msg, bool admin,
 			struct rdma_restrack_entry *res, u32 port)
 {
 	struct ib_mr *mr = container_of(res, struct ib_mr, res);
-	int ret;
 
-	ret = ibcore_nldev_put_owner(msg, res);
-	if (ret)
-		return ret;
+	/* RES_MR_GET names the owner. */
+	if (!ibcore_nldev_owner_seen(res))
+		return -EAGAIN;
 	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_MRN, res->id))
 		return -EMSGSIZE;
 	if (!mr->device->ops.fill_stat_mr_entry)
@@ -304,7 +303,7 @@ const struct ibcore_nldev_res_kind ibcore_nldev_mr_stat_kind = {
 
 /* ---- the commands ---- */
 
-/* Returns the resource that STAT_RES requests, or 0 for the port's own counters. */
+/* Returns the resource that STAT_RES requests, or 0. */
 static u32 stat_res(struct nlattr **tb)
 {
 	return tb[RDMA_NLDEV_ATTR_STAT_RES] ?
@@ -321,9 +320,10 @@ static int need_port(struct ibcore_nldev_req *req)
 
 int ibcore_nldev_stat_get(struct ibcore_nldev_req *req)
 {
-	switch (stat_res(req->tb)) {
-	case 0:
+	if (!req->tb[RDMA_NLDEV_ATTR_STAT_RES])
 		return need_port(req) ?: port_stat_get(req);
+
+	switch (stat_res(req->tb)) {
 	case RDMA_NLDEV_ATTR_RES_QP:
 		if (req->tb[RDMA_NLDEV_ATTR_STAT_MODE])
 			return need_port(req) ?: put_mode(req);

@@ -363,7 +363,7 @@ static unsigned long check_dump(struct kunit *test, const struct kind *kind, int
 	KUNIT_EXPECT_EQ_MSG(test, shown_once(kind), n, "%s", kind->name);
 	KUNIT_EXPECT_EQ_MSG(test, entries, n + others, "%s", kind->name);
 	KUNIT_EXPECT_EQ_MSG(test, qp_entries, kind->has_qps ? n : 0, "%s", kind->name);
-	KUNIT_EXPECT_GT_MSG(test, pages, n / 200, "%s", kind->name);
+	KUNIT_EXPECT_GT_MSG(test, pages, n / 400, "%s", kind->name);
 	/* Each object and its QP once, and per page one that did not fit again. */
 	KUNIT_EXPECT_LE_MSG(test, work,
 			    (unsigned long)((1 + kind->has_qps) * (n + others) + pages),

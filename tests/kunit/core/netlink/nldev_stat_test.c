@@ -93,6 +93,7 @@ static void port_counters_need_a_port_that_has_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_port(3), -EINVAL);
 	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_GET, 1,
 					    RDMA_NLDEV_ATTR_RES_CQ, -1)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_GET, 1, 0, -1)), -EINVAL);
 	swap(hca, plain);
 	KUNIT_EXPECT_EQ(test, get_port(1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, call(stat_req(RDMA_NLDEV_CMD_STAT_GET_STATUS, 1, -1, -1)),
@@ -190,7 +191,7 @@ static void wrong_optional_counters_change_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_port(1), 0);
 	KUNIT_EXPECT_EQ(test, value_of(tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS], "opt_a"), 12);
 	hca->ibdev.ops.modify_hw_stat = NULL;
-	KUNIT_EXPECT_EQ(test, set_optional(1, a, 1), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, set_optional(1, a, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, set_optional(1, a, 0), 0);
 }
 
@@ -443,6 +444,8 @@ static void the_counters_of_an_mr_are_shown(struct kunit *test)
 	nla_put_u32(req, RDMA_NLDEV_ATTR_RES_MRN, mr->res.id);
 	KUNIT_EXPECT_EQ(test, call(req), 0);
 	KUNIT_EXPECT_NULL(test, tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS]);
+	KUNIT_EXPECT_NULL(test, tb[RDMA_NLDEV_ATTR_RES_PID]);
+	KUNIT_EXPECT_NULL(test, tb[RDMA_NLDEV_ATTR_RES_KERN_NAME]);
 	hca->ibdev.ops.fill_stat_mr_entry = fill_stat_mr;
 	req = stat_req(RDMA_NLDEV_CMD_STAT_GET, 0, RDMA_NLDEV_ATTR_RES_MR, -1);
 	nla_put_u32(req, RDMA_NLDEV_ATTR_RES_MRN, mr->res.id);
