@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# Random calls, whose logs scripts/vm-diff compares. The words of the scenario: SEED NUMBER...
+# Random calls, whose logs scripts/vm-diff compares. The words of the scenario: SEED NUMBER...; A-B
+# are the numbers from A to B.
 
-read -r -a WORDS <<<"${IBEX_ARGS:-1 $(echo {1..400})}"
+read -r -a WORDS <<<"${IBEX_ARGS:-1 1-400}"
+mapfile -t -O 1 WORDS < <(printf '%s\n' "${WORDS[@]:1}" |
+	awk -F - '{ for (n = $1; n <= $NF; n++) print n }')
 
 # diff_calls COMMAND [A B]: two processes, "COMMAND SEED A" and "COMMAND SEED B", each with half of
 # the sequences. If a core stops to answer, so that its processes may not even end, the scenario
 # fails at once.
 diff_calls() {
 	local half=$((${#WORDS[@]} / 2)) jobs job
+	diff_started
 	# Not compressed at once: if a core hangs, the logs must be there.
 	# shellcheck disable=SC2086 # words
 	printf '%s\n' "${WORDS[@]:1:half}" | $1 "${WORDS[0]}" ${2-} > /run/out/0.calls &
@@ -30,13 +34,18 @@ diff_calls() {
 
 # diff_alone COMMAND: one process makes all sequences, since they would see what another does
 diff_alone() {
+	diff_started
 	# shellcheck disable=SC2086 # words
 	printf '%s\n' "${WORDS[@]:1}" | $1 "${WORDS[0]}" > /run/out/0.calls || fail "$1"
 	diff_count
 }
 
+# The time that the calls take, in seconds since the boot, is in /run/out/time.
+diff_started() { cut -d ' ' -f 1 /proc/uptime > /run/out/time; }
+
 # diff_count: what was compared, as the log tells
 diff_count() {
+	cut -d ' ' -f 1 /proc/uptime >> /run/out/time
 	cat /run/out/*.calls | awk '
 		/^#/ { sequences++ }
 		/^[^ #].* = / { calls++; if (/ = ok/) good++ }
