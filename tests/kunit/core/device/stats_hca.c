@@ -171,6 +171,8 @@ static struct ib_qp *create_user_qp(struct ib_pd *pd, struct ib_qp_init_attr *in
 	return qp;
 }
 
+const char test_objects_owner[] = KBUILD_MODNAME;
+
 int test_objects_create(struct test_objects *o, struct fake_hca *hca, int qps,
 			bool user, enum ib_qp_type type)
 {

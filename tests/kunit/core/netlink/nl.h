@@ -143,6 +143,9 @@ struct test_objects {
 };
 
 /* @user: the current process owns the QPs. */
+/* Who made them: modules that share its source are named together. */
+extern const char test_objects_owner[];
+
 int test_objects_create(struct test_objects *o, struct fake_hca *hca, int qps,
 			bool user, enum ib_qp_type type);
 void test_objects_destroy(struct test_objects *o);

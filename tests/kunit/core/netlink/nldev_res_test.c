@@ -168,7 +168,8 @@ static void a_pd_is_shown(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, test_objects_create(&o, hca, 1, false, IB_QPT_RC), 0);
 	KUNIT_EXPECT_EQ(test, get(cmd, attr, o.pd->res.id), 0);
-	KUNIT_EXPECT_STREQ(test, nl_str(tb[RDMA_NLDEV_ATTR_RES_KERN_NAME]), KBUILD_MODNAME);
+	KUNIT_EXPECT_STREQ(test, nl_str(tb[RDMA_NLDEV_ATTR_RES_KERN_NAME]),
+			   test_objects_owner);
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_RES_PDN]), o.pd->res.id);
 	KUNIT_EXPECT_EQ(test, nl_u64(tb[RDMA_NLDEV_ATTR_RES_USECNT]), 1);
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_RES_LOCAL_DMA_LKEY]),
@@ -225,7 +226,8 @@ static void a_kernel_qp_is_shown(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_RES_RQ_PSN]), 0);
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_RES_SQ_PSN]), 0);
 	KUNIT_EXPECT_NOT_NULL(test, tb[RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE]);
-	KUNIT_EXPECT_STREQ(test, nl_str(tb[RDMA_NLDEV_ATTR_RES_KERN_NAME]), KBUILD_MODNAME);
+	KUNIT_EXPECT_STREQ(test, nl_str(tb[RDMA_NLDEV_ATTR_RES_KERN_NAME]),
+			   test_objects_owner);
 	KUNIT_EXPECT_NULL(test, tb[RDMA_NLDEV_ATTR_RES_PDN]);
 	/* A datagram QP has no peer. */
 	KUNIT_EXPECT_EQ(test, get(cmd, attr, ud->qp_num), 0);
