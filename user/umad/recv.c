@@ -213,7 +213,9 @@ static ssize_t umad_copy_packet(struct ib_umad_file *file, struct umad_packet *p
 
 	if (count < head + first)
 		return -EINVAL;
-	packet->hdr.length = size;
+	/* A send that is read back has the length that the process wrote. */
+	if (recv)
+		packet->hdr.length = size;
 	if (copy_to_user(buf, &packet->hdr, head) ||
 	    copy_to_user(buf + head, mad, first))
 		return -EFAULT;

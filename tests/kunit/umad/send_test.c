@@ -78,6 +78,7 @@ static void a_timeout_is_read(struct kunit *test)
 	unsigned long start = jiffies;
 
 	mad->hdr.retries = 2;
+	mad->hdr.length = 0x1111;
 	mad->hdr.qkey = cpu_to_be32(IB_QP1_QKEY);
 	KUNIT_ASSERT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 64 + 256);
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 1);
@@ -91,6 +92,7 @@ static void a_timeout_is_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.status, ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.timeout_ms, 200u);
 	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.retries, 2u);
+	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.length, 0x1111u);
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(fixture_mad->hdr.qkey), IB_QP1_QKEY);
 	KUNIT_EXPECT_EQ(test, be16_to_cpu(fixture_mad->hdr.lid), ends.b.hca->port[1].lid);
 	KUNIT_EXPECT_EQ(test, fixture_mad->mad.method, SILENT);
