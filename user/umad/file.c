@@ -155,13 +155,16 @@ static long umad_ioctl_register2(struct ib_umad_file *file, void __user *arg)
 
 	if (copy_from_user(&ureg, ureq, sizeof(ureg)))
 		return -EFAULT;
+	if (ureg.qpn > 1)
+		return -EINVAL;
 	if (ureg.flags & ~(u32)IB_USER_MAD_REG_FLAGS_CAP) {
 		/* Report the supported flags to the process. */
 		if (put_user((u32)IB_USER_MAD_REG_FLAGS_CAP, &ureq->flags))
 			return -EFAULT;
 		return -EINVAL;
 	}
-	if (ureg.oui >> 24)
+	/* An agent without a class has no OUI. */
+	if (ureg.mgmt_class && ureg.oui >> 24)
 		return -EINVAL;
 	reg.qpn = ureg.qpn;
 	reg.flags = ureg.flags;
