@@ -55,7 +55,8 @@ static int agent_check_class(enum ib_qp_type qp_type, u8 rmpp_version,
 	wanted = ibmad_class_is_smp(req->mgmt_class) ? IB_QPT_SMI : IB_QPT_GSI;
 	if (qp_type != wanted)
 		return -EINVAL;
-	if (req->mgmt_class & 0x80 &&
+	/* IBA 13.4.4: the classes behind those of vendors are reserved. */
+	if (req->mgmt_class > IB_MGMT_CLASS_VENDOR_RANGE2_END &&
 	    req->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
 		return -EINVAL;
 	if (ibmad_class_is_vendor2(req->mgmt_class) &&
@@ -71,8 +72,6 @@ static int agent_check(enum ib_qp_type qp_type,
 		       ib_mad_send_handler send_handler,
 		       ib_mad_recv_handler recv_handler, u32 flags)
 {
-	if (qp_type != IB_QPT_SMI && qp_type != IB_QPT_GSI)
-		return -EINVAL;
 	if (rmpp_version && rmpp_version != IB_MGMT_RMPP_VERSION)
 		return -EINVAL;
 	if (flags & ~(u32)IB_MAD_USER_RMPP)
@@ -261,18 +260,18 @@ struct ib_mad_agent *ib_register_mad_agent(struct ib_device *device,
 	struct ibmad_qp *mqp;
 	int ret;
 
-	ret = agent_check(qp_type, mad_reg_req, rmpp_version, send_handler,
-			  recv_handler, registration_flags);
-	if (ret)
-		return ERR_PTR(ret);
+	if (qp_type != IB_QPT_SMI && qp_type != IB_QPT_GSI)
+		return ERR_PTR(-EINVAL);
 	port = ibmad_port_get(device, port_num);
 	if (!port)
 		return ERR_PTR(-ENODEV);
+	/* First: no arguments are right for a QP that there is not. */
 	mqp = &port->qp[qp_type == IB_QPT_GSI];
-	if (!ibmad_qp_exists(mqp)) {
-		ret = -EPROTONOSUPPORT;
+	ret = ibmad_qp_exists(mqp) ?
+	      agent_check(qp_type, mad_reg_req, rmpp_version, send_handler,
+			  recv_handler, registration_flags) : -EPROTONOSUPPORT;
+	if (ret)
 		goto err_port;
-	}
 
 	agent = ibmad_agent_create(mqp, mad_reg_req, rmpp_version, send_handler,
 				   recv_handler, context, registration_flags);

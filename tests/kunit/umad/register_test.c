@@ -82,6 +82,7 @@ static const struct ib_user_mad_reg_req2 bad_registrations[] = {
 	{ .qpn = 1, .mgmt_class = TEST_RMPP_CLASS, .oui = 1, .rmpp_version = 2 },
 	{ .qpn = 1, .mgmt_class = TEST_RMPP_CLASS },
 	{ .qpn = 1, .mgmt_class = TEST_RMPP_CLASS, .oui = 0x1000001 },
+	{ .qpn = 1, .mgmt_class = IB_MGMT_CLASS_VENDOR_RANGE2_END + 1 },
 	{ .qpn = 1, .mgmt_class = TEST_CLASS, .flags = 2 },
 	{ .qpn = 1, .mgmt_class = TEST_CLASS, .flags = 0x80000001 },
 };
@@ -99,6 +100,12 @@ static void bad_registrations_are_refused(struct kunit *test)
 	}
 	/* The last request returned the flags that there are. */
 	KUNIT_EXPECT_EQ(test, req.flags, IB_USER_MAD_REG_FLAGS_CAP);
+	/* Not for a QP that there is not. */
+	req.qpn = 2;
+	req.flags = 2;
+	KUNIT_EXPECT_EQ(test, fixture_ioctl(&ends.a, IB_USER_MAD_REGISTER_AGENT2, &req,
+					    sizeof(req)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, req.flags, 2u);
 	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, 0x8a, 1, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fixture_register_old(&ends.a, TEST_CLASS, 1, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fixture_ioctl(&ends.a, _IO(RDMA_IOCTL_MAGIC, 0x77), NULL, 0),

@@ -126,6 +126,10 @@ static void a_port_that_is_an_smi_alone(struct kunit *test)
 	gsi = ib_register_mad_agent(&hca->ibdev, 1, IB_QPT_GSI, NULL, 0, ignore_sent,
 				    NULL, NULL, 0);
 	KUNIT_EXPECT_PTR_EQ(test, gsi, ERR_PTR(-EPROTONOSUPPORT));
+	/* That there is no QP is told before what is wrong in the request. */
+	gsi = ib_register_mad_agent(&hca->ibdev, 1, IB_QPT_GSI, NULL, 2, ignore_sent,
+				    NULL, NULL, 0);
+	KUNIT_EXPECT_PTR_EQ(test, gsi, ERR_PTR(-EPROTONOSUPPORT));
 	fake_hca_destroy(hca);
 }
 
