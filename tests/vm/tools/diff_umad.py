@@ -20,7 +20,7 @@ HDR, HDR_OLD, MAD = 64, 56, 256
 CLASSES = (0x01, 0x03, 0x04, 0x07, 0x0a, 0x0a, 0x10, 0x30, 0x31, 0x4f, 0x50, 0x81, 0x00, 0xff)
 DEVICES = ("rxe_a", "rxe_b", "vib0", "vib1")
 GIDS = {"rxe_a": "00000000000000000000ffff0a000001", "rxe_b": "00000000000000000000ffff0a000002"}
-SOON, LATE = 0.1, 2.0
+SOON, LATE = 0.1, 5.0        # seconds without a MAD; until requests have ended
 TOP = "/sys/class/infiniband_mad"
 
 
@@ -44,12 +44,21 @@ def node(device, kind="umad"):
 NODES = {d: node(d) for d in DEVICES}
 
 
+def lid(device):
+    with open("/sys/class/infiniband/%s/ports/1/lid" % device) as f:
+        return int(f.read(), 0)
+
+
+LIDS = {d: lid(d) for d in DEVICES}
+
+
 class File:
     def __init__(self, device):
         self.device = device
         self.fd = os.open(NODES[device], os.O_RDWR | os.O_NONBLOCK)
         self.agents = []        # (id, class, version, rmpp)
         self.pkey = self.used = False
+        self.owed = 0           # requests that end by a response or a timeout
 
     def hdr(self):
         return HDR if self.pkey else HDR_OLD
@@ -62,6 +71,7 @@ class Calls:
         pair = DEVICES[:2] if first == "rxe_a" else DEVICES[2:]
         self.files = [File(self.r.choice(pair)) for _ in range(self.r.randrange(1, 4))]
         self.tid = 0
+        self.sent = False       # something may be on its way
 
     def one_in(self, n):
         return self.r.randrange(n) == 0
@@ -79,7 +89,7 @@ class Calls:
 
     def register(self, i):
         f = self.files[i]
-        qpn = self.some((1, 1, 0), (2, 255))
+        qpn = self.some((1,) if f.device in GIDS or not self.one_in(8) else (0,), (0, 2, 255))
         cls = self.some(CLASSES[1:9], CLASSES + (0x20, 0x2f))
         version = self.some((1, 1, 2), (0, 7, 8, 255))
         masks = self.some(((0, 0), (0, 0), (2, 0), (4, 0), (0x46, 0), (1 << 18, 0)),
@@ -137,8 +147,6 @@ class Calls:
         agent = self.r.choice(f.agents) if f.agents and not self.one_in(10) else \
             (self.r.choice((0, 1, 32, 0xffffffff)), 0x0a, 1, 0)
         to = self.r.choice(DEVICES[:2] if f.device in GIDS else DEVICES[2:])
-        timeout = self.some((0, 30), (1, 50))
-        retries = self.some((0, 1), (2,))
         length = self.some((256,), (0, 23, 24, 36, 255, 257, 512, 3000), 6)
         told = self.some((length,), (0, 256, 0xffffffff))
         qpn = self.some((1,), (0, 2, 0xffffff, 0x1000000))
@@ -149,11 +157,14 @@ class Calls:
         grh = f.device in GIDS and not self.one_in(10)
         pkey = self.some((0,), (1, 65535))
         method = self.some((1, 2, 3), (0x81, 0, 0x12, 0x83), 4)
-        cls = self.some((agent[1],), CLASSES)
+        cls = self.some((agent[1] or 0x0a,), CLASSES)
+        # The MAD layer answers Get and Set if nobody else does; then there must be time for it.
+        timeout = self.some((0, 500), (1,)) if method in (1, 2) else self.some((0, 0, 20), (1,))
+        retries = self.some((0,), (1, 2)) if timeout < 100 else 0
         version = self.some((agent[2],), (0, 1, 2, 99))
         gid = bytes.fromhex(GIDS.get(to, "00" * 16)) if not self.one_in(12) else bytes(16)
         status = self.some((0,), (0x1c,))
-        lid = self.some((1, 2), (0, 0xffff, 0xc000))
+        lid = self.some((LIDS[to],), (0, 0xffff, 0xc000, 99))
         self.tid += 1
         head = struct.pack("=IIIII", agent[0], 0, timeout, retries, told)
         head += struct.pack(">IIHBBBBBB", qpn, qkey, lid, sl, bits, grh, index, 1, 0) + gid
@@ -167,7 +178,7 @@ class Calls:
                                self.r.choice((0, 1, 3, 7)), 0, 1, self.r.choice((0, 20, 220)))
         if agent[1] >= 0x30 and agent[1] < 0x50:
             mad = mad.ljust(37, b"\0") + b"\x00\x14\x05"
-        data = head + mad.ljust(length, b"s")[:length]
+        data = head + mad.ljust(length, b"p")[:length]
         if self.one_in(20):
             data = data[:self.r.randrange(len(data) + 1)]
         print("%d send agent %d to %s timeout %d retries %d size %d told %x qpn %x qkey %x lid %x "
@@ -179,19 +190,25 @@ class Calls:
         result, count = error(os.write, f.fd, data)
         print(" = %s%s" % (result, "" if count is None else " %d" % count))
         if result == "ok":
-            self.drain(LATE if timeout else SOON)
+            self.sent = True
+            f.owed += timeout != 0
 
-    def drain(self, seconds):
-        """What comes; if an answer to a request must, it is waited for."""
+    def drain(self):
+        """What comes; requests are waited for.  Before each call that it makes a difference to."""
+        if not self.sent:
+            return
+        self.sent = False
         got = [[] for _ in self.files]
         while True:
+            seconds = LATE if any(len(g) < f.owed for g, f in zip(got, self.files)) else SOON
             ready, _, _ = select.select([f.fd for f in self.files], [], [], seconds)
             if not ready:
                 break
             for i, f in enumerate(self.files):
                 if f.fd in ready:
                     got[i].append(self.received(f))
-            seconds = SOON
+        for f in self.files:
+            f.owed = 0
         for i, lines in enumerate(got):
             for line in sorted(lines):
                 print("  %d %s" % (i, line))
@@ -246,7 +263,10 @@ class Calls:
             [self.register, self.send, self.send, self.send]
         other = [self.register, self.unregister, self.enable_pkey, self.other_ioctl, self.send,
                  self.read, self.poll, self.second_open]
-        self.r.choice(other if self.one_in(3) else usual)(i)
+        call = self.r.choice(other if self.one_in(3) else usual)
+        if call != self.send:
+            self.drain()
+        call(i)
 
 
 def main():
@@ -256,6 +276,7 @@ def main():
         print("open %s = ok" % " ".join(f.device for f in calls.files))
         for _ in range(calls.r.randrange(4, 14)):
             calls.call()
+        calls.drain()
         for f in calls.files:
             os.close(f.fd)
 
