@@ -337,7 +337,8 @@ nfs_server_up() {
 	echo 10 >/proc/fs/nfsd/nfsv4gracetime
 	echo 10 >/proc/fs/nfsd/nfsv4leasetime
 	rpc.nfsd --no-udp 4
-	echo Y >/proc/fs/nfsd/v4_end_grace
+	# if it keeps records of clients; else the grace period takes its ten seconds
+	echo Y >/proc/fs/nfsd/v4_end_grace 2>/dev/null || :
 	echo 'rdma 20049' >/proc/fs/nfsd/portlist
 	grep -q rdma /proc/fs/nfsd/portlist || fail "nfsd does not listen on RDMA"
 }
