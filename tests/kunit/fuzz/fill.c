@@ -222,8 +222,9 @@ void fuzz_fill(struct fuzz *f, const char *fields, void *to, size_t words)
 
 static void spoil(struct fuzz *f, const struct fuzz_edit *edit)
 {
-	u8 *at = f->msg + edit->at % FUZZ_MESSAGE;
-	size_t room = FUZZ_MESSAGE - edit->at % FUZZ_MESSAGE;
+	size_t offset = edit->at % max_t(size_t, f->len + f->more, 1);
+	size_t room = FUZZ_MESSAGE - offset;
+	u8 *at = f->msg + offset;
 	s64 edge = (s32)fuzz_edges[edit->value % fuzz_nr_edges];
 	u32 word;
 
@@ -251,7 +252,8 @@ static void spoil(struct fuzz *f, const struct fuzz_edit *edit)
 		memcpy(at, &word, sizeof(word));
 		break;
 	case FUZZ_LENGTH:
-		f->len = clamp_t(long, (long)f->len + (s16)edit->value, 0, FUZZ_MESSAGE);
+		f->len = clamp_t(long, (long)f->len + (s16)edit->value, 0,
+				 FUZZ_MESSAGE - f->more);
 		break;
 	}
 }

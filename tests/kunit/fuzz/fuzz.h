@@ -34,7 +34,7 @@ enum fuzz_how {
 };
 
 struct fuzz_edit {
-	u16 at;
+	u16 at;			/* modulo what may be spoilt */
 	u8 how;
 	u16 value;
 };
@@ -100,6 +100,7 @@ struct fuzz {
 	unsigned long mem;			/* user memory: FUZZ_ARENA, then a response */
 	u8 msg[FUZZ_MESSAGE];
 	size_t len;
+	size_t more;				/* bytes after these that edits may spoil */
 };
 
 extern const struct fuzz_target fuzz_uverbs, fuzz_ucm, fuzz_umad, fuzz_nldev;

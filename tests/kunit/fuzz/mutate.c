@@ -76,7 +76,7 @@ static unsigned int insert_op(const struct fuzz_target *target, struct rnd_state
 
 static void edit(struct fuzz_call *call, struct rnd_state *rnd)
 {
-	static const u16 reaches[] = { 16, 64, 128, 320, FUZZ_MESSAGE };
+	static const u16 reaches[] = { 16, 32, 64, 128, FUZZ_MESSAGE };
 	struct fuzz_edit *edit;
 
 	if (call->nr_edits < FUZZ_EDITS && below(rnd, 3))

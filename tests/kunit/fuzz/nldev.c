@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-/* The netlink messages of rdma(8), about an adapter that each input has anew. */
+/* The netlink messages of rdma(8), about an adapter and objects on it. */
 #include <linux/device.h>
 #include "../core/netlink/nl.h"
 #include "fuzz.h"
@@ -307,16 +307,9 @@ static int fill_raw_qp(struct sk_buff *msg, struct ib_qp *qp)
 
 static int nldev_begin(struct fuzz *f)
 {
-	static const struct fake_hca_params params = {
-		.link_layer = IB_LINK_LAYER_INFINIBAND,
-	};
 	struct nldev_state *state = f->priv;
 	int ret, i;
 
-	state->hca = stats_hca_create(&params);
-	if (!state->hca)
-		return -ENOMEM;
-	state->hca->ibdev.ops.fill_res_qp_entry_raw = fill_raw_qp;
 	ret = test_objects_create(&state->o, state->hca, TEST_QPS, true, IB_QPT_RC);
 	if (ret)
 		return ret;
@@ -328,22 +321,37 @@ static int nldev_begin(struct fuzz *f)
 	return ret ?: nl_open(&state->nl, &init_net);
 }
 
+static void set_back(struct nldev_state *state, int cmd, int attr, const void *data, int len)
+{
+	struct sk_buff *req = nl_dev_req(&state->nl, cmd, state->hca, 1);
+
+	nla_put(req, attr, len, data);
+	if (cmd == RDMA_NLDEV_CMD_STAT_SET)
+		nla_put_u32(req, RDMA_NLDEV_ATTR_STAT_RES, RDMA_NLDEV_ATTR_RES_QP);
+	nl_call(&state->nl, req);
+}
+
+/* Sets back what messages may have changed: an adapter for each input would take too long. */
 static void nldev_end(struct fuzz *f)
 {
+	static const u32 mode = RDMA_COUNTER_MODE_AUTO;
+	static const u8 off, on = 1;
 	struct nldev_state *state = f->priv;
-	struct sk_buff *req;
 
 	if (linked)
 		nl_call(&state->nl, nl_dev_req(&state->nl, RDMA_NLDEV_CMD_DELLINK, linked, 0));
-	req = nl_dev_req(&state->nl, RDMA_NLDEV_CMD_SYS_SET, NULL, 0);
-	nla_put_u8(req, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 1);
-	nla_put_u8(req, RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE, 0);
-	nl_call(&state->nl, req);
-	nl_close(&state->nl);
+	set_back(state, RDMA_NLDEV_CMD_SYS_SET, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, &on, 1);
+	set_back(state, RDMA_NLDEV_CMD_SYS_SET, RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE,
+		 &off, 1);
+	set_back(state, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_NAME, "fuzzed", 7);
+	set_back(state, RDMA_NLDEV_CMD_SET, RDMA_NLDEV_ATTR_DEV_DIM, &off, 1);
+	set_back(state, RDMA_NLDEV_CMD_STAT_SET,
+		 RDMA_NLDEV_ATTR_STAT_HWCOUNTERS | NLA_F_NESTED, NULL, 0);
 	ib_dereg_mr(state->mr);
 	test_objects_destroy(&state->o);
-	fake_hca_destroy(state->hca);
-	state->hca = NULL;
+	/* Only without counters that are bound. */
+	set_back(state, RDMA_NLDEV_CMD_STAT_SET, RDMA_NLDEV_ATTR_STAT_MODE, &mode, 4);
+	nl_close(&state->nl);
 }
 
 /* All counters of QPs, and their bindings, went with the QPs. */
@@ -354,6 +362,9 @@ static int nldev_left(struct fuzz *f)
 
 static int nldev_init(struct fuzz *f)
 {
+	static const struct fake_hca_params params = {
+		.link_layer = IB_LINK_LAYER_INFINIBAND,
+	};
 	struct nldev_state *state = kunit_kzalloc(f->test, sizeof(*state), GFP_KERNEL);
 
 	f->priv = state;
@@ -363,6 +374,10 @@ static int nldev_init(struct fuzz *f)
 	if (!state->ndev)
 		return -ENOMEM;
 	rdma_link_register(&link_ops);
+	state->hca = stats_hca_create(&params);
+	if (!state->hca)
+		return -ENOMEM;
+	state->hca->ibdev.ops.fill_res_qp_entry_raw = fill_raw_qp;
 	return 0;
 }
 
@@ -372,6 +387,8 @@ static void nldev_exit(struct fuzz *f)
 
 	if (!state || !state->ndev)
 		return;
+	if (state->hca)
+		fake_hca_destroy(state->hca);
 	rdma_link_unregister(&link_ops);
 	fake_netdev_destroy(state->ndev);
 }

@@ -48,6 +48,7 @@ static bool broken(void)
 static void run_call(struct fuzz *f, const struct fuzz_call *call)
 {
 	f->call = call;
+	f->more = 0;
 	f->rnd = call->seed * 2654435761U + call->op;
 	memset(f->used, 0, sizeof(f->used));
 	memset(f->msg, 0, sizeof(f->msg));

@@ -7,7 +7,6 @@
 #define OTHER	BIT(0)		/* is written to the other file */
 #define WAITS	BIT(1)		/* an event follows */
 #define EVENTS	BIT(2)		/* reads events up to a connection request */
-#define OPTION_AT 1024		/* in the message: what an option points to */
 
 struct ucm_files {
 	struct cma_pair pair;
@@ -92,9 +91,11 @@ static void fill_option(struct fuzz *f, struct rdma_ucm_set_option *cmd)
 {
 	static const u8 lengths[] = { 1, 4, 4, 1 };
 
-	struct ib_path_rec_data *path = (void *)f->msg + OPTION_AT;
+	struct ib_path_rec_data *path = (void *)(cmd + 1);
 
-	cmd->optval = (unsigned long)request_at(f) + OPTION_AT;
+	/* What it points to is behind the message. */
+	cmd->optval = (unsigned long)request_at(f) + ((u8 *)path - f->msg);
+	f->more = sizeof(*path);
 	if (cmd->level == RDMA_OPTION_IB) {
 		/* Its words 2 to 9 are the GIDs of the server and the client. */
 		path->path_rec[4] = htonl(0xffff);
