@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Listeners: one CM listener (struct cma_listen) for each device that an id listens
- * on: the device of its address, or all devices for the wildcard.
+ * on: the device of its address, or all devices for the wildcard and loopback addresses.
  *
  * IB requests find the id by port and address (listeners.c), not through the
  * cma_listen.  iWARP requests do find it through the CM listener, as the provider
@@ -182,18 +182,26 @@ static bool cma_listens_there(struct cma_id *idp, struct cma_dev *dev)
 	return idp->id.qp_type != IB_QPT_UD || rdma_cap_ib_cm(dev->device, port);
 }
 
+/*
+ * A port of a loopback address is the host's: of several iWARP devices, whose provider takes it
+ * from TCP, only the first gets it.
+ */
 static int cma_listen_on_all(struct cma_id *idp)
 {
+	bool one_is_enough = cma_addr_loopback(cma_src(idp));
 	struct cma_dev *dev;
-	int err;
+	int err, failed = 0;
 
 	list_for_each_entry(dev, &cma_devices, node) {
 		if (!cma_listens_there(idp, dev))
 			continue;
 		err = cma_listen_on(idp, dev);
-		if (err)
+		if (err && !one_is_enough)
 			return err;
+		failed = failed ?: err;
 	}
+	if (failed && list_empty(&idp->listens))
+		return failed;
 	list_add(&idp->any_node, &cma_any_listeners);
 	return 0;
 }
@@ -302,10 +310,10 @@ static int cma_bind_any4(struct rdma_cm_id *id)
  * @backlog: how many requests a provider that queues them (iWARP) may queue
  *
  * An id bound to an address listens on the device that has the address, an id bound to
- * the wildcard on all present and future devices.  A new id is created for each
- * request, with the listener's callback and context.  The callback gets
- * RDMA_CM_EVENT_CONNECT_REQUEST on the new id; callbacks of different requests run in
- * parallel.
+ * the wildcard or a loopback address on all present and future devices.  A new id is
+ * created for each request, with the listener's callback and context.  The callback
+ * gets RDMA_CM_EVENT_CONNECT_REQUEST on the new id; callbacks of different requests run
+ * in parallel.
  *
  * Context: may sleep.
  * Return: 0; -EINVAL if @id is in the wrong state; -EADDRINUSE if other ids use the

@@ -52,13 +52,17 @@ static void cma_default_afonly(struct cma_id *idp)
 #endif
 }
 
-/* Binds to the device that has the address; to any for a loopback address. */
-static int cma_bind_local(struct cma_id *idp, const struct sockaddr *addr)
+/*
+ * Binds to the device that has the address.  A loopback address is one of all devices, of which
+ * it takes a destination to choose one.
+ */
+static int cma_bind_local(struct cma_id *idp, const struct sockaddr *addr,
+			  const struct sockaddr *dst)
 {
 	int err;
 
 	if (cma_addr_loopback(addr))
-		return cma_bind_loopback(idp);
+		return dst ? cma_bind_loopback(idp) : 0;
 	err = cma_translate(idp, addr);
 	return err ?: cma_bind_device(idp);
 }
@@ -76,7 +80,7 @@ static int cma_bind_src(struct cma_id *idp, const struct sockaddr *addr,
 		goto unset;
 
 	if (!cma_addr_any(addr)) {
-		err = cma_bind_local(idp, addr);
+		err = cma_bind_local(idp, addr, dst);
 		if (err)
 			goto put_port;
 	}
@@ -113,17 +117,15 @@ static int cma_bind(struct cma_id *idp, const struct sockaddr *addr,
  * rdma_bind_addr() - give an id a local address and port
  * @id: an id without an address
  * @addr: AF_INET, AF_INET6 or AF_IB, in network byte order.  An address of this host
- *	binds the id to the device that has it.  A loopback address, which no device
- *	needs to have, binds the id to a device with an active port.  The wildcard
- *	binds it to no device.  Port 0 selects a free port.
+ *	binds the id to the device that has it.  A loopback address and the wildcard
+ *	bind it to no device.  Port 0 selects a free port.
  *
  * The address and port are then in route.addr.src_addr.
  *
  * Context: may sleep.
  * Return: 0; -EAFNOSUPPORT; -EINVAL if @id has an address or @addr is link-local
- * without a scope; -ENODEV if no RDMA device has @addr or, for a loopback address, is
- * suitable; -EADDRNOTAVAIL if no interface has it or no port is free; -EADDRINUSE;
- * -EACCES; -ENOMEM.
+ * without a scope; -ENODEV if no RDMA device has @addr; -EADDRNOTAVAIL if no interface
+ * has it or no port is free; -EADDRINUSE; -EACCES; -ENOMEM.
  */
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {

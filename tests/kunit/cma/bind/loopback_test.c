@@ -69,7 +69,13 @@ static void set_port_state(struct cma_side *side, enum ib_port_state state)
 	msleep(100);
 }
 
-/* Programs that probe for a usable device bind to a loopback address. */
+/* How many CM listeners an id has, each of which is reported. */
+static int listens(struct rdma_cm_id *id)
+{
+	return list_count_nodes(&to_cma(id)->listens);
+}
+
+/* Programs that look for usable devices bind to loopback addresses, which are of all devices. */
 static void bound(struct kunit *test)
 {
 	struct sockaddr_storage addr;
@@ -79,16 +85,34 @@ static void bound(struct kunit *test)
 	for (six = 0; six < 2; six++) {
 		id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
 		KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, lo(&addr, six, 7000)), 0);
-		KUNIT_EXPECT_NOT_NULL(test, id->device);
+		KUNIT_EXPECT_NULL(test, id->device);
 		KUNIT_EXPECT_TRUE(test, is_lo(&id->route.addr.src_addr));
 		KUNIT_EXPECT_EQ(test, rdma_listen(id, 1), 0);
+		KUNIT_EXPECT_NULL(test, id->device);
+		KUNIT_EXPECT_EQ(test, listens(id), 2);
 		rdma_destroy_id(id);
 	}
 	/* Any address of 127.0.0.0/8 can be bound. */
 	id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
 	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, cma_sin(&addr, htonl(0x7f010203), 0)), 0);
-	KUNIT_EXPECT_NOT_NULL(test, id->device);
+	KUNIT_EXPECT_NULL(test, id->device);
 	rdma_destroy_id(id);
+}
+
+/* A loopback address without a device is one to resolve from, if the peer is this host. */
+static void resolved_when_bound(struct kunit *test)
+{
+	struct sockaddr_storage addr, dst;
+	struct rdma_cm_id *id;
+
+	id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
+	client->id = id;
+	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, lo(&addr, false, 7000)), 0);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(id, NULL, lo(&dst, false, TEST_PORT),
+						TEST_TIMEOUT), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(client, "A"));
+	KUNIT_EXPECT_NOT_NULL(test, id->device);
+	KUNIT_EXPECT_TRUE(test, is_lo(&id->route.addr.src_addr));
 }
 
 static void to_a_port_that_is_up(struct kunit *test)
@@ -101,16 +125,16 @@ static void to_a_port_that_is_up(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		set_port_state(side[!i], IB_PORT_DOWN);
 		id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
-		KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, lo(&addr, false, 7000)), 0);
+		KUNIT_EXPECT_EQ(test, rdma_resolve_addr(id, NULL, lo(&addr, false, TEST_PORT),
+							TEST_TIMEOUT), 0);
 		KUNIT_EXPECT_PTR_EQ(test, id->device, &side[i]->hca->ibdev);
 		rdma_destroy_id(id);
 		set_port_state(side[!i], IB_PORT_ACTIVE);
 	}
+	cma_forget(client);
 	set_port_state(client, IB_PORT_DOWN);
 	set_port_state(&pair.server, IB_PORT_DOWN);
 	id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
-	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, lo(&addr, false, 7000)), -ENODEV);
-	KUNIT_EXPECT_EQ(test, cma_at(id), RDMA_CM_IDLE);
 	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(id, NULL, lo(&addr, false, TEST_PORT),
 						TEST_TIMEOUT), -ENODEV);
 	set_port_state(client, IB_PORT_ACTIVE);
@@ -263,24 +287,19 @@ static void one_that_has_the_address(struct kunit *test)
 		msleep(20);
 	}
 	KUNIT_EXPECT_LT(test, i, 100);
-	for (i = 0; i < 2; i++) {
-		id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
-		if (i)
-			KUNIT_EXPECT_EQ(test, rdma_resolve_addr(id, NULL,
-								(void *)&addr, 100), 0);
-		else
-			KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, (void *)&addr), 0);
-		KUNIT_EXPECT_PTR_EQ(test, id->device, &hca->ibdev);
-		rdma_read_gids(id, &gid, NULL);
-		KUNIT_EXPECT_MEMEQ(test, &gid, &lo_gid, 16);
-		rdma_destroy_id(id);
-	}
+	id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(id, NULL, (void *)&addr, 100), 0);
+	KUNIT_EXPECT_PTR_EQ(test, id->device, &hca->ibdev);
+	rdma_read_gids(id, &gid, NULL);
+	KUNIT_EXPECT_MEMEQ(test, &gid, &lo_gid, 16);
+	rdma_destroy_id(id);
 	fake_hca_destroy(hca);
 	cma_forget(client);
 }
 
 static struct kunit_case loopback_cases[] = {
 	KUNIT_CASE(bound),
+	KUNIT_CASE(resolved_when_bound),
 	KUNIT_CASE(to_a_port_that_is_up),
 	KUNIT_CASE(connected),
 	KUNIT_CASE(called_by_the_wildcard),
@@ -332,7 +351,7 @@ static void over_iwarp(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, cma_listen_at(client, RDMA_PS_TCP,
 					    lo(&addr, false, TEST_PORT)), 0);
-	KUNIT_EXPECT_PTR_EQ(test, client->listener->device, &client->hca->ibdev);
+	KUNIT_EXPECT_NULL(test, client->listener->device);
 	KUNIT_EXPECT_MEMEQ(test, &prov.listener->local_addr, &addr,
 			   sizeof(struct sockaddr_in));
 	client->id = cma_new_id(client, RDMA_PS_TCP, IB_QPT_RC);
