@@ -98,6 +98,14 @@ def subject(name, kernel):
             for m in glob.glob(made + "/*.ko") + [made + "/order"]}
 
 
+def messaging():
+    """the archive of programs that use RDMA by libraries of their own, without its suffix"""
+    made = script("vmlib/vm-messaging")
+    if not made:
+        die("vm-messaging failed")
+    return os.path.join(made, "mpi")
+
+
 def libvib():
     """vib's provider for libibverbs, at the places where that looks for it"""
     path = os.path.join(TOP, "tools", "libvib")

@@ -52,7 +52,8 @@ def files_of(setup, opts, scenario):
     for name in guest.SUBJECTS:
         if name in more:
             built = {**built, **guest.subject(name, setup.image.kernel)}
-    more = [name for name in more if name not in guest.SUBJECTS]
+    more = [guest.messaging() if name == "mpi" else name
+            for name in more if name not in guest.SUBJECTS]
     for there, path in built.items():
         files[there] = (0o755, read(path))
     return files, more
