@@ -40,7 +40,8 @@ help:
 	@echo "make demo-ib       two virtual machines as one InfiniBand subnet: opensm, IPoIB, NFS, XRC"
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
-	@echo "make check-debug   scenarios of tests/vm/check-debug-list under KASAN and lockdep"
+	@echo "make check-debug   suites, scenarios and chaos under KASAN and lockdep, or KCSAN;"
+	@echo "                   PIECES='ulps chaos': those of tests/vm/check-debug-list only"
 	@echo "make chaos         random changes of everything under traffic on that kernel;"
 	@echo "                   SEED=, MINUTES=, TRAFFIC='nfs smc', KERNEL=kcsan"
 	@echo "make abi           hold exports and struct layouts against the distribution's"
@@ -116,7 +117,7 @@ check-all: deps
 	+@scripts/check long
 
 check-debug: deps
-	+@scripts/check debug
+	+@scripts/check debug $(PIECES)
 
 check-fast: deps
 	+@scripts/check fast
