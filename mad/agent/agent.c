@@ -55,6 +55,8 @@ static int agent_check_class(enum ib_qp_type qp_type, u8 rmpp_version,
 	wanted = ibmad_class_is_smp(req->mgmt_class) ? IB_QPT_SMI : IB_QPT_GSI;
 	if (qp_type != wanted)
 		return -EINVAL;
+	if (req->mgmt_class_version > IBMAD_MAX_CLASS_VERSION)
+		return -EINVAL;
 	/* IBA 13.4.4: the classes behind those of vendors are reserved. */
 	if (req->mgmt_class > IB_MGMT_CLASS_VENDOR_RANGE2_END &&
 	    req->mgmt_class != IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
@@ -76,8 +78,9 @@ static int agent_check(enum ib_qp_type qp_type,
 		return -EINVAL;
 	if (flags & ~(u32)IB_MAD_USER_RMPP)
 		return -EINVAL;
+	/* Without a class there are no transfers that the client could do. */
 	if (!req)
-		return send_handler ? 0 : -EINVAL;
+		return send_handler && !flags ? 0 : -EINVAL;
 	if (!recv_handler)
 		return -EINVAL;
 	return agent_check_class(qp_type, rmpp_version, req);

@@ -222,6 +222,10 @@ unsigned int ibmad_flow_release(struct ibmad_agent *agent,
 				struct ibmad_flow *flow);
 
 /* ---- agent.c: registration ---- */
+
+/* Versions of classes are small numbers, and those of Omni-Path begin at 0x80. */
+#define IBMAD_MAX_CLASS_VERSION	0x82
+
 struct ibmad_class;
 
 /* For agents for which RMPP is done here; protected by mutex except where noted. */

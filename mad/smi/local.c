@@ -230,24 +230,34 @@ consumed:
 	return true;
 }
 
+/* Whether @recv is the first segment of an RMPP transfer. */
+static bool local_is_first_segment(const struct ibmad_recv *recv)
+{
+	const struct ib_rmpp_hdr *hdr = &((const struct ib_rmpp_mad *)recv->mad)->rmpp_hdr;
+
+	return hdr->rmpp_type == IB_MGMT_RMPP_TYPE_DATA && be32_to_cpu(hdr->seg_num) == 1;
+}
+
 /*
  * A Get or Set is answered, except one that the local SM sent to this node itself, and
- * except a MAD of an RMPP transfer: with the response bit set it would be part of a
- * transfer that does not exist, or an ACK of its sender's transfer.
+ * except a MAD of an RMPP transfer that is not its first: its sender has the answer to
+ * that, or it is an ACK of its sender's transfer.
  */
 static bool local_wants_answer(const struct ibmad_recv *recv)
 {
 	u8 method = ((const struct ib_mad_hdr *)recv->mad)->method;
 
-	return !recv->local && !ibmad_recv_is_rmpp(recv) &&
-	       (method == IB_MGMT_METHOD_GET || method == IB_MGMT_METHOD_SET);
+	return !recv->local &&
+	       (method == IB_MGMT_METHOD_GET || method == IB_MGMT_METHOD_SET) &&
+	       (!ibmad_recv_is_rmpp(recv) || local_is_first_segment(recv));
 }
 
 /*
  * A Get or Set that no agent takes is answered, so that its sender need not wait out
- * its timeouts (IBA 13.4.7: unsupported method and attribute combination).  If the
- * provider did not report the length, the bytes behind the headers may be from another
- * MAD: clear them.
+ * its timeouts (IBA 13.4.7: unsupported method and attribute combination).  The answer
+ * is one MAD: with an RMPP header like that of the request it would be taken for a
+ * transfer.  If the provider did not report the length, the bytes behind the headers may
+ * be from another MAD: clear them.
  */
 void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 {
@@ -262,6 +272,9 @@ void ibmad_local_unmatched(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 	hdr->status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB);
 	if (hdr->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
 		hdr->status |= IB_SMP_DIRECTION;
+	if (ibmad_recv_is_rmpp(recv))
+		memset(&((struct ib_rmpp_mad *)recv->mad)->rmpp_hdr, 0,
+		       sizeof(struct ib_rmpp_hdr));
 	if (recv->untold)
 		memset(recv->mad + kept, 0, mqp->port->mad_size - kept);
 	local_reply(mqp, recv, recv->recv_wc.mad_len, recv->wc.pkey_index);

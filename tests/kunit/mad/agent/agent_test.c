@@ -245,8 +245,8 @@ static void numbers_that_have_run_out(struct kunit *test)
 }
 
 /*
- * An agent with a send handler only expects no responses, and gets no
- * segments of them, even if it does RMPP itself.
+ * An agent with a send handler only expects no responses.  Without a class it has no
+ * segments that it could handle itself.
  */
 static void an_agent_that_only_sends(struct kunit *test)
 {
@@ -255,6 +255,9 @@ static void an_agent_that_only_sends(struct kunit *test)
 	agent = ib_register_mad_agent(&hca->ibdev, 1, IB_QPT_GSI, NULL,
 				      IB_MGMT_RMPP_VERSION, ignore_sent, NULL, NULL,
 				      IB_MAD_USER_RMPP);
+	KUNIT_EXPECT_PTR_EQ(test, agent, ERR_PTR(-EINVAL));
+	agent = ib_register_mad_agent(&hca->ibdev, 1, IB_QPT_GSI, NULL,
+				      IB_MGMT_RMPP_VERSION, ignore_sent, NULL, NULL, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(agent));
 	respond(agent->hi_tid, IB_MGMT_CLASS_SUBN_ADM);
 	expect_unmatched(test, agent, 1);

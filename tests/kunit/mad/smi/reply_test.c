@@ -107,6 +107,35 @@ static void requests_nobody_takes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 2);
 }
 
+/* The first segment of a transfer gets an answer, which is no segment; the others do not. */
+static void a_transfer_nobody_takes(struct kunit *test)
+{
+	static const struct ib_rmpp_hdr none;
+	struct ib_rmpp_mad mad = {
+		.mad_hdr.base_version = IB_MGMT_BASE_VERSION,
+		.mad_hdr.mgmt_class = IB_MGMT_CLASS_DEVICE_MGMT,
+		.mad_hdr.method = IB_MGMT_METHOD_GET,
+		.rmpp_hdr.rmpp_version = IB_MGMT_RMPP_VERSION,
+		.rmpp_hdr.rmpp_type = IB_MGMT_RMPP_TYPE_DATA,
+		.rmpp_hdr.paylen_newwin = cpu_to_be32(1000),
+	};
+	const struct ib_rmpp_mad *answer = (const void *)&local.wire.smp;
+
+	ib_set_rmpp_flags(&mad.rmpp_hdr, IB_MGMT_RMPP_FLAG_ACTIVE | IB_MGMT_RMPP_FLAG_FIRST);
+	mad.rmpp_hdr.seg_num = cpu_to_be32(1);
+	local.agent.result = IB_MAD_RESULT_SUCCESS;
+	local_from_wire(&mad, 1, 1);
+	KUNIT_ASSERT_TRUE(test, mad_wait(&local.wire.packets, 1));
+	KUNIT_EXPECT_EQ(test, answer->mad_hdr.method, IB_MGMT_METHOD_GET_RESP);
+	KUNIT_EXPECT_EQ(test, be16_to_cpu(answer->mad_hdr.status), 0x000c);
+	KUNIT_EXPECT_MEMEQ(test, &answer->rmpp_hdr, &none, sizeof(none));
+	ib_set_rmpp_flags(&mad.rmpp_hdr, IB_MGMT_RMPP_FLAG_ACTIVE);
+	mad.rmpp_hdr.seg_num = cpu_to_be32(2);
+	local_from_wire(&mad, 1, 1);
+	local_quiesce();
+	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 1);
+}
+
 /* A reply needs an address handle, a buffer and a work request: each of these fails. */
 static void replies_survive_failures(struct kunit *test)
 {
@@ -312,6 +341,7 @@ static struct kunit_case reply_cases[] = {
 	KUNIT_CASE(an_smp_from_the_wire_is_answered),
 	KUNIT_CASE(an_smp_that_is_not_for_this_node),
 	KUNIT_CASE(requests_nobody_takes),
+	KUNIT_CASE(a_transfer_nobody_takes),
 	KUNIT_CASE(replies_survive_failures),
 	KUNIT_CASE(a_switch_forwards),
 	KUNIT_CASE(a_reply_has_nothing_of_another),
