@@ -49,27 +49,19 @@ static int umad_free_id(struct ib_umad_file *file)
 static struct umad_agent *umad_agent_create(struct ib_umad_file *file, u32 id)
 {
 	struct umad_agent *agent = kzalloc(sizeof(*agent), GFP_KERNEL_ACCOUNT);
-	int ret;
 
 	if (!agent)
-		return ERR_PTR(-ENOMEM);
-	ret = umad_sends_init(agent);
-	if (ret) {
-		kfree(agent);
-		return ERR_PTR(ret);
-	}
+		return NULL;
 	agent->file = file;
 	agent->id = id;
 	refcount_set(&agent->uses, 1);
 	init_completion(&agent->unused);
-	spin_lock_init(&agent->lock);
 	return agent;
 }
 
+/* Writers may still find it in the table under RCU. */
 static void umad_agent_free(struct umad_agent *agent)
 {
-	umad_sends_exit(agent);
-	/* Writers may still find it in the table under RCU. */
 	kfree_rcu(agent, rcu);
 }
 
@@ -118,8 +110,8 @@ static int umad_register_locked(struct ib_umad_file *file,
 	if (ret < 0)
 		return ret;
 	agent = umad_agent_create(file, ret);
-	if (IS_ERR(agent))
-		return PTR_ERR(agent);
+	if (!agent)
+		return -ENOMEM;
 	ret = umad_mad_register(agent, reg);
 	if (ret) {
 		umad_agent_free(agent);
@@ -152,8 +144,8 @@ EXPORT_SYMBOL_IF_KUNIT(umad_agent_register);
 /*
  * Why nothing refers to the agent when it is freed:
  * (1) it is not in the table, and the uses taken there have ended;
- * (2) ib_unregister_mad_agent() has ended its handlers and completed its sends,
- *     so that agent->sends is empty;
+ * (2) ib_unregister_mad_agent() has ended its handlers and completed its sends, so
+ *     that none of file->sends is its;
  * (3) readers of the table under RCU are waited for by kfree_rcu().
  */
 static void umad_agent_end(struct ib_umad_file *file, struct umad_agent *agent)

@@ -16,6 +16,10 @@ static struct ib_umad_file *umad_file_alloc(struct umad_port *port)
 
 	if (!file)
 		return NULL;
+	if (umad_sends_init(file)) {
+		kfree(file);
+		return NULL;
+	}
 	file->port = port;
 	mutex_init(&file->lock);
 	spin_lock_init(&file->recv_lock);
@@ -26,6 +30,7 @@ static struct ib_umad_file *umad_file_alloc(struct umad_port *port)
 
 static void umad_file_free(struct ib_umad_file *file)
 {
+	umad_sends_exit(file);
 	mutex_destroy(&file->lock);
 	kfree(file);
 }

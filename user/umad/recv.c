@@ -158,6 +158,8 @@ void umad_received(struct ib_mad_agent *mad_agent, struct ib_mad_send_buf *send_
 	struct umad_port *port = agent->file->port;
 	struct umad_packet *packet;
 
+	if (send_buf)
+		umad_send_answered(send_buf);
 	packet = kzalloc(sizeof(*packet), GFP_KERNEL);
 	if (!packet) {
 		ib_free_recv_mad(recv);

@@ -38,15 +38,16 @@ static const struct rhashtable_params umad_send_params = {
 	.automatic_shrinking = true,
 };
 
-int umad_sends_init(struct umad_agent *agent)
+int umad_sends_init(struct ib_umad_file *file)
 {
-	return rhltable_init(&agent->sends, &umad_send_params);
+	spin_lock_init(&file->send_lock);
+	return rhltable_init(&file->sends, &umad_send_params);
 }
 
-void umad_sends_exit(struct umad_agent *agent)
+void umad_sends_exit(struct ib_umad_file *file)
 {
-	WARN_ON(atomic_read(&agent->sends.ht.nelems));
-	rhltable_destroy(&agent->sends);
+	WARN_ON(atomic_read(&file->sends.ht.nelems));
+	rhltable_destroy(&file->sends);
 }
 
 static bool umad_same_peer(const struct ib_user_mad_hdr *a,
@@ -72,16 +73,16 @@ static bool umad_same_send(const struct umad_packet *a, const struct umad_packet
 	       (!response || umad_same_peer(&a->hdr, &b->hdr));
 }
 
-static bool umad_send_is_listed(struct umad_agent *agent,
+static bool umad_send_is_listed(struct ib_umad_file *file,
 				const struct umad_packet *packet)
 {
 	struct rhlist_head *list, *node;
 	struct umad_packet *other;
 	bool found = false;
 
-	lockdep_assert_held(&agent->lock);
+	lockdep_assert_held(&file->send_lock);
 	rcu_read_lock();
-	list = rhltable_lookup(&agent->sends, &packet->mad_hdr.tid, umad_send_params);
+	list = rhltable_lookup(&file->sends, &packet->mad_hdr.tid, umad_send_params);
 	rhl_for_each_entry_rcu(other, node, list, node) {
 		found = umad_same_send(packet, other);
 		if (found)
@@ -91,29 +92,47 @@ static bool umad_send_is_listed(struct umad_agent *agent,
 	return found;
 }
 
-static int umad_send_enlist(struct umad_agent *agent, struct umad_packet *packet)
+/*
+ * Refuses @packet if another is outstanding that it could be mistaken for; lists it if it
+ * @awaits a response or ACK itself.
+ */
+static int umad_send_enlist(struct ib_umad_file *file, struct umad_packet *packet,
+			    bool awaits)
 {
-	int ret = -EINVAL;
+	int ret = 0;
 
-	spin_lock(&agent->lock);
-	if (!umad_send_is_listed(agent, packet))
-		ret = rhltable_insert(&agent->sends, &packet->node, umad_send_params);
-	spin_unlock(&agent->lock);
-	packet->listed = !ret;
+	spin_lock(&file->send_lock);
+	if (umad_send_is_listed(file, packet))
+		ret = -EINVAL;
+	else if (awaits)
+		ret = rhltable_insert(&file->sends, &packet->node, umad_send_params);
+	spin_unlock(&file->send_lock);
+	packet->listed = awaits && !ret;
 	return ret;
 }
 
-static void umad_send_unlist(struct umad_agent *agent, struct umad_packet *packet)
+static void umad_send_unlist(struct ib_umad_file *file, struct umad_packet *packet)
 {
 	if (!packet->listed)
 		return;
-	spin_lock(&agent->lock);
-	rhltable_remove(&agent->sends, &packet->node, umad_send_params);
-	spin_unlock(&agent->lock);
+	spin_lock(&file->send_lock);
+	rhltable_remove(&file->sends, &packet->node, umad_send_params);
+	spin_unlock(&file->send_lock);
 	packet->listed = false;
 }
 
 /* ---- completion ---- */
+
+/*
+ * A process that has read its response may use the TID again at once.  Handlers of an
+ * agent run one at a time, so umad_send_done() has not freed the packet.
+ */
+void umad_send_answered(struct ib_mad_send_buf *buf)
+{
+	struct umad_packet *packet = buf->context[0];
+
+	umad_send_unlist(packet->agent->file, packet);
+}
 
 /* The MAD layer has completed a send; see the head of umad.h. */
 void umad_send_done(struct ib_mad_agent *mad_agent, struct ib_mad_send_wc *wc)
@@ -121,7 +140,7 @@ void umad_send_done(struct ib_mad_agent *mad_agent, struct ib_mad_send_wc *wc)
 	struct umad_packet *packet = wc->send_buf->context[0];
 	struct umad_agent *agent = packet->agent;
 
-	umad_send_unlist(agent, packet);
+	umad_send_unlist(agent->file, packet);
 	rdma_destroy_ah(wc->send_buf->ah, RDMA_DESTROY_AH_SLEEPABLE);
 	ib_free_send_mad(wc->send_buf);
 	if (wc->status != IB_WC_RESP_TIMEOUT_ERR) {
@@ -174,12 +193,6 @@ static bool umad_is_segment(const struct umad_write *w)
 		IB_MGMT_RMPP_FLAG_ACTIVE);
 }
 
-/* Whether a response or ACK is expected, which might be taken for another send's. */
-static bool umad_awaits(const struct umad_write *w, const struct umad_packet *packet)
-{
-	return w->transfer || (packet->hdr.timeout_ms && !umad_is_segment(w));
-}
-
 static int umad_post(const struct umad_write *w, struct umad_agent *agent,
 		     struct umad_packet *packet, struct ib_mad_send_buf *buf)
 {
@@ -196,7 +209,8 @@ static int umad_post(const struct umad_write *w, struct umad_agent *agent,
 	packet->agent = agent;
 	trace_ib_umad_write(w->file, &packet->hdr, &packet->mad_hdr);
 
-	ret = umad_awaits(w, packet) ? umad_send_enlist(agent, packet) : 0;
+	ret = umad_is_segment(w) ? 0 :
+	      umad_send_enlist(w->file, packet, w->transfer || packet->hdr.timeout_ms);
 	if (ret)
 		goto err_ah;
 	ret = ib_post_send_mad(buf, NULL);
@@ -205,7 +219,7 @@ static int umad_post(const struct umad_write *w, struct umad_agent *agent,
 	return 0;
 
 err_list:
-	umad_send_unlist(agent, packet);
+	umad_send_unlist(w->file, packet);
 err_ah:
 	rdma_destroy_ah(buf->ah, RDMA_DESTROY_AH_SLEEPABLE);
 	return ret;
@@ -229,20 +243,14 @@ static int umad_post_with_agent(const struct umad_write *w, struct umad_packet *
 /* ---- buffers ---- */
 
 /*
- * Whether the MAD is an RMPP transfer that the MAD layer segments.  ACK, STOP and
- * ABORT are always sent as they are.
+ * Whether the MAD is an RMPP transfer that the MAD layer segments.  For an agent for
+ * which it does RMPP it also sends the ACKs and the like, so the MAD cannot be one.
  */
 static bool umad_is_transfer(const struct ib_mad_agent *mad,
 			     struct ib_rmpp_mad *rmpp_mad)
 {
-	struct ib_rmpp_hdr *rmpp = &rmpp_mad->rmpp_hdr;
-
 	return ib_mad_kernel_rmpp_agent(mad) &&
-	       ib_is_mad_class_rmpp(rmpp_mad->mad_hdr.mgmt_class) &&
-	       (ib_get_rmpp_flags(rmpp) & IB_MGMT_RMPP_FLAG_ACTIVE) &&
-	       rmpp->rmpp_type != IB_MGMT_RMPP_TYPE_ACK &&
-	       rmpp->rmpp_type != IB_MGMT_RMPP_TYPE_STOP &&
-	       rmpp->rmpp_type != IB_MGMT_RMPP_TYPE_ABORT;
+	       (ib_get_rmpp_flags(&rmpp_mad->rmpp_hdr) & IB_MGMT_RMPP_FLAG_ACTIVE);
 }
 
 static struct ib_mad_send_buf *umad_alloc_buf(struct umad_write *w,
@@ -251,15 +259,19 @@ static struct ib_mad_send_buf *umad_alloc_buf(struct umad_write *w,
 {
 	/* The process chooses the length: account the memory, do not retry forever. */
 	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
-	size_t hdr_len = IB_MGMT_MAD_HDR;
+	u8 mgmt_class = w->mad.mad_hdr.mgmt_class;
+	size_t hdr_len = ib_get_mad_data_offset(mgmt_class);
 
-	w->transfer = umad_is_transfer(mad, &w->mad);
-	if (w->transfer)
-		hdr_len = ib_get_mad_data_offset(w->mad.mad_hdr.mgmt_class);
 	if (w->length < hdr_len || w->length > INT_MAX)
 		return ERR_PTR(-EINVAL);
+	/* An agent for RMPP sends no MADs that have no header for it. */
+	if (mad->rmpp_version && !ib_is_mad_class_rmpp(mgmt_class))
+		return ERR_PTR(-EINVAL);
+	w->transfer = umad_is_transfer(mad, &w->mad);
 	if (w->transfer)
 		w->lead_len = hdr_len;
+	else
+		hdr_len = IB_MGMT_MAD_HDR;
 	return ib_create_send_mad(mad, be32_to_cpu(hdr->qpn), hdr->pkey_index,
 				  w->transfer, hdr_len, w->length - hdr_len, gfp,
 				  w->mad.mad_hdr.base_version);
@@ -278,16 +290,20 @@ static struct ib_mad_send_buf *umad_create_buf(struct umad_write *w,
 	return buf;
 }
 
-/* Copies the headers; the process determines only RRespTime of the RMPP header. */
+/*
+ * Copies the headers.  If the MAD layer does RMPP for the agent the RMPP header is its
+ * own, and the process determines only RRespTime of a transfer.
+ */
 static void umad_fill_headers(const struct umad_write *w, struct ib_mad_send_buf *buf)
 {
 	struct ib_rmpp_mad *mad = buf->mad;
 	struct ib_rmpp_hdr rmpp = mad->rmpp_hdr;
 
 	memcpy(mad, w->lead, w->lead_len);
-	if (!w->transfer)
+	if (!ib_mad_kernel_rmpp_agent(buf->mad_agent))
 		return;
-	ib_set_rmpp_resptime(&rmpp, ib_get_rmpp_resptime(&mad->rmpp_hdr));
+	if (w->transfer)
+		ib_set_rmpp_resptime(&rmpp, ib_get_rmpp_resptime(&mad->rmpp_hdr));
 	mad->rmpp_hdr = rmpp;
 }
 

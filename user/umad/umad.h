@@ -10,7 +10,7 @@
  *	umad_port.lock			files of the port, issm (port.c, issm.c)
  *	  ib_umad_file.lock		registrations of one file (agent.c)
  *	    ib_umad_file.recv_lock	packets to be read (recv.c)
- *	umad_agent.lock			the agent's sends (send.c)
+ *	ib_umad_file.send_lock		sends of one file (send.c)
  * No lock and no reference to an agent is held while user memory is accessed: the process
  * can delay such an access for any time (userfaultfd), and must not delay the removal of
  * the device by that.  The MAD layer's handlers take only the last two locks.
@@ -111,6 +111,9 @@ struct ib_umad_file {
 	u64 next_serial;		/* protected by lock */
 	struct umad_agent __rcu *agents[UMAD_MAX_AGENTS]; /* written under lock */
 
+	spinlock_t send_lock;		/* see lock order */
+	struct rhltable sends;		/* outstanding, by TID; protected by send_lock */
+
 	spinlock_t recv_lock;		/* see lock order */
 	struct list_head packets;	/* to be read, oldest first; recv_lock */
 	size_t packet_bytes;		/* size of packets; protected by recv_lock */
@@ -133,8 +136,6 @@ struct umad_agent {
 	u64 serial;			/* distinguishes agents that had the same id */
 	refcount_t uses;		/* 1 for the table, 1 per user */
 	struct completion unused;	/* uses fell to 0 */
-	spinlock_t lock;		/* protects sends */
-	struct rhltable sends;		/* outstanding, by TID; protected by lock */
 	struct rcu_head rcu;
 };
 
@@ -164,14 +165,16 @@ struct umad_packet {
 	struct ib_mad_recv_wc *recv;	/* the received MAD; NULL: a send */
 	struct ib_mad_hdr mad_hdr;	/* as sent; its TID is the key of node */
 	struct umad_agent *agent;	/* valid until the send completes */
-	bool listed;			/* node is in use; fixed while posted */
-	struct rhlist_head node;	/* agent->sends; agent->lock */
+	bool listed;			/* node is in use; once posted, for handlers */
+	struct rhlist_head node;	/* file->sends; file->send_lock */
 };
 
 /* ---- send.c ---- */
-int umad_sends_init(struct umad_agent *agent);
-void umad_sends_exit(struct umad_agent *agent);
+int umad_sends_init(struct ib_umad_file *file);
+void umad_sends_exit(struct ib_umad_file *file);
 void umad_send_done(struct ib_mad_agent *mad_agent, struct ib_mad_send_wc *wc);
+/* The response to a send has come: its TID is free, though the send may not be done yet. */
+void umad_send_answered(struct ib_mad_send_buf *buf);
 ssize_t umad_write(struct file *filp, const char __user *buf, size_t count,
 		   loff_t *pos);
 

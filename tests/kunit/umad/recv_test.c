@@ -101,12 +101,12 @@ static void a_process_may_do_rmpp_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE + 1), -EINVAL);
 }
 
-/* ACK, STOP and ABORT are not transfers, whether the kernel or the program does RMPP. */
+/* ACK, STOP and ABORT of a process that does RMPP itself */
 static void control_mads_are_sent_as_they_are(struct kunit *test)
 {
 	int ida, idb;
 
-	ida = fixture_register(&ends.a, TEST_RMPP_CLASS, 0, 1, 0);
+	ida = fixture_register(&ends.a, TEST_RMPP_CLASS, 0, 1, IB_USER_MAD_USER_RMPP);
 	idb = fixture_register(&ends.b, TEST_RMPP_CLASS, IB_MGMT_METHOD_GET, 1,
 			       IB_USER_MAD_USER_RMPP);
 	fixture_transfer(ida, &ends.b, IB_MGMT_METHOD_GET, 7, 0);
@@ -119,6 +119,37 @@ static void control_mads_are_sent_as_they_are(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_mad->hdr.id, idb);
 	KUNIT_EXPECT_EQ(test, fixture_mad->rmpp.rmpp_hdr.rmpp_type, IB_MGMT_RMPP_TYPE_ABORT);
 	KUNIT_EXPECT_EQ(test, fixture_mad->rmpp.rmpp_hdr.rmpp_status, IB_MGMT_RMPP_STATUS_T2L);
+}
+
+/* If the kernel does RMPP, the process decides only whether a MAD is a transfer. */
+static void the_kernel_writes_its_rmpp_header(struct kunit *test)
+{
+	static const struct ib_rmpp_hdr none;
+	struct ib_rmpp_hdr *hdr = &fixture_mad->rmpp.rmpp_hdr;
+	int ida, active;
+
+	ida = fixture_register(&ends.a, TEST_RMPP_CLASS, 0, 1, 0);
+	/* It gets MADs as they come. */
+	KUNIT_ASSERT_EQ(test, fixture_register(&ends.b, TEST_RMPP_CLASS, IB_MGMT_METHOD_GET,
+					       0, 0), 1);
+	for (active = 0; active <= 1; active++) {
+		fixture_transfer(ida, &ends.b, IB_MGMT_METHOD_GET, active, 0);
+		hdr->rmpp_rtime_flags = active | 5 << 3;
+		hdr->rmpp_type = IB_MGMT_RMPP_TYPE_ABORT;
+		hdr->rmpp_status = IB_MGMT_RMPP_STATUS_T2L;
+		hdr->seg_num = cpu_to_be32(9);
+		fixture_mad->hdr.timeout_ms = 0;
+		KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 320);
+		KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.b));
+		KUNIT_EXPECT_EQ(test, fixture_read(&ends.b, IB_MGMT_MAD_SIZE), 320);
+		if (!active)
+			KUNIT_EXPECT_MEMEQ(test, hdr, &none, sizeof(none));
+	}
+	KUNIT_EXPECT_EQ(test, hdr->rmpp_type, IB_MGMT_RMPP_TYPE_DATA);
+	KUNIT_EXPECT_EQ(test, hdr->rmpp_rtime_flags, 5 << 3 | IB_MGMT_RMPP_FLAG_ACTIVE |
+			IB_MGMT_RMPP_FLAG_FIRST | IB_MGMT_RMPP_FLAG_LAST);
+	KUNIT_EXPECT_EQ(test, hdr->rmpp_status, IB_MGMT_RMPP_STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(hdr->seg_num), 1u);
 }
 
 static void what_cannot_be_read_stays(struct kunit *test)
@@ -355,6 +386,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(transfers_are_read_whole),
 	KUNIT_CASE(a_process_may_do_rmpp_itself),
 	KUNIT_CASE(control_mads_are_sent_as_they_are),
+	KUNIT_CASE(the_kernel_writes_its_rmpp_header),
 	KUNIT_CASE(what_cannot_be_read_stays),
 	KUNIT_CASE(a_transfer_that_cannot_be_read_stays),
 	KUNIT_CASE(what_nobody_reads_is_bounded),

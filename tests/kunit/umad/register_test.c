@@ -83,6 +83,8 @@ static const struct ib_user_mad_reg_req2 bad_registrations[] = {
 	{ .qpn = 1, .mgmt_class = TEST_RMPP_CLASS },
 	{ .qpn = 1, .mgmt_class = TEST_RMPP_CLASS, .oui = 0x1000001 },
 	{ .qpn = 1, .mgmt_class = IB_MGMT_CLASS_VENDOR_RANGE2_END + 1 },
+	{ .qpn = 1, .mgmt_class = TEST_CLASS, .mgmt_class_version = 0x83 },
+	{ .qpn = 1, .flags = IB_USER_MAD_USER_RMPP },
 	{ .qpn = 1, .mgmt_class = TEST_CLASS, .flags = 2 },
 	{ .qpn = 1, .mgmt_class = TEST_CLASS, .flags = 0x80000001 },
 };

@@ -168,6 +168,15 @@ static void bad_writes_are_refused(struct kunit *test)
 	fixture_quiesce();
 	KUNIT_EXPECT_FALSE(test, fixture_readable(&ends.b));
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 0);
+	/* The headers of the class must be there, and that of RMPP if the agent has it. */
+	fixture_request(ends.ida, &ends.b, SILENT, 1, 0)->mad.mgmt_class =
+		IB_MGMT_CLASS_SUBN_ADM;
+	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_SA_HDR - 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_SA_HDR), 64 + IB_MGMT_SA_HDR);
+	KUNIT_ASSERT_EQ(test, fixture_register(&ends.a, TEST_RMPP_CLASS, 0, 1,
+					       IB_USER_MAD_USER_RMPP), 1);
+	fixture_request(1, &ends.b, SILENT, 1, 0);
+	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), -EINVAL);
 	/* The shortest MAD that is accepted is filled up with zeroes. */
 	fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET, 1, 0);
 	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, 36), 64 + 36);
@@ -271,6 +280,9 @@ static void sends_alike_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, again(&ends.a, TEST_CLASS, SILENT, 9), -EINVAL);
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS + 1, SILENT, 9), 320);
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, SILENT, 10), 320);
+	/* Its response would be taken for that of the other. */
+	fixture_request(ends.ida, &ends.b, SILENT, 9, 0);
+	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), -EINVAL);
 	/*
 	 * A response has its requester's TID, so responses to different requesters may
 	 * share one.
@@ -279,6 +291,13 @@ static void sends_alike_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, resp, 9), -EINVAL);
 	KUNIT_EXPECT_EQ(test, again(&ends.a, TEST_CLASS, resp, 9), 320);
 	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, resp, 9 | 5ULL << 32), 320);
+	/* Another agent has other TIDs for its requests, but not for responses. */
+	KUNIT_ASSERT_EQ(test, fixture_register(&ends.a, 0, 0, 0, 0), 1);
+	fixture_request(1, &ends.b, SILENT, 9, 60000);
+	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 320);
+	fixture_request(1, &ends.b, resp, 9, 60000);
+	KUNIT_EXPECT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.a, 1), 0);
 	fixture_quiesce();
 	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 6);
 	KUNIT_EXPECT_EQ(test, fixture_unregister(&ends.a, ends.ida), 0);
@@ -301,6 +320,27 @@ static void responses_differ_by_gid(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE),
 				    i < 3 ? 320 : -EINVAL, "case %d", i);
 	}
+}
+
+/* The process has read its response; that its request is sent is not known yet. */
+static void a_tid_is_free_once_it_is_answered(struct kunit *test)
+{
+	ends.a.hca->hold_send_completions = true;
+	fixture_request(ends.ida, &ends.b, IB_MGMT_METHOD_GET, 9, 60000);
+	KUNIT_ASSERT_EQ(test, fixture_write(&ends.a, IB_MGMT_MAD_SIZE), 320);
+	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.b));
+	KUNIT_ASSERT_EQ(test, fixture_read(&ends.b, IB_MGMT_MAD_SIZE), 320);
+	KUNIT_ASSERT_EQ(test, answer(), 320);
+	KUNIT_ASSERT_TRUE(test, fixture_wait(&ends.a));
+	KUNIT_ASSERT_EQ(test, fixture_read(&ends.a, IB_MGMT_MAD_SIZE), 320);
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 1);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, IB_MGMT_METHOD_GET, 9), 320);
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, IB_MGMT_METHOD_GET, 9), -EINVAL);
+	fake_hca_release_completions(ends.a.hca);
+	fixture_quiesce();
+	KUNIT_EXPECT_EQ(test, fixture_sends(&ends.a), 1);
+	/* The end of the first has not made the TID of the second free. */
+	KUNIT_EXPECT_EQ(test, again(&ends.b, TEST_CLASS, IB_MGMT_METHOD_GET, 9), -EINVAL);
 }
 
 static void what_expects_nothing_may_be_repeated(struct kunit *test)
@@ -361,7 +401,7 @@ static int write_once(struct kunit *test)
 
 static void each_failed_allocation_is_survived(struct kunit *test)
 {
-	fixture_request(1, &ends.b, SILENT, 9, 1000);
+	fixture_request(1, &ends.b, SILENT, 9, 1000)->mad.mgmt_class = TEST_RMPP_CLASS;
 	fault_len = IB_MGMT_MAD_SIZE;
 	KUNIT_EXPECT_GE(test, ibex_each_allocation(test, write_once), 3u);
 	fault_len = fixture_transfer(1, &ends.b, SILENT, 10, 1000);
@@ -425,6 +465,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(an_agent_may_go_while_its_mad_is_copied),
 	KUNIT_CASE(sends_alike_are_refused),
 	KUNIT_CASE(responses_differ_by_gid),
+	KUNIT_CASE(a_tid_is_free_once_it_is_answered),
 	KUNIT_CASE(what_expects_nothing_may_be_repeated),
 	KUNIT_CASE(what_the_provider_refuses_is_undone),
 	KUNIT_CASE(a_failed_send_is_freed),

@@ -396,8 +396,8 @@ def duplicates():
     one("EINVAL", "another method", 9, SET)
     one(HDR + MAD, "another class", 9, mgmt_class=0x0d)
     one("EINVAL", "another peer", 9, to="rxe_a")
-    # the in-tree core compares with all agents of the file, without regard to their TIDs
-    one("~", "another agent", 9, agent=idb)
+    one(HDR + MAD, "another agent", 9, agent=a.register())
+    one("EINVAL", "an agent for RMPP", 10, agent=idb)
     one(HDR + MAD, "response", 0x700000009, GET | RESP)
     one("EINVAL", "same response", 0x700000009, GET | RESP)
     one("EINVAL", "other response", 0x700000009, SET | RESP)
