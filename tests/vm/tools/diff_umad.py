@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """Makes random calls to /dev/infiniband/umad*, and prints each with what is received.
 
-  diff_umad.py SEED < NUMBERS
+  diff_umad.py SEED DEVICE,DEVICE,ADAPTER,ADAPTER < NUMBERS
 
-A sequence of calls depends on SEED and its number only (scripts/vm-diff).  The devices are rxe_a
-and rxe_b, and the adapters of a fabric of vib.
+A sequence of calls depends on SEED and its number only (scripts/vm-diff).  It uses two RoCE devices
+or two adapters of a fabric of vib.  A call is right, or wrong in one way, which is printed behind
+its name.
+
+The generator knows what must become of a MAD that is right: so it waits until all that must come
+has come, for nothing else, and then sends a MAD behind, which shows by its arrival that nothing
+else is on its way.  Whether it is right about that decides only how long a sequence takes.
 """
-import errno
+import ctypes
 import fcntl
 import os
 import random
@@ -15,270 +20,202 @@ import select
 import struct
 import sys
 
-REGISTER, UNREGISTER, ENABLE_PKEY, REGISTER2 = 0xc01c1b01, 0x40041b02, 0x1b03, 0xc0281b04
-HDR, HDR_OLD, MAD = 64, 56, 256
-CLASSES = (0x01, 0x03, 0x04, 0x07, 0x0a, 0x0a, 0x10, 0x30, 0x31, 0x4f, 0x50, 0x81, 0x00, 0xff)
-DEVICES = ("rxe_a", "rxe_b", "vib0", "vib1")
-GIDS = {"rxe_a": "00000000000000000000ffff0a000001", "rxe_b": "00000000000000000000ffff0a000002"}
-SOON, LATE = 0.1, 5.0        # seconds without a MAD; until requests have ended
-TOP = "/sys/class/infiniband_mad"
+import umad
+from diff_umad_file import Agent, World, has_rmpp
+from diff_umad_mad import BOARD, CM, GET, GET_TABLE, PERF, REPORT, SA, SEND, SET, SMP_LID
+from diff_umad_mad import TRAP
+from diff_umad_port import Ports, error
+from diff_umad_send import Sends
+
+MANY = 33               # one more than a file may have agents
+PLAIN = (0x0a, 0x0a, 0x09, PERF, BOARD, CM, 0x08, 0x21)
+RMPP = (SA, 0x06, 0x10, 0x12, 0x30, 0x31, 0x4f)
+METHODS = ((), (SEND,), (GET,), (GET, SET), (GET, SET, SEND, GET_TABLE, 0x14), (GET, SEND),
+           (TRAP, REPORT, 0x70, 0x7f))
+# What may be wrong in a registration.
+WRONG = {
+    "qpn": (0, 1, 2, 255), "class": (0, 1, 2, 0x20, 0x2f, 0x50, 0x81, 0x82, 0xff),
+    "version": (0, 7, 8, 255), "oui": (0, 0xffffff, 0x1000000, 0xffffffff),
+    "rmpp": (1, 2, 255), "flags": (2, 3, 0x80000000, 0xffffffff), "res": (1, 0xffff),
+    "methods": (1 << 0, 1 << 63, 1 << 64, 1 << 127, (1 << 128) - 1, 1 << 7), "address": (8,),
+}
+NARROW = {"qpn": 255, "oui": 0xffffff}      # of the older call
+OTHER = (0x1b00, 0x1b05, 0xc01c1b05, 0xc0281b01, 0x40041b01, 0x40041b04, 0x5401, 0)
 
 
-def error(fn, *args):
-    try:
-        return "ok", fn(*args)
-    except OSError as e:
-        return errno.errorcode.get(e.errno, "error %d" % e.errno), None
-
-
-def node(device, kind="umad"):
-    for name in os.listdir(TOP):
-        path = os.path.join(TOP, name, "ibdev")
-        if name.startswith(kind) and os.path.exists(path):
-            with open(path) as f:
-                if f.read().strip() == device:
-                    return "/dev/infiniband/" + name
-    return None
-
-
-NODES = {d: node(d) for d in DEVICES}
-
-
-def lid(device):
-    with open("/sys/class/infiniband/%s/ports/1/lid" % device) as f:
-        return int(f.read(), 0)
-
-
-LIDS = {d: lid(d) for d in DEVICES}
-
-
-class File:
-    def __init__(self, device):
-        self.device = device
-        self.fd = os.open(NODES[device], os.O_RDWR | os.O_NONBLOCK)
-        self.agents = []        # (id, class, version, rmpp)
-        self.pkey = self.used = False
-        self.owed = 0           # requests that end by a response or a timeout
-
-    def hdr(self):
-        return HDR if self.pkey else HDR_OLD
-
-
-class Calls:
-    def __init__(self, seed, number):
-        self.r = random.Random("%d %d" % (seed, number))
-        first = self.r.choice(DEVICES[::2])
-        pair = DEVICES[:2] if first == "rxe_a" else DEVICES[2:]
-        self.files = [File(self.r.choice(pair)) for _ in range(self.r.randrange(1, 4))]
-        self.tid = 0
-        self.sent = False       # something may be on its way
-
-    def one_in(self, n):
-        return self.r.randrange(n) == 0
-
-    def some(self, usual, other, n=12):
-        return self.r.choice(other) if self.one_in(n) else self.r.choice(usual)
+class Calls(Sends):
+    def __init__(self, ports, seed, number):
+        super().__init__(World(ports), random.Random("%d %d" % (seed, number)))
+        self.pair = self.r.choice(ports.pairs)
+        for _ in range(self.r.randrange(1, 4)):
+            self.world.open(self.r.choice(self.pair))
+        # Few, so that agents meet.
+        self.classes = [self.r.choice(PLAIN), self.r.choice(RMPP), self.r.choice(PLAIN + RMPP)]
 
     # --- agents
 
-    def ioctl(self, i, number, data):
-        """prints the result; the bytes that the kernel has left in data"""
-        buffer = bytearray(data)
-        result, _ = error(fcntl.ioctl, self.files[i].fd, number, buffer)
-        return result, bytes(buffer)
+    def registration(self, port):
+        if port.ib and self.one_in(4):
+            cls, qpn = self.r.choice((0x81, 0x01)), 0
+        else:
+            cls, qpn = self.r.choice(self.classes), 1
+        methods = sum(1 << m for m in self.r.choice(METHODS))
+        rmpp = 1 if has_rmpp(cls) and not self.one_in(4) else 0
+        fields = {"qpn": qpn, "class": cls, "version": 2 if cls == CM else 1, "methods": methods,
+                  "oui": 0x001405, "rmpp": rmpp, "flags": 0, "res": 0, "address": None}
+        if self.one_in(12):
+            fields.update({"class": 0, "version": 0, "methods": 0, "rmpp": self.r.randrange(2)})
+        return fields
 
     def register(self, i):
         f = self.files[i]
-        qpn = self.some((1,) if f.device in GIDS or not self.one_in(8) else (0,), (0, 2, 255))
-        cls = self.some(CLASSES[1:9], CLASSES + (0x20, 0x2f))
-        version = self.some((1, 1, 2), (0, 7, 8, 255))
-        masks = self.some(((0, 0), (0, 0), (2, 0), (4, 0), (0x46, 0), (1 << 18, 0)),
-                          ((1, 0), (0, 1 << 63), (~0 & (1 << 64) - 1,) * 2, (1 << 3, 1 << 1)), 6)
-        oui = self.some((0x001405,), (0, 0xffffff, 0x1000000))
-        rmpp = self.some((0, 0, 0, 1), (2, 255))
-        if self.one_in(8):
-            cls = version = 0
-            masks = (0, 0)
-        if self.one_in(2):
-            flags = self.some((0, 0, 1), (2, 0x80000000, 3))
-            res = self.some((0,), (1,))
-            data = struct.pack("<IIBBHIQQIB3x", 7, qpn, cls, version, res, flags, *masks, oui, rmpp)
-            print("%d register2 qpn %d class %x version %d res %d flags %x methods %x %x oui %x "
-                  "rmpp %d" % (i, qpn, cls, version, res, flags, *masks, oui, rmpp), end="")
-            result, left = self.ioctl(i, REGISTER2, data)
+        fields = self.registration(f.port)
+        second = not self.one_in(3)
+        name = "register2" if second else "register"
+        if second and fields["rmpp"] and fields["class"] and self.one_in(3):
+            fields["flags"] = 1
+        if self.one_in(4):
+            wrong = self.r.choice([w for w in WRONG if second or w not in ("flags", "res")])
+            fields[wrong] = self.r.choice(WRONG[wrong])
+            if not second and wrong in NARROW:
+                fields[wrong] &= NARROW[wrong]
+            name += ":" + wrong
+        if fields["class"] == SMP_LID:
+            # The fabric's own traps come when they want.
+            fields["methods"] &= ~(1 << TRAP)
+        print("%d %s %s" % (i, name, " ".join(
+            "%s %x" % (k, v) for k, v in fields.items() if v is not None)), end="")
+        if fields["address"] is not None:
+            number = umad.REGISTER2 if second else umad.REGISTER
+            print(" = %s" % error(fcntl.ioctl, f.fd, number, fields["address"])[0])
+            return
+        result = self.registered(f, second, fields)
+        print(" = %s" % result)
+
+    def registered(self, f, second, fields):
+        """calls the kernel; the result, with what it has changed"""
+        qpn, cls, version = fields["qpn"], fields["class"], fields["version"]
+        methods, oui, rmpp = fields["methods"], fields["oui"], fields["rmpp"]
+        mask = methods.to_bytes(16, "little")
+        if second:
+            data = struct.pack("=IIBBHI16sIB3x", 77, qpn, cls, version, fields["res"],
+                               fields["flags"], mask, oui, rmpp)
         else:
-            data = struct.pack("<IQQBBB3sB", 7, *masks, qpn & 255, cls, version,
-                               struct.pack(">I", oui)[1:], rmpp)
-            print("%d register qpn %d class %x version %d methods %x %x oui %x rmpp %d" % (
-                i, qpn, cls, version, *masks, oui, rmpp), end="")
-            result, left = self.ioctl(i, REGISTER, data)
+            data = struct.pack("=I16sBBB3sB", 77, mask, qpn, cls, version, oui.to_bytes(3, "big"),
+                               rmpp)
+        result, left = f.ioctl(umad.REGISTER2 if second else umad.REGISTER, data)
+        number = struct.unpack_from("=I", left)[0]
         if result == "ok":
-            f.agents.append((struct.unpack_from("I", left)[0], cls, version, rmpp))
+            f.agents[number] = Agent(number, 1 if qpn else 0, cls, version, methods, oui, rmpp,
+                                     fields["flags"])
+            f.pkey = f.pkey or second and not f.used
             f.used = True
         changed = "" if left[4:] == data[4:] else " changed %s" % left[4:].hex()
-        print(" = %s id %d%s" % (result, struct.unpack_from("I", left)[0], changed))
+        return "%s id %d%s" % (result, number, changed)
+
+    def fill(self, i):
+        """as many agents as a file may have, and one more"""
+        f = self.files[i]
+        results = [self.registered(f, True, dict.fromkeys(
+            ("class", "version", "methods", "oui", "rmpp", "flags", "res"), 0) | {"qpn": 1})
+            for _ in range(MANY)]
+        print("%d fill = ok %d, then %s" % (
+            i, sum(r.startswith("ok") for r in results), results[-1]))
 
     def unregister(self, i):
         f = self.files[i]
-        known = [a[0] for a in f.agents]
-        number = self.r.choice(known) if known and not self.one_in(6) else \
-            self.r.choice((0, 1, 31, 32, 33, 0xffffffff))
-        print("%d unregister %d" % (i, number), end="")
-        result, _ = self.ioctl(i, UNREGISTER, struct.pack("I", number))
+        if f.agents and not self.one_in(6):
+            number, name = self.r.choice(list(f.agents)), "unregister"
+        else:
+            number, name = self.r.choice((0, 1, 31, 32, 33, 0xffffffff)), "unregister:id"
+        print("%d %s %d" % (i, name, number), end="")
+        result, _ = f.ioctl(umad.UNREGISTER, struct.pack("I", number))
         if result == "ok":
-            f.agents = [a for a in f.agents if a[0] != number]
+            f.agents.pop(number, None)
+            f.asked = [a for a in f.asked if a.agent != number]
+            for tid in [t for t, q in self.world.requests.items()
+                        if q.file is f and q.agent == number]:
+                del self.world.requests[tid]
         print(" = %s" % result)
 
     def enable_pkey(self, i):
-        print("%d enable_pkey" % i, end="")
-        result, _ = error(fcntl.ioctl, self.files[i].fd, ENABLE_PKEY)
+        print("%d enable_pkey%s" % (i, " late" if self.files[i].used else ""), end="")
+        result, _ = error(fcntl.ioctl, self.files[i].fd, umad.ENABLE_PKEY)
         if result == "ok":
             self.files[i].pkey = True
         print(" = %s" % result)
 
     def other_ioctl(self, i):
-        number = self.r.choice((0x1b00, 0x1b05, 0xc01c1b05, 0xc0281b01, 0x40041b01, 0x5401, 0))
-        print("%d ioctl %x = %s" % (i, number, self.ioctl(i, number, bytes(64))[0]))
+        number = self.r.choice(OTHER)
+        print("%d ioctl %x = %s" % (i, number, self.files[i].ioctl(number, bytes(64))[0]))
 
-    # --- MADs
-
-    def send(self, i):
-        f = self.files[i]
-        agent = self.r.choice(f.agents) if f.agents and not self.one_in(10) else \
-            (self.r.choice((0, 1, 32, 0xffffffff)), 0x0a, 1, 0)
-        to = self.r.choice(DEVICES[:2] if f.device in GIDS else DEVICES[2:])
-        length = self.some((256,), (0, 23, 24, 36, 255, 257, 512, 3000), 6)
-        told = self.some((length,), (0, 256, 0xffffffff))
-        qpn = self.some((1,), (0, 2, 0xffffff, 0x1000000))
-        qkey = self.some((0x80010000,), (0, 0x11111111))
-        sl = self.some((0,), (15, 255))
-        bits = self.some((0,), (1, 127, 255))
-        index = self.some((1,), (0, 2, 255), 8)
-        grh = f.device in GIDS and not self.one_in(10)
-        pkey = self.some((0,), (1, 65535))
-        method = self.some((1, 2, 3), (0x81, 0, 0x12, 0x83), 4)
-        cls = self.some((agent[1] or 0x0a,), CLASSES)
-        # The MAD layer answers Get and Set if nobody else does; then there must be time for it.
-        timeout = self.some((0, 500), (1,)) if method in (1, 2) else self.some((0, 0, 20), (1,))
-        retries = self.some((0,), (1, 2)) if timeout < 100 else 0
-        version = self.some((agent[2],), (0, 1, 2, 99))
-        gid = bytes.fromhex(GIDS.get(to, "00" * 16)) if not self.one_in(12) else bytes(16)
-        status = self.some((0,), (0x1c,))
-        lid = self.some((LIDS[to],), (0, 0xffff, 0xc000, 99))
-        self.tid += 1
-        head = struct.pack("=IIIII", agent[0], 0, timeout, retries, told)
-        head += struct.pack(">IIHBBBBBB", qpn, qkey, lid, sl, bits, grh, index, 1, 0) + gid
-        head += struct.pack(">I", self.some((0,), (0xfffff, 0xffffffff)))
-        if f.pkey:
-            head += struct.pack("=H6x", pkey)
-        mad = struct.pack(">BBBBHHQHHI", 1, cls, version, method, status, 0, self.tid,
-                          self.some((0x15, 0x11), (0,)), 0, 0)
-        if self.one_in(3):      # an RMPP header
-            mad += struct.pack(">BBBBII", self.r.choice((1, 1, 0, 2)), self.r.choice((0, 1, 4)),
-                               self.r.choice((0, 1, 3, 7)), 0, 1, self.r.choice((0, 20, 220)))
-        if agent[1] >= 0x30 and agent[1] < 0x50:
-            mad = mad.ljust(37, b"\0") + b"\x00\x14\x05"
-        data = head + mad.ljust(length, b"p")[:length]
-        if self.one_in(20):
-            data = data[:self.r.randrange(len(data) + 1)]
-        print("%d send agent %d to %s timeout %d retries %d size %d told %x qpn %x qkey %x lid %x "
-              "sl %d bits %d grh %d index %d pkey %d class %x version %d method %x status %x "
-              "gid %s mad %s" % (
-                  i, agent[0], to, timeout, retries, len(data), told, qpn, qkey, lid, sl, bits, grh,
-                  index, pkey if f.pkey else 0, cls, version, method, status, gid[-4:].hex(),
-                  mad[24:].hex() or "plain"), end="")
-        result, count = error(os.write, f.fd, data)
-        print(" = %s%s" % (result, "" if count is None else " %d" % count))
-        if result == "ok":
-            self.sent = True
-            f.owed += timeout != 0
-
-    def drain(self):
-        """What comes; requests are waited for.  Before each call that it makes a difference to."""
-        if not self.sent:
-            return
-        self.sent = False
-        got = [[] for _ in self.files]
-        while True:
-            seconds = LATE if any(len(g) < f.owed for g, f in zip(got, self.files)) else SOON
-            ready, _, _ = select.select([f.fd for f in self.files], [], [], seconds)
-            if not ready:
-                break
-            for i, f in enumerate(self.files):
-                if f.fd in ready:
-                    got[i].append(self.received(f))
-        for f in self.files:
-            f.owed = 0
-        for i, lines in enumerate(got):
-            for line in sorted(lines):
-                print("  %d %s" % (i, line))
-
-    def received(self, f):
-        size = f.hdr()
-        result, data = error(os.read, f.fd, size + 4096)
-        if data is None:
-            return result
-        agent, status, timeout, retries, length = struct.unpack_from("=IIIII", data)
-        qpn, qkey, lid, sl, bits, grh, index, hops, traffic = struct.unpack_from(
-            ">IIHBBBBBB", data, 20)
-        mad = data[size:]
-        base, cls, version, method, state, _, tid, number = struct.unpack_from(">BBBBHHQH", mad)
-        return ("agent %d status %d timeout %d retries %d length %d size %d qpn %x qkey %x lid %x "
-                "sl %d bits %d grh %d index %d hops %d traffic %d gid %s mad %x %x %x %x state %x "
-                "tid %x attribute %x %s" % (
-                    agent, status, timeout, retries, length, len(data), qpn, qkey, lid, sl, bits,
-                    grh, index, hops, traffic, data[36:52].hex() if grh else "-", base, cls, version,
-                    method, state, tid & 0xffffffff, number, mad[24:60].hex()))
+    # --- files
 
     def read(self, i):
-        size = self.some((HDR_OLD + 256, HDR + 256), (0, 1, 55, 56, 63, 64, 100))
-        print("%d read %d" % (i, size), end="")
-        result, data = error(os.read, self.files[i].fd, size)
-        print(" = %s%s" % (result, "" if data is None else " %d" % len(data)))
+        """of a file that has nothing to be read"""
+        size = self.r.choice((0, 1, 55, 56, 63, 64, 100, umad.HDR_OLD + umad.MAD,
+                              umad.HDR + umad.MAD))
+        print("%d read %d = %s" % (i, size, error(os.read, self.files[i].fd, size)[0]))
 
     def poll(self, i):
         p = select.poll()
         p.register(self.files[i].fd, select.POLLIN | select.POLLOUT | select.POLLPRI)
         print("%d poll = ok %s" % (i, [e for _, e in p.poll(0)]))
 
-    def second_open(self, i):
+    def manage(self, i):
         """The issm device of a port may be opened once."""
-        device = self.files[i].device
-        path = node(device, "issm")
-        if not path:
-            print("%d issm %s = none" % (i, device))
+        port = self.files[i].port
+        if not port.issm:
+            self.read(i)
             return
-        result, fd = error(os.open, path, os.O_RDWR | os.O_NONBLOCK)
-        print("%d issm %s = %s" % (i, device, result))
-        if fd is not None:
-            again, other = error(os.open, path, os.O_RDWR | os.O_NONBLOCK)
-            print("%d issm %s again = %s" % (i, device, again))
-            for one in (fd, other):
-                if one is not None:
-                    os.close(one)
+        fds = [error(os.open, port.issm, os.O_RDWR | os.O_NONBLOCK) for _ in range(2)]
+        print("%d issm = %s again %s" % (i, fds[0][0], fds[1][0]))
+        for _, fd in fds:
+            if fd is not None:
+                os.close(fd)
+
+    def bad_write(self, i):
+        size = self.r.choice((0, 64, 100, 320, 5000))
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.write(self.files[i].fd, ctypes.c_void_p(8), ctypes.c_size_t(size))
+        print("%d write of %d:address = %s" % (
+            i, size, umad.errno.errorcode.get(ctypes.get_errno())))
 
     def call(self):
+        """one of the calls that make sense now, or any"""
         i = self.r.randrange(len(self.files))
-        usual = [self.register] if not self.files[i].agents else \
-            [self.register, self.send, self.send, self.send]
-        other = [self.register, self.unregister, self.enable_pkey, self.other_ioctl, self.send,
-                 self.read, self.poll, self.second_open]
-        call = self.r.choice(other if self.one_in(3) else usual)
-        if call != self.send:
-            self.drain()
-        call(i)
+        f = self.files[i]
+        if not f.agents:
+            kinds = [self.register]
+        else:
+            kinds = [self.register, self.send, self.send, self.send]
+            kinds += [self.answer] * 4 if f.asked else []
+            kinds += [self.transfer] * 2 if self.transferring(f) else []
+            kinds += [self.manage_node] * 3 if self.managing(f) else []
+            kinds += [self.again] if self.one_in(20) else []
+        if self.one_in(4):
+            kinds = [self.unregister, self.enable_pkey, self.other_ioctl, self.read, self.poll,
+                     self.manage, self.bad_write, self.unregister, self.register, self.repeated]
+            if self.one_in(30):
+                kinds = [self.fill]
+        self.r.choice(kinds)(i)
+        if self.one_in(6):
+            self.short_read()
+        # At times several MADs are on their way at once.
+        if not self.one_in(6):
+            self.world.drain()
 
 
 def main():
+    ports = Ports(*(lambda d: (d[:2], d[2:]))(sys.argv[2].split(",")))
     for line in sys.stdin:
         print("#%d" % int(line), flush=True)
-        calls = Calls(int(sys.argv[1]), int(line))
-        print("open %s = ok" % " ".join(f.device for f in calls.files))
-        for _ in range(calls.r.randrange(4, 14)):
+        calls = Calls(ports, int(sys.argv[1]), int(line))
+        print("open %s = ok" % " ".join(f.port.name for f in calls.files))
+        for _ in range(calls.r.randrange(4, 16)):
             calls.call()
-        calls.drain()
-        for f in calls.files:
-            os.close(f.fd)
+        calls.world.drain()
+        calls.world.close()
 
 
 if __name__ == "__main__":
