@@ -7,6 +7,7 @@
 #include "fabric/fabric.h"
 #include "fabric/fault.h"
 #include "memory/mr.h"
+#include "memory/tuple.h"
 #include "mgmt/mgmt.h"
 #include "packet/packet.h"
 #include "queue/queue.h"
@@ -75,12 +76,22 @@ EXPORT_SYMBOL_IF_KUNIT(vib_fault_set_seed);
 EXPORT_SYMBOL_IF_KUNIT(vib_fault_struck);
 
 /* memory/mr.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_integrity_register);
 EXPORT_SYMBOL_IF_KUNIT(vib_key_invalidate);
 EXPORT_SYMBOL_IF_KUNIT(vib_mem_walk);
 EXPORT_SYMBOL_IF_KUNIT(vib_mr_register);
 EXPORT_SYMBOL_IF_KUNIT(vib_mw_bind);
 EXPORT_SYMBOL_IF_KUNIT(vib_remote_atomic);
 EXPORT_SYMBOL_IF_KUNIT(vib_remote_walk);
+
+/* memory/tuple.h */
+EXPORT_SYMBOL_IF_KUNIT(vib_guard_add);
+EXPORT_SYMBOL_IF_KUNIT(vib_guard_get);
+EXPORT_SYMBOL_IF_KUNIT(vib_guard_init);
+EXPORT_SYMBOL_IF_KUNIT(vib_tuple_convert);
+EXPORT_SYMBOL_IF_KUNIT(vib_tuple_escapes);
+EXPORT_SYMBOL_IF_KUNIT(vib_tuple_make);
+EXPORT_SYMBOL_IF_KUNIT(vib_tuple_right);
 
 /* mgmt/mgmt.h */
 EXPORT_SYMBOL_IF_KUNIT(vib_bad_pkey);

@@ -53,7 +53,8 @@ static int vib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 				    IB_DEVICE_PORT_ACTIVE_EVENT | IB_DEVICE_SYS_IMAGE_GUID |
 				    IB_DEVICE_SRQ_RESIZE | IB_DEVICE_MEM_MGT_EXTENSIONS |
 				    IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_XRC,
-		.kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_BLOCK_MULTICAST_LOOPBACK,
+		.kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_BLOCK_MULTICAST_LOOPBACK |
+				    IBK_INTEGRITY_HANDOVER,
 		.max_send_sge = VIB_MAX_SGE,
 		.max_recv_sge = VIB_MAX_SGE,
 		.max_sge_rd = VIB_MAX_SGE,
@@ -65,6 +66,10 @@ static int vib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr
 		.max_mr = MAX_OBJECTS,
 		.max_mw = MAX_OBJECTS,
 		.max_fast_reg_page_list_len = VIB_MAX_FAST_PAGES,
+		.max_pi_fast_reg_page_list_len = VIB_MAX_SEGMENTS,
+		.sig_prot_cap = IB_PROT_T10DIF_TYPE_1 | IB_PROT_T10DIF_TYPE_2 |
+				IB_PROT_T10DIF_TYPE_3,
+		.sig_guard_cap = IB_GUARD_T10DIF_CRC | IB_GUARD_T10DIF_CSUM,
 		.max_pd = MAX_OBJECTS,
 		.max_srq = MAX_OBJECTS,
 		.max_srq_wr = VIB_MAX_WR,
@@ -115,7 +120,7 @@ static const struct ib_device_ops hca_ops = {
 static const struct ib_device_ops * const hca_all_ops[] = {
 	&hca_ops, &vib_port_ops, &vib_mad_ops, &vib_counter_ops, &vib_cq_ops, &vib_mr_ops,
 	&vib_ah_ops, &vib_qp_ops, &vib_post_ops, &vib_mcast_ops, &vib_srq_ops,
-	&vib_fast_ops, &vib_window_ops, &vib_user_ops,
+	&vib_fast_ops, &vib_integrity_ops, &vib_window_ops, &vib_user_ops,
 };
 
 static void device_init(struct vib_hca *hca)

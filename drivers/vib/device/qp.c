@@ -142,6 +142,8 @@ static int qp_check_init(const struct ib_device *ibdev, const struct ib_qp_init_
 		flags = IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 		break;
 	case IB_QPT_RC:
+		flags = IB_QP_CREATE_INTEGRITY_EN;
+		break;
 	case IB_QPT_UC:
 	case IB_QPT_XRC_INI:
 	case IB_QPT_XRC_TGT:

@@ -24,6 +24,18 @@ static int fast_alloc_list(struct vib_pages *pages, u32 max_pages)
 	return pages->list ? 0 : -ENOMEM;
 }
 
+struct vib_mr *vib_fast_alloc(struct ib_pd *pd, enum vib_key_kind kind)
+{
+	struct vib_mr *mr = vib_mr_alloc(pd, kind);
+
+	if (!mr)
+		return NULL;
+	/* Windows have an rwlock_init() of their own, and so a lockdep class of their own. */
+	rwlock_init(&mr->key.lock);
+	atomic_set(&mr->windows, -1);
+	return mr;
+}
+
 static struct ib_mr *vib_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_num_sg)
 {
 	struct vib_mr *mr;
@@ -33,12 +45,9 @@ static struct ib_mr *vib_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 ma
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_num_sg || max_num_sg > VIB_MAX_FAST_PAGES)
 		return ERR_PTR(-EINVAL);
-	mr = vib_mr_alloc(pd, VIB_KEY_FAST);
+	mr = vib_fast_alloc(pd, VIB_KEY_FAST);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	/* Windows have an rwlock_init() of their own, and so a lockdep class of their own. */
-	rwlock_init(&mr->key.lock);
-	atomic_set(&mr->windows, -1);
 	mr->max_pages = max_num_sg;
 	ret = fast_alloc_list(&mr->pages, max_num_sg) ?:
 	      fast_alloc_list(&mr->mapped, max_num_sg);
@@ -88,28 +97,34 @@ static int vib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 
 /* ---- work requests ---- */
 
-/* Whether the range does not wrap, and lies within the pages that were mapped. */
-static bool fast_mapped_valid(const struct vib_mr *mr, u64 start)
+/* Takes the pages that were mapped, if the region lies within them. */
+static u64 fast_take(struct vib_mr *mr, u64 most)
 {
 	const struct vib_pages *mapped = &mr->mapped;
 	u64 length = mr->ib.length, size = (u64)mapped->count << mapped->shift;
 
-	return length && length <= U64_MAX - start && mapped->offset <= size &&
-	       length <= size - mapped->offset;
+	lockdep_assert_held_write(&mr->key.lock);
+	if (!length || length > most || mapped->offset > size || length > size - mapped->offset)
+		return 0;
+	swap(mr->pages, mr->mapped);
+	return length;
 }
 
-static bool fast_register(struct vib_mr *mr, const struct ib_pd *pd, u32 value, int access)
+static bool fast_begin(struct vib_mr *mr, const struct ib_pd *pd, u32 value, int access,
+		       u64 (*take)(struct vib_mr *mr, u64 most))
 {
-	u64 start = access & IB_ZERO_BASED ? 0 : mr->ib.iova;
+	u64 start = access & IB_ZERO_BASED ? 0 : mr->ib.iova, length;
 	struct vib_key *key = &mr->key;
 
 	lockdep_assert_held_write(&key->lock);
 	/* A key that is valid has to be invalidated first. */
-	if (key->value || key->pd != pd || !fast_mapped_valid(mr, start))
+	if (key->value || key->pd != pd)
 		return false;
-	swap(mr->pages, mr->mapped);
+	length = take(mr, U64_MAX - start);
+	if (!length)
+		return false;
 	key->start = start;
-	key->length = mr->ib.length;
+	key->length = length;
 	key->access = access;
 	atomic_set(&mr->windows, 0);
 	vib_key_publish(key, value);
@@ -117,7 +132,8 @@ static bool fast_register(struct vib_mr *mr, const struct ib_pd *pd, u32 value, 
 }
 
 /* The index selects the region, so a new key can differ in its low eight bits only. */
-bool vib_mr_register(const struct vib_qp *qp, u32 value, int access)
+bool vib_fast_register(const struct vib_qp *qp, enum vib_key_kind kind, u32 value, int access,
+		       u64 (*take)(struct vib_mr *mr, u64 most))
 {
 	struct vib_hca *hca = to_vib_hca(qp->ib.device);
 	struct vib_key *key;
@@ -128,13 +144,18 @@ bool vib_mr_register(const struct vib_qp *qp, u32 value, int access)
 		return false;
 	rcu_read_lock();
 	key = vib_key_find(hca, value);
-	if (key && key->kind == VIB_KEY_FAST) {
+	if (key && key->kind == kind) {
 		write_lock_irqsave(&key->lock, flags);
-		done = fast_register(vib_key_mr(key), qp->ib.pd, value, access);
+		done = fast_begin(vib_key_mr(key), qp->ib.pd, value, access, take);
 		write_unlock_irqrestore(&key->lock, flags);
 	}
 	rcu_read_unlock();
 	return done;
+}
+
+bool vib_mr_register(const struct vib_qp *qp, u32 value, int access)
+{
+	return vib_fast_register(qp, VIB_KEY_FAST, value, access, fast_take);
 }
 
 bool vib_fast_end(struct vib_mr *mr)

@@ -15,7 +15,7 @@
  *   period.  The grace period is expedited, which takes microseconds: programs deregister
  *   thousands of regions, and would otherwise wait tens of milliseconds for each.  A
  *   percpu_ref in each region would need a grace period, too, and memory for each processor.
- * - A work request, in softirq (FAST and WINDOW), which cannot wait for a grace period.  A
+ * - A work request, in softirq (vib_key_locked()), which cannot wait for a grace period.  A
  *   packet holds the key's lock for reading until it is done with the memory, and the work
  *   request takes it for writing.  One QP or a few use such a key, so the lock is rarely
  *   contended.
@@ -23,7 +23,7 @@
 #include <linux/random.h>
 #include "device/qp.h"
 #include "queue/srq.h"
-#include "memory/key.h"
+#include "memory/integrity.h"
 
 /* ---- keys ---- */
 
@@ -83,6 +83,8 @@ struct walk {
 	void *context;
 };
 
+#define WRITES	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
+
 static void walk_pages(const struct vib_pages *pages, u64 offset, const struct walk *walk)
 {
 	u64 at = pages->offset + offset, size = BIT_ULL(pages->shift), in_page;
@@ -115,6 +117,12 @@ static bool walk_mr(const struct vib_mr *mr, u64 offset, const struct walk *walk
 {
 	bool dma = mr->key.kind == VIB_KEY_DMA;
 
+	if (mr->integrity) {
+		if (walk->fn)
+			vib_integrity_walk(mr, offset, walk->len, walk->access & WRITES, walk->fn,
+					   walk->context);
+		return true;
+	}
 	/* Pages are aligned, so an offset in them is aligned if the memory is. */
 	if (walk->atomic && !IS_ALIGNED(dma ? offset : mr->pages.offset + offset, sizeof(u64)))
 		return false;
@@ -156,7 +164,7 @@ static bool walk_memory(struct vib_hca *hca, const struct walk *walk)
 
 	rcu_read_lock();
 	key = vib_key_find(hca, walk->key);
-	if (key && (key->kind == VIB_KEY_DMA || key->kind == VIB_KEY_USER)) {
+	if (key && !vib_key_locked(key->kind)) {
 		ret = walk_key(key, walk);
 	} else if (key) {
 		read_lock_irqsave(&key->lock, flags);
@@ -273,7 +281,7 @@ bool vib_key_invalidate(const struct vib_qp *qp, u32 value, bool remote)
 
 	rcu_read_lock();
 	key = vib_key_find(to_vib_hca(qp->ib.device), value);
-	if (key && (key->kind == VIB_KEY_FAST || key->kind == VIB_KEY_WINDOW)) {
+	if (key && vib_key_locked(key->kind)) {
 		write_lock_irqsave(&key->lock, flags);
 		done = invalidate(key, value, qp, remote);
 		write_unlock_irqrestore(&key->lock, flags);

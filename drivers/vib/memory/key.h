@@ -20,19 +20,20 @@ enum vib_key_kind {
 	VIB_KEY_DMA,		/* a region: all of the kernel's memory */
 	VIB_KEY_USER,		/* a region: memory of a process */
 	VIB_KEY_FAST,		/* a region: what IB_WR_REG_MR registers */
+	VIB_KEY_INTEGRITY,	/* a region: what IB_WR_REG_MR_INTEGRITY registers */
 	VIB_KEY_WINDOW,
 };
 
 /*
  * What an index of vib_hca.keys leads to.  The fields that follow @lock are written under it
- * if the kind is FAST or WINDOW.  Those of the other kinds change only while @value is 0 and
- * a grace period has passed since it was not.
+ * if a work request changes the kind.  Those of the other kinds change only while @value is 0
+ * and a grace period has passed since it was not.
  */
 struct vib_key {
 	struct vib_hca *hca;
 	u32 index;		/* fixed, as the other two */
 	u8 kind;		/* enum vib_key_kind */
-	rwlock_t lock;		/* FAST, WINDOW: held for reading while the memory is used */
+	rwlock_t lock;		/* as vib_key_locked(): for reading while the memory is used */
 	u32 value;		/* the whole key; 0: no key is valid */
 	int access;		/* enum ib_access_flags */
 	struct ib_pd *pd;	/* NULL: the region or window is being destroyed */
@@ -48,6 +49,8 @@ struct vib_pages {
 	u8 shift;		/* the size is 2^shift */
 };
 
+struct vib_integrity;
+
 struct vib_mr {
 	struct ib_mr ib;
 	struct vib_key key;
@@ -56,6 +59,7 @@ struct vib_mr {
 	struct vib_pages pages;	/* USER and FAST; changes as the fields of @key do */
 	struct vib_pages mapped;	/* FAST: by map_mr_sg, to be registered */
 	u32 max_pages;		/* FAST: of either list */
+	struct vib_integrity *integrity;	/* INTEGRITY; else NULL */
 };
 
 struct vib_window {
@@ -65,6 +69,12 @@ struct vib_window {
 	u64 offset;		/* in it */
 	u32 qpn;		/* the QP that bound it: only its peer may use the key */
 };
+
+/* Whether work requests give and take keys of @kind, under vib_key.lock. */
+static inline bool vib_key_locked(u8 kind)
+{
+	return kind == VIB_KEY_FAST || kind == VIB_KEY_INTEGRITY || kind == VIB_KEY_WINDOW;
+}
 
 static inline struct vib_mr *to_vib_mr(struct ib_mr *ibmr)
 {
@@ -106,8 +116,8 @@ int vib_mr_check_access(struct ib_device *ibdev, int access);
 /* A region that has no index yet, or NULL. */
 struct vib_mr *vib_mr_alloc(struct ib_pd *pd, enum vib_key_kind kind);
 /*
- * From now on no window can be bound to @mr.  False: one is bound.  If @mr is FAST, under
- * key.lock.
+ * From now on no window can be bound to @mr.  False: one is bound.  Under key.lock if @mr has
+ * one.
  */
 static inline bool vib_mr_refuse_windows(struct vib_mr *mr)
 {
@@ -116,11 +126,24 @@ static inline bool vib_mr_refuse_windows(struct vib_mr *mr)
 
 /* ---- fast.c ---- */
 
+/* A region of @kind, FAST or INTEGRITY, with its lock, that has no index yet; or NULL. */
+struct vib_mr *vib_fast_alloc(struct ib_pd *pd, enum vib_key_kind kind);
 /*
- * Ends @mr, which is FAST: on return nobody uses its memory, and no work request registers it
- * any more.  False: windows are bound to it.
+ * Registers the region of @value, the new key, if it is of @kind and valid: @take makes what is
+ * mapped its memory, under key.lock, and returns the bytes that the key names, at most @most, so
+ * that addresses do not wrap; 0: none, nothing has changed.
+ */
+bool vib_fast_register(const struct vib_qp *qp, enum vib_key_kind kind, u32 value, int access,
+		       u64 (*take)(struct vib_mr *mr, u64 most));
+/*
+ * Ends @mr, which is FAST or INTEGRITY: on return nobody uses its memory, and no work request
+ * registers it any more.  False: windows are bound to it.
  */
 bool vib_fast_end(struct vib_mr *mr);
+
+/* ---- integrity.c ---- */
+
+void vib_integrity_free(struct vib_integrity *integrity);
 
 /* ---- window.c ---- */
 

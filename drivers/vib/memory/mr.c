@@ -256,7 +256,7 @@ static struct ib_mr *vib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 static int vib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct vib_mr *mr = to_vib_mr(ibmr);
-	bool fast = mr->key.kind == VIB_KEY_FAST;
+	bool fast = vib_key_locked(mr->key.kind);
 
 	if (fast ? !vib_fast_end(mr) : !vib_mr_refuse_windows(mr))
 		return -EBUSY;
@@ -267,6 +267,7 @@ static int vib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		ib_umem_release(mr->umem);
 	kvfree(mr->pages.list);
 	kvfree(mr->mapped.list);
+	vib_integrity_free(mr->integrity);
 	kfree_rcu(mr, key.rcu);
 	return 0;
 }

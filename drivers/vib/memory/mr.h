@@ -9,6 +9,8 @@
 #define VIB_LOCAL_DMA_LKEY	0xff
 /* Pages of a region that IB_WR_REG_MR registers, at most. */
 #define VIB_MAX_FAST_PAGES	1024
+/* Segments of data, and of metadata, of one that IB_WR_REG_MR_INTEGRITY registers, at most. */
+#define VIB_MAX_SEGMENTS	512
 /* Their sizes: powers of two from 4 KiB to 2 GiB. */
 #define VIB_PAGE_SIZES		0xfffff000U
 
@@ -50,6 +52,8 @@ bool vib_remote_atomic(const struct vib_qp *qp, u32 rkey, u64 addr, vib_mem_fn f
 
 /* IB_WR_REG_MR: registers the pages that were mapped for the region of @key, the new key. */
 bool vib_mr_register(const struct vib_qp *qp, u32 key, int access);
+/* IB_WR_REG_MR_INTEGRITY: the same for segments, with the attributes of the region. */
+bool vib_integrity_register(const struct vib_qp *qp, u32 key, int access);
 
 /* IB_WR_BIND_MW: binds a window to a part of a region. */
 struct vib_bind {
@@ -72,6 +76,7 @@ bool vib_key_invalidate(const struct vib_qp *qp, u32 key, bool remote);
 
 extern const struct ib_device_ops vib_mr_ops;		/* mr.c: and protection domains */
 extern const struct ib_device_ops vib_fast_ops;
+extern const struct ib_device_ops vib_integrity_ops;
 extern const struct ib_device_ops vib_window_ops;
 
 #endif

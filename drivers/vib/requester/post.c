@@ -78,6 +78,7 @@ static int take_local(const struct ib_send_wr *wr, struct vib_abi_rc_wqe *wqe)
 {
 	switch (wr->opcode) {
 	case IB_WR_REG_MR:
+	case IB_WR_REG_MR_INTEGRITY:
 		wqe->rkey = reg_wr(wr)->key;
 		wqe->access = reg_wr(wr)->access;
 		return 0;

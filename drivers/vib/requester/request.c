@@ -40,14 +40,22 @@ static const struct vib_wr_op wr_ops[] = {
 	[IB_WR_ATOMIC_CMP_AND_SWP]	= RC_OP(ATOMIC, COMP_SWAP, COMPARE_SWAP),
 	[IB_WR_ATOMIC_FETCH_AND_ADD]	= RC_OP(ATOMIC, FETCH_ADD, FETCH_ADD),
 	[IB_WR_REG_MR]			= LOCAL_OP(REG_MR),
+	[IB_WR_REG_MR_INTEGRITY]	= LOCAL_OP(REG_MR),
 	[IB_WR_LOCAL_INV]		= LOCAL_OP(LOCAL_INV),
 	[IB_WR_BIND_MW]			= LOCAL_OP(BIND_MW),
 };
 
-/* IB_WR_REG_MR is about memory that consumers in the kernel map. */
+static bool registers(u32 opcode)
+{
+	return opcode == IB_WR_REG_MR || opcode == IB_WR_REG_MR_INTEGRITY;
+}
+
+/* Both are about memory that consumers in the kernel map. */
 static bool may_ask_for(const struct vib_qp *qp, u32 opcode)
 {
-	return !qp->user || opcode != IB_WR_REG_MR;
+	if (opcode == IB_WR_REG_MR_INTEGRITY && !qp->ib.integrity_en)
+		return false;
+	return !qp->user || !registers(opcode);
 }
 
 static_assert(sizeof(struct vib_request) == offsetofend(struct vib_request, wqe));
@@ -170,7 +178,7 @@ static bool request_must_wait(const struct vib_qp *qp, const struct vib_request 
 	if (r->wqe.flags & IB_SEND_FENCE && req->rd_atomics)
 		return true;
 	if (r->op->kind == VIB_WR_LOCAL)
-		return r->wqe.opcode != IB_WR_REG_MR && vib_requests_pending(req);
+		return !registers(r->wqe.opcode) && vib_requests_pending(req);
 	if (is_rd_atomic(r) && req->rd_atomics >= qp->rc->max_rd_atomic)
 		return true;
 	return vib_psn_diff(req->next_psn, req->una_psn) + r->packets > MAX_PSNS;
@@ -196,6 +204,8 @@ static bool request_run(struct vib_qp *qp, const struct vib_abi_rc_wqe *wqe)
 	switch (wqe->opcode) {
 	case IB_WR_REG_MR:
 		return vib_mr_register(qp, wqe->rkey, wqe->access);
+	case IB_WR_REG_MR_INTEGRITY:
+		return vib_integrity_register(qp, wqe->rkey, wqe->access);
 	case IB_WR_LOCAL_INV:
 		return vib_key_invalidate(qp, wqe->rkey, false);
 	default:
