@@ -205,6 +205,8 @@ static int qp_alloc_queues(struct vib_qp *qp, const struct ib_qp_cap *cap,
 		.max_recv_sge = cap->max_recv_sge,
 		/* Programs use what they get, and not all of them ask first. */
 		.max_inline_data = vib_send_room(cap),
+		/* The core's: it makes regions for so many when the QP is there. */
+		.max_rdma_ctxs = cap->max_rdma_ctxs,
 	};
 	return 0;
 }
