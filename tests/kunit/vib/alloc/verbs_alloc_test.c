@@ -199,6 +199,15 @@ static int make_mr(struct kunit *test)
 	return ib_dereg_mr(mr);
 }
 
+static int make_integrity_mr(struct kunit *test)
+{
+	struct ib_mr *mr = ib_alloc_mr_integrity(pair.a.pd, 8, 4);
+
+	if (IS_ERR(mr))
+		return enomem(test, PTR_ERR(mr));
+	return ib_dereg_mr(mr);
+}
+
 /* As the core makes one for a process. */
 static int make_mw(struct kunit *test)
 {
@@ -240,6 +249,7 @@ static void objects(struct kunit *test)
 	each(test, make_xrc_srq, 4, "XRC SRQ");
 	each(test, make_xrcd, 1, "XRC domain");
 	each(test, make_mr, 3, "MR");
+	each(test, make_integrity_mr, 4, "MR with integrity");
 	each(test, make_mw, 2, "MW");
 	each(test, make_ah, 1, "AH");
 }
