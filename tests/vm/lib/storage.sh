@@ -147,6 +147,20 @@ nvmet_down() {
 }
 
 # --- iSER --------------------------------------------------------------------
+# What lio_up makes a disk with T10 protection information of: blocks of PI_BLOCK bytes, which have
+# it in the file's store if PI_TYPE is not 0 (iser.protection), and on the wire alone if PI_FABRIC is
+# not.  LIO itself checks none of it: the adapters have to.
+lio_protect() {
+	local attrib=$LIO/core/fileio_0/store/attrib
+	echo "$PI_BLOCK" >$attrib/block_size
+	echo 1 >$TPG/attrib/t10_pi
+	echo "$PI_FABRIC" >$TPG/attrib/fabric_prot_type
+	[ "$PI_TYPE" != 0 ] || return 0
+	echo "$PI_TYPE" >$attrib/pi_prot_type || fail "$condition: no protection"
+	echo 1 >$attrib/pi_prot_format
+	echo 0 >$attrib/pi_prot_verify
+}
+
 lio_up() {
 	store_up
 	store_file iser
@@ -159,6 +173,7 @@ lio_up() {
 	echo 1 >$LIO/core/fileio_0/store/enable
 	mkdir $LIO/iscsi
 	mkdir -p $TPG/lun/lun_0 "$TPG/np/$A:3260"
+	[ -z "${PI_TYPE-}" ] || lio_protect
 	ln -s $LIO/core/fileio_0/store $TPG/lun/lun_0/store
 	echo 0 >$TPG/attrib/authentication
 	echo 0 >$TPG/attrib/demo_mode_write_protect
