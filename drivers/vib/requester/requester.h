@@ -21,7 +21,8 @@
 
 /*
  * An entry is struct vib_abi_rc_wqe, which a process may write: whatever is in it is checked
- * after it has been copied.  One of the kernel's may also be IB_WR_REG_MR or _INTEGRITY, by rkey and access.
+ * after it has been copied.  One of the kernel's may also be IB_WR_REG_MR or
+ * IB_WR_REG_MR_INTEGRITY, by rkey and access.
  * Behind it are SGEs, or inline data.
  */
 static inline struct ib_sge *vib_wqe_sge(struct vib_abi_rc_wqe *wqe)
