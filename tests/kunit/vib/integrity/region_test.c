@@ -166,7 +166,7 @@ static void a_range_is_the_same_each_time(struct kunit *test)
 #define BAD_BLOCK	3
 
 struct error_row {
-	u32 at;			/* the byte that is wrong, of block and tuple; from the block's end */
+	u32 at;			/* the wrong byte of block and tuple, from the block's end */
 	enum ib_sig_err_type type;
 	u8 check;
 };
