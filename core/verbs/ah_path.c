@@ -63,8 +63,9 @@ static int path_set_dmac(struct ib_device *device, struct sa_path_rec *rec,
  * yet.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if there is no such port; -ENOENT if the port has no such
- * GID; or the error of address resolution.
+ * Return: 0; -EINVAL if there is no such port, or if it is not of RoCE and the
+ * path is; -ENOENT if the port has no such GID; or the error of address
+ * resolution.
  * IBA volume 1, 15.2.5.16 PathRecord, 11.2.2 address vector.
  */
 int ib_init_ah_attr_from_path(struct ib_device *device, u32 port_num,
@@ -74,7 +75,8 @@ int ib_init_ah_attr_from_path(struct ib_device *device, u32 port_num,
 {
 	int ret;
 
-	if (!rdma_is_port_valid(device, port_num))
+	if (!rdma_is_port_valid(device, port_num) ||
+	    (sa_path_is_roce(rec) && !rdma_protocol_roce(device, port_num)))
 		return -EINVAL;
 	memset(ah_attr, 0, sizeof(*ah_attr));
 	ah_attr->type = rdma_ah_find_type(device, port_num);

@@ -251,8 +251,9 @@ int ib_map_mr_sg_pi(struct ib_mr *mr, struct scatterlist *data, int data_nents,
 {
 	const struct ib_device_ops *ops = &mr->device->ops;
 
-	if (WARN_ON_ONCE(mr->type != IB_MR_TYPE_INTEGRITY) ||
-	    !ops->map_mr_sg_pi)
+	/* On such a device a caller can have no region of the right type. */
+	if (!ops->map_mr_sg_pi ||
+	    WARN_ON_ONCE(mr->type != IB_MR_TYPE_INTEGRITY))
 		return -EOPNOTSUPP;
 
 	mr->page_size = page_size;

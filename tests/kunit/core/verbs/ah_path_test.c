@@ -135,6 +135,12 @@ static void a_path_through_a_router_has_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid_refs(gid), 1);
 	rdma_destroy_ah_attr(&attr);
 	KUNIT_EXPECT_EQ(test, gid_refs(gid), 0);
+	/* A path of RoCE, whose bytes would be taken for LIDs. */
+	rec.rec_type = SA_PATH_REC_TYPE_ROCE_V2;
+	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 1, &rec, &attr, gid),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, gid_refs(gid), 0);
+	rec.rec_type = SA_PATH_REC_TYPE_IB;
 	/* A port that does not exist. */
 	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_path(&hca->ibdev, 9, &rec, &attr, gid),
 			-EINVAL);

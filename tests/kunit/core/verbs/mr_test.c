@@ -57,6 +57,10 @@ static void a_region_without_a_mapper_maps_nothing(struct kunit *test)
 	sg_init_table(sg, 1);
 	hca->ibdev.ops.map_mr_sg = NULL;
 	KUNIT_EXPECT_EQ(test, ib_map_mr_sg(mr, sg, 1, NULL, PAGE_SIZE), -EOPNOTSUPP);
+	/* A device without integrity has no regions for it, so this is no mistake to warn of. */
+	hca->ibdev.ops.map_mr_sg_pi = NULL;
+	KUNIT_EXPECT_EQ(test, ib_map_mr_sg_pi(mr, sg, 1, NULL, sg, 1, NULL, PAGE_SIZE),
+			-EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, ib_dereg_mr(mr), 0);
 }
 
