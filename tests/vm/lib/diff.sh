@@ -9,10 +9,9 @@ mapfile -t -O 1 WORDS < <(printf '%s\n' "${WORDS[@]:1}" |
 	awk -F - '{ for (n = $1; n <= $NF; n++) print n }')
 
 # diff_calls COMMAND [A B]: two processes, "COMMAND SEED A" and "COMMAND SEED B", each with half of
-# the sequences. If a core stops to answer, so that its processes may not even end, the scenario
-# fails at once.
+# the sequences
 diff_calls() {
-	local half=$((${#WORDS[@]} / 2)) jobs job
+	local half=$((${#WORDS[@]} / 2)) jobs
 	diff_started
 	# Not compressed at once: if a core hangs, the logs must be there.
 	# shellcheck disable=SC2086 # words
@@ -20,15 +19,7 @@ diff_calls() {
 	jobs=$!
 	# shellcheck disable=SC2086
 	printf '%s\n' "${WORDS[@]:half + 1}" | $1 "${WORDS[0]}" ${3-} > /run/out/1.calls &
-	jobs="$jobs $!"
-	# shellcheck disable=SC2086
-	while kill -0 $jobs 2>/dev/null; do
-		! grep -q '^stopped' /run/out/*.calls || fail "the core has stopped to answer"
-		busybox usleep 300000
-	done
-	for job in $jobs; do
-		wait "$job" || fail "a process of $1"
-	done
+	diff_wait $jobs $!
 	diff_count
 }
 
@@ -36,8 +27,22 @@ diff_calls() {
 diff_alone() {
 	diff_started
 	# shellcheck disable=SC2086 # words
-	printf '%s\n' "${WORDS[@]:1}" | $1 "${WORDS[0]}" > /run/out/0.calls || fail "$1"
+	printf '%s\n' "${WORDS[@]:1}" | $1 "${WORDS[0]}" > /run/out/0.calls &
+	diff_wait $!
 	diff_count
+}
+
+# diff_wait JOB...: until they end. If a core stops to answer, so that its processes may not even
+# end, the scenario fails at once.
+diff_wait() {
+	local job
+	while kill -0 "$@" 2>/dev/null; do
+		! grep -qs '^stopped' /run/out/*.calls || fail "the core has stopped to answer"
+		busybox usleep 300000
+	done
+	for job; do
+		wait "$job" || fail "a process that makes calls"
+	done
 }
 
 # The time that the calls take, in seconds since the boot, is in /run/out/time.
