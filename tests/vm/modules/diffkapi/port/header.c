@@ -210,7 +210,8 @@ static void paths(void)
 	say(" mtu %u %u rate %u %u life %u %u pref %u lids %u %u raw %u type %u ",
 	    back.mtu_selector, back.mtu, back.rate_selector, back.rate,
 	    back.packet_life_time_selector, back.packet_life_time, back.preference,
-	    be16_to_cpu(back.ib.dlid), be16_to_cpu(back.ib.slid), back.ib.raw_traffic, back.rec_type);
+	    be16_to_cpu(back.ib.dlid), be16_to_cpu(back.ib.slid), back.ib.raw_traffic,
+	    back.rec_type);
 	say_gid(&back.dgid);
 	say(" ");
 	say_gid(&back.sgid);
