@@ -411,8 +411,9 @@ def duplicates():
     big("EINVAL", "same", 0x81, 0x123400000001)
     big(HDR + 3000, "other peer", 0x81, 0x123400000001, "rxe_a")
     big("EINVAL", "other method", 0x92, 0x123400000001)
-    big(HDR + 3000, "RMPP request", 1, 3)
-    big("EINVAL", "same", 1, 3)
+    # a Get would be answered
+    big(HDR + 3000, "RMPP request", SEND, 3)
+    big("EINVAL", "same", SEND, 3)
     a.close()
 
 
