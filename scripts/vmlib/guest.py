@@ -59,11 +59,12 @@ def libibex():
             os.path.join(made_libibex(), "libibex.so.1")}
 
 
-def program_of(path):
+def program_of(path, sdk=None):
     """
     Build the program of a folder, linked statically with the libraries that the folder's
     file libs lists; or dynamically, if that begins with the word dynamic. It may list
-    sources of other programs, too, whose headers are found then.
+    sources of other programs, too, whose headers are found then. The directory sdk has more
+    headers and libraries, in include/ and lib/.
     """
     name = os.path.basename(path)
     libs = os.path.join(path, "libs")
@@ -81,10 +82,14 @@ def program_of(path):
     if "-libex" in libs:
         options = ["-I" + os.path.join(TOP, "tools", "libibex"),
                    "-L" + made_libibex()] + options
+    if sdk:
+        # The libraries that these libraries need are not there.
+        options = ["-I" + os.path.join(sdk, "include"), "-L" + os.path.join(sdk, "lib"),
+                   "-Wl,--allow-shlib-undefined"] + options
     options = ["-I" + f for f in folders if f != path] + options
     build = """mkdir "${!#}" && gcc -O2 -Wall -Wextra -Werror \\
         -o "${!#}/$0" "${@:1:$#-1}" """
-    out = cached("guest-" + name, digest(sources + more, build),
+    out = cached("guest-" + name, digest(sources + more, build, sdk),
                  ["bash", "-c", build, name] + sources + ["-I" + UAPI] + options)
     return {"ibex/bin/" + name: os.path.join(out, name)}
 
@@ -99,11 +104,17 @@ def subject(name, kernel):
 
 
 def messaging():
-    """the archive of programs that use RDMA by libraries of their own, without its suffix"""
+    """
+    the archive of programs that use RDMA by libraries of their own, without its suffix; and
+    those of our programs that need these libraries
+    """
     made = script("vmlib/vm-messaging")
     if not made:
         die("vm-messaging failed")
-    return os.path.join(made, "mpi")
+    programs = {}
+    for path in sorted(glob.glob(os.path.join(TESTS, "messaging", "*"))):
+        programs.update(program_of(path, made))
+    return os.path.join(made, "mpi"), programs
 
 
 def libvib():

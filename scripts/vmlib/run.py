@@ -52,8 +52,11 @@ def files_of(setup, opts, scenario):
     for name in guest.SUBJECTS:
         if name in more:
             built = {**built, **guest.subject(name, setup.image.kernel)}
-    more = [guest.messaging() if name == "mpi" else name
-            for name in more if name not in guest.SUBJECTS]
+    more = [name for name in more if name not in guest.SUBJECTS]
+    if "mpi" in more:
+        archive, programs = guest.messaging()
+        more[more.index("mpi")] = archive
+        built = {**built, **programs}
     for there, path in built.items():
         files[there] = (0o755, read(path))
     return files, more
