@@ -144,12 +144,14 @@ session 1 0 512 0
 transfers
 session_end
 
-condition="type 1 on the wire and at the initiator"
-session 0 1 512 1
-disk_is 1 T10-DIF-TYPE1-IP
+# Type 3, because LIO expects reference tag 0 of whatever block (known.rst).
+condition="type 3 on the wire and at the initiator"
+session 0 3 512 1
+disk_is 3 T10-DIF-TYPE3-IP
+stack_has 1
 transfers
+condition="type 3 on the wire alone"
 stack_has 0
-condition="type 1 on the wire alone"
 transfers
 session_end
 
