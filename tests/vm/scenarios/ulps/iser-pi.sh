@@ -63,12 +63,17 @@ reads_as() {
 	[ "$is" = "$1" ] || fail "$condition: block $2, $3 of them: $is"
 }
 
-# found KIND SECTOR BLOCK: both ends have seen the error, at its place
+# found KIND BLOCK: the target has seen the error, at its place
 found() {
-	dmesg | grep -q "iser: .*PI error found type $1 at sector $(printf %x "$2") " ||
-		fail "$condition: the initiator has seen nothing at $2"
-	dmesg | grep -q "isert: .*PI error found type $1 at sector 0x$(printf %x "$3") " ||
-		fail "$condition: the target has seen nothing at $3"
+	dmesg | grep -q "isert: .*PI error found type $1 at sector 0x$(printf %x "$2") " ||
+		fail "$condition: the target has seen nothing at block $2"
+}
+
+# found_here KIND BLOCK: the initiator has, which counts sectors
+found_here() {
+	local sector=$(($2 * PI_BLOCK / 512))
+	dmesg | grep -q "iser: .*PI error found type $1 at sector $(printf %x $sector) " ||
+		fail "$condition: the initiator has seen nothing at sector $sector"
 }
 
 # wrong_guard NUMBER: with one wrong tuple at the target, that block cannot be read, but others
@@ -77,7 +82,7 @@ wrong_guard() {
 	reads_as fine $(($1 - 1)) 1
 	reads_as fine $(($1 + 1)) 1
 	reads_as EILSEQ "$1" 1
-	found 0 $(($1 * PI_BLOCK / 512)) "$1"
+	found 0 "$1"
 	reads_as EILSEQ $(($1 - 5)) 8
 	t10pi spoil "$STORE/iser" "$1"
 	reads_as fine $(($1 - 5)) 8
@@ -89,7 +94,8 @@ misplaced() {
 	t10pi copy "$STORE/iser" "$PI_BLOCK" 100 200
 	reads_as fine 199 1
 	reads_as EILSEQ 200 1
-	found 1 200 200
+	found 1 200
+	found_here 1 200
 	reads_as EILSEQ 196 8
 }
 
@@ -107,13 +113,15 @@ lossy() {
 	[ "$lost" -gt 20 ] || fail "only $lost packets were lost"
 }
 
-# both_stacks TYPE: tuples in the initiator's memory, or made and removed by its adapter
+# both_stacks TYPE: tuples in the initiator's memory, or made and removed by its adapter, which SCSI
+# then lets check the reference tag alone
 both_stacks() {
 	condition="type $1: checked by both"
 	stack_has 1
 	transfers
 	condition="type $1: a wrong guard"
 	wrong_guard $((70 + $1))
+	found_here 0 $((70 + $1))
 	condition="type $1: inserted and stripped by the initiator"
 	stack_has 0
 	transfers
