@@ -198,11 +198,14 @@ class Calls(Sends):
                      self.manage, self.bad_write, self.unregister, self.register, self.repeated]
             if self.one_in(30):
                 kinds = [self.fill]
-        self.r.choice(kinds)(i)
+        kind = self.r.choice(kinds)
+        if kind not in (self.send, self.transfer, self.manage_node):
+            self.world.drain()
+        kind(i)
         if self.one_in(6):
             self.short_read()
         # At times several MADs are on their way at once.
-        if not self.one_in(6):
+        if any(f.unsure for f in self.files) or not self.one_in(6):
             self.world.drain()
 
 

@@ -18,7 +18,7 @@ LATE = 1.0
 GRACE_MS = 2
 KERNEL_RMPP, USER_RMPP = 1, 2
 # What becomes of a MAD.
-NOWHERE, TAKEN, ANSWERED, UNKNOWN = "nowhere", "taken", "answered", "unknown"
+NOWHERE, TAKEN, ANSWERED, RESPONDED, UNKNOWN = range(5)
 
 
 class Agent:
@@ -78,9 +78,18 @@ class File:
         self.fd = os.open(port.node, os.O_RDWR | os.O_NONBLOCK)
         self.agents = {}
         self.pkey = self.used = False
-        self.due = 0            # MADs that must come
         self.asked = []
+        self.reset()
+
+    def reset(self):
+        """nothing is on its way"""
         self.lines = []
+        # MADs that must come: of others, and the ends of its own requests; and that have come
+        self.due = self.ends = self.came = self.ended = 0
+        self.unsure = False     # some of them may be of either kind, or different
+
+    def owed(self):
+        return self.came < self.due or self.ended < self.ends
 
     def close(self):
         os.close(self.fd)
@@ -116,7 +125,11 @@ class File:
                 agent, status, timeout, retries, length, len(raw), qpn, qkey, ports.lid_name(lid),
                 sl, bits, grh, index, hops, traffic, flow, pkey,
                 ports.gid_name(gid) if grh else "-", words(data)))
-        if not status and not is_response(data) and not is_smp(data[1]):
+        if status or is_response(data):
+            self.ended += 1
+            return
+        self.came += 1
+        if not is_smp(data[1]):
             self.asked.append(Asked(agent, raw[:self.head()], data))
 
 
@@ -146,7 +159,10 @@ class World:
         return None, None
 
     def fate(self, to, qp, data):
-        """what becomes of a MAD that arrives, and the file and agent that take it"""
+        """
+        What becomes of a MAD that arrives: nothing, an agent takes it, the kernel answers it, it
+        is the response to a request, or the generator does not know; and the file and agent.
+        """
         data = data.ljust(64, b"\0")
         cls, version, method = data[1:4]
         if data[0] != 1 or is_smp(cls) != (qp == 0):
@@ -182,10 +198,10 @@ class World:
         return bool(ready)
 
     def owed(self):
-        return any(len(f.lines) < f.due for f in self.files)
+        return any(f.owed() for f in self.files)
 
     def wait(self, done):
-        """until something has come, or nothing comes any more"""
+        """until what must come has come, or nothing comes any more"""
         end = time.monotonic() + LATE
         while not done() and time.monotonic() < end:
             if self.gather(100):
@@ -204,8 +220,7 @@ class World:
         for i, file in enumerate(self.files):
             for line in sorted(file.lines):
                 print("  %d %s" % (i, line))
-            file.lines.clear()
-            file.due = 0
+            file.reset()
 
     def close(self):
         for file in self.files:

@@ -4,9 +4,9 @@ import os
 import struct
 
 import umad
-from diff_umad_file import ANSWERED, KERNEL_RMPP, NOWHERE, TAKEN, UNKNOWN
+from diff_umad_file import ANSWERED, KERNEL_RMPP, NOWHERE, RESPONDED, TAKEN, UNKNOWN
 from diff_umad_file import LATE, Head, Request, active_header, has_rmpp, kernel_rmpp
-from diff_umad_mad import ABORT, ACK, DATA, GET, GET_MULTI, GET_TABLE, NODE_DESC
+from diff_umad_mad import ABORT, ACK, ACTIVE, DATA, GET, GET_MULTI, GET_TABLE, NODE_DESC
 from diff_umad_mad import NODE_INFO, REPORT, RESPONSE, SEND, SET, SIZE, SM_INFO
 from diff_umad_mad import STOP, TRAP, VENDOR2, Mad, Smp, is_active, is_response
 from diff_umad_mad import method_as
@@ -38,8 +38,11 @@ ODD = {
     "size": (0, 23, 24, 35, 36, 37, 39, 40, 100, 255, 257, 512, 3000),
 }
 RMPP_ODD = [(v, t, flags, status, segment, word)
-            for v in (1, 0, 2) for t in (DATA, 0, ACK, STOP, ABORT, 5) for flags in (1, 3, 7, 5)
+            for v in (1, 0, 2) for t in (DATA, 0, ACK, STOP, ABORT, 5)
+            for flags in (0, 1, 3, 7, 5, 0x29, 0x2f, 0x28, 6)
             for status in (0, 1, 127) for segment in (0, 1, 2) for word in (0, 20, 220)]
+RMPP_ACTIVE = [h for h in RMPP_ODD if h[2] & ACTIVE]
+RMPP_NONE = [h for h in RMPP_ODD if not h[2] & ACTIVE]
 SMP_ODD = {
     "base": (0, 2), "version": (0, 2), "attr": (0, 0xff), "pointer": (1, 2, 64, 255),
     "count": (1, 3, 63, 64, 255), "source": (0, 5), "target": (0, 5), "status": (0x8000, 0x1c),
@@ -105,9 +108,14 @@ class Sends:
         by itself.
         """
         f = self.files[i]
+        kind, taker, _ = fate
         raw = head.packed(f.pkey) + data
         if head.grh and head.gid == to.gids[1] and not f.port.ib:
             word += "-ipv4"
+        # Nothing else is on its way when a MAD is whose fate may differ between the cores.
+        unsure = kind == UNKNOWN or word.endswith("-ipv4")
+        if unsure:
+            self.world.drain()
         value = "" if not wrong or not hasattr(head, wrong) else " %s=%s" % (
             wrong, getattr(head, wrong) if wrong != "gid" else head.gid.hex())
         print("%d %s%s%s agent %d to %s timeout %d retries %d size %d mad %s" % (
@@ -118,12 +126,14 @@ class Sends:
         if result != "ok":
             return False
         self.world.sent = True
-        kind, taker, _ = fate
-        if kind == UNKNOWN or kind != TAKEN and not ends:
+        if kind == RESPONDED:
+            taker.ends += 1
+        elif kind == UNKNOWN or kind != TAKEN and not ends:
             self.world.routes.add((f.port, to, head.qp))
         if kind == TAKEN:
             taker.due += 1 + (head.retries if ends else 0)
-        f.due += ends
+        f.ends += ends
+        f.unsure = f.unsure or unsure
         if head.timeout >= ASKS:
             self.world.requests[data[12:16]] = Request(f, head.id, to, data)
         return True
@@ -178,7 +188,9 @@ class Sends:
             odd = self.spoiled(mad, ODD)
             wrong = "size" if odd == "size" and not 36 <= mad.size <= SIZE else None
         elif has_rmpp(cls) and self.one_in(3):
-            mad.rmpp, odd = self.r.choice(RMPP_ODD), "rmpp"
+            # What is active is a transfer, if the kernel does that for the agent.
+            mad.rmpp = self.r.choice(RMPP_NONE if agent.rmpp == KERNEL_RMPP else RMPP_ODD)
+            odd = "rmpp"
         data = mad.packed()
         fate = self.fate_of(agent, to, data)
         if agent.rmpp == KERNEL_RMPP and is_active(data.ljust(64, b"\0")):
@@ -221,7 +233,6 @@ class Sends:
     def answer(self, i):
         """a response to a request that was received, by the way that it came"""
         f = self.files[i]
-        self.world.drain()          # so that no response to it is on its way
         asked = f.asked.pop(self.r.randrange(len(f.asked)))
         if self.one_in(4):
             f.asked.append(asked)       # another one will follow
@@ -240,17 +251,19 @@ class Sends:
             data = self.transfer_of(data, self.r.choice(SIZES))
         fate = UNKNOWN, None, None
         request = self.world.requests.get(data[12:16])
+        transfer = head.id in f.agents and kernel_rmpp(f.agents[head.id], data)
         if how in ("right", "status", "transfer") and request is not None and to is not None:
-            fate = self.answered(request, how)
-        self.post(i, "answer-" + how, head, to or f.port, data, fate)
+            fate = self.answered(request, transfer)
+        self.post(i, "answer-%s%s" % (how, "/transfer" if transfer else ""), head, to or f.port,
+                  data, fate)
 
-    def answered(self, request, how):
+    def answered(self, request, transfer):
         """what must become of the response to a request"""
         agent = request.file.agents.get(request.agent)
-        if agent is None or how == "transfer" and agent.rmpp != KERNEL_RMPP:
+        if agent is None or transfer and agent.rmpp != KERNEL_RMPP:
             return UNKNOWN, None, None
         del self.world.requests[request.data[12:16]]
-        return TAKEN, request.file, agent
+        return RESPONDED, request.file, agent
 
     def way_back(self, f, asked):
         """the header of a response, and the port that it goes to"""
@@ -301,15 +314,14 @@ class Sends:
         mad = Mad(cls, agent.version or 1, GET_MULTI if self.one_in(6) else method,
                   self.next_tid(), agent.oui if cls in VENDOR2 else 0)
         mad.size, mad.rmpp = self.r.choice(SIZES), active_header()
-        wrong = None
+        word = "transfer"
         if self.one_in(6):
-            mad.rmpp = self.r.choice(RMPP_ODD)
-            wrong = "rmpp"
+            mad.rmpp, word = self.r.choice(RMPP_ACTIVE), "transfer/rmpp"
         data = mad.packed()
         fate = self.world.fate(to, 1, data)
         head = Head(agent.id, f.port, to, 1)
         ends = False
-        if wrong or is_response(data):
+        if is_response(data):
             fate = UNKNOWN, None, None
         elif fate[0] == TAKEN and fate[2].rmpp == KERNEL_RMPP:
             head.timeout = self.r.choice((0, 0, ASKS, ASKS, PERHAPS))
@@ -319,7 +331,7 @@ class Sends:
             ends = True
         else:
             head.timeout, ends = PERHAPS, True
-        self.post(i, "transfer", head, to, data, fate, wrong, ends)
+        self.post(i, word, head, to, data, fate, None, ends)
 
     # --- subnet management
 
@@ -365,7 +377,6 @@ class Sends:
         if not pairs:
             self.send(i)
             return
-        self.world.drain()
         agent, g, taker = self.r.choice(pairs)
         method = self.r.choice(taker.asks)
         data = Mad(taker.cls, taker.version, method, self.next_tid(), taker.oui).packed()
@@ -378,7 +389,7 @@ class Sends:
         if not self.post(i, "again", head, g.port, data, unknown, None, True):
             return
         g.due += 2
-        self.world.wait(lambda: len(g.lines) >= 2)
+        self.world.wait(lambda: g.came >= 2)
         if g.asked and g.asked[-1].data[12:16] == data[12:16]:
             asked = g.asked.pop()
             head, to = self.way_back(g, asked)
@@ -387,7 +398,8 @@ class Sends:
 
     def short_read(self):
         """of a file that has something to be read, or will have"""
-        some = [(i, f) for i, f in enumerate(self.files) if f.due == 1 and not f.lines]
+        some = [(i, f) for i, f in enumerate(self.files)
+                if f.due + f.ends == 1 and not f.lines and not f.unsure]
         if not some:
             return
         i, f = self.r.choice(some)
@@ -403,4 +415,4 @@ class Sends:
                                          buffer[f.head():].hex()[:16]), end="")
         print()
         if result == "ok":
-            f.due -= 1
+            f.due = f.ends = 0
