@@ -4,7 +4,7 @@
  * unloaded, without a hook in their code: probes of lockdep's tracepoints run before a lock
  * is taken, and before it is released.  Work items, timers and SRCU are locks for lockdep,
  * too.  The probes are called in any context, also with interrupts off, so a delay is a
- * busy wait.
+ * busy wait.  Longer ones are made by preemptions (preempt.c).
  *
  * A lock is ours if its key is in the data of one of our modules.
  */
@@ -14,8 +14,10 @@
 #include <linux/lockdep_types.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/tracepoint.h>
 #include "delays.h"
+#include "preempt.h"
 
 static unsigned int seed = 1;
 module_param(seed, uint, 0444);
@@ -44,7 +46,8 @@ struct delays {
 static DEFINE_PER_CPU(struct delays, delays);
 
 /*
- * Keys that have been looked up; bit 0 says that they are ours.  An entry is written once.
+ * Addresses that have been looked up, keys and code; bit 0 says that they are ours.  An entry is
+ * written once.  Code may have odd addresses: one of two neighbours stands for both.
  */
 #define KNOWN_BITS	13
 #define KNOWN_TRIES	16
@@ -65,10 +68,10 @@ static bool look_up(unsigned long key)
 	return false;
 }
 
-static bool is_ours(unsigned long key)
+static bool is_ours(unsigned long address)
 {
+	unsigned long entry, new, key = address & ~1UL;
 	unsigned int i, at = hash_long(key, KNOWN_BITS);
-	unsigned long entry, new;
 
 	for (i = 0; i < KNOWN_TRIES; i++, at = (at + 1) % ARRAY_SIZE(known)) {
 		entry = READ_ONCE(known[at]);
@@ -90,39 +93,69 @@ static u32 next_random(struct delays *d)
 	return d->random;
 }
 
-static void delay_at(struct lockdep_map *lock)
+static void delay(struct delays *d)
 {
-	/* The key of a lock that is defined statically is the lock. */
-	unsigned long key = (unsigned long)lock->key ?: (unsigned long)lock;
-	struct delays *d = this_cpu_ptr(&delays);
-	u32 random;
+	u32 random = next_random(d);
 
-	if (in_nmi() || d->inside)
+	d->seen++;
+	if (random % one_in)
 		return;
+	d->made++;
+	udelay(random / one_in % (most_us + 1));
+}
+
+/* Whether the probe may go on, to leave(); @d is of this processor. */
+static bool enter(struct delays *d)
+{
+	if (in_nmi() || d->inside)
+		return false;
 	d->inside = true;
 	barrier();
-	if (is_ours(key)) {
-		d->seen++;
-		random = next_random(d);
-		if (random % one_in == 0) {
-			d->made++;
-			udelay(random / one_in % (most_us + 1));
-		}
-	}
+	return true;
+}
+
+static void leave(struct delays *d)
+{
 	barrier();
 	d->inside = false;
+}
+
+static bool is_our_lock(const struct lockdep_map *lock)
+{
+	/* The key of a lock that is defined statically is the lock. */
+	return is_ours((unsigned long)lock->key ?: (unsigned long)lock);
 }
 
 static void on_acquire(void *data, struct lockdep_map *lock, unsigned int subclass,
 		       int trylock, int read, int check, struct lockdep_map *nest_lock,
 		       unsigned long ip)
 {
-	delay_at(lock);
+	struct delays *d = this_cpu_ptr(&delays);
+
+	if (!enter(d))
+		return;
+	if (is_our_lock(lock)) {
+		delay(d);
+		preempt_at_lock(ip, next_random(d));
+	}
+	leave(d);
 }
 
+/* RCU is a lock for lockdep, too, which it is told of when the section ends. */
 static void on_release(void *data, struct lockdep_map *lock, unsigned long ip)
 {
-	delay_at(lock);
+	struct delays *d = this_cpu_ptr(&delays);
+	bool preempt = false;
+
+	if (!enter(d))
+		return;
+	if (lock == &rcu_lock_map)
+		preempt = is_ours(ip) && preempt_at_rcu_end(ip, next_random(d));
+	else if (is_our_lock(lock))
+		delay(d);
+	leave(d);
+	if (preempt)
+		preempt_rcu_end();
 }
 
 static struct {
@@ -169,9 +202,11 @@ static void delays_exit(void)
 		if (probes[i].tp)
 			tracepoint_probe_unregister(probes[i].tp, probes[i].probe, NULL);
 	tracepoint_synchronize_unregister();
+	preempt_exit();
 	for_each_possible_cpu(cpu)
 		seen += per_cpu_ptr(&delays, cpu)->seen;
-	pr_info("lock_delays: %lu delays at %lu locks\n", lock_delays_made(), seen);
+	pr_info("lock_delays: %lu delays at %lu locks, %lu preemptions\n", lock_delays_made(),
+		seen, preempt_times());
 }
 
 static int __init delays_init(void)
@@ -187,6 +222,9 @@ static int __init delays_init(void)
 		pr_info("lock_delays: this kernel has no tracepoints of locks: no delays\n");
 		return 0;
 	}
+	ret = preempt_init();
+	if (ret)
+		return ret;
 	pr_info("lock_delays: seed %u, one in %u, up to %u us\n", seed, one_in, most_us);
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		ret = tracepoint_probe_register(probes[i].tp, probes[i].probe, NULL);

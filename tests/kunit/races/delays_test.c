@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The delays at our locks, which all suites of this module run with, do happen. */
 #include <kunit/test.h>
+#include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 #include <ibex/device.h>
 #include "delays.h"
@@ -21,8 +22,25 @@ static void locks_are_delayed(struct kunit *test)
 		kunit_info(test, "no tracepoints of locks, no delays");
 }
 
+/* Each looks through a bucket of devices in an RCU section. */
+static void threads_are_preempted(struct kunit *test)
+{
+	unsigned long before = preempt_times();
+	int i;
+
+	if (!preempt_possible()) {
+		kunit_info(test, "one processor, or RCU that is not preempted: no preemptions");
+		return;
+	}
+	for (i = 0; i < LOOKUPS && preempt_times() == before; i++)
+		KUNIT_EXPECT_NULL(test, ib_device_get_by_netdev(init_net.loopback_dev,
+								RDMA_DRIVER_UNKNOWN));
+	KUNIT_EXPECT_GT(test, preempt_times(), before);
+}
+
 static struct kunit_case delays_cases[] = {
 	KUNIT_CASE(locks_are_delayed),
+	KUNIT_CASE(threads_are_preempted),
 	{}
 };
 
