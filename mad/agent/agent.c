@@ -244,9 +244,9 @@ err_tables:
  *
  * Context: may sleep.  The caller keeps @device registered.
  * Return: the agent, or ERR_PTR: -EINVAL for arguments that contradict each
- * other, -ENODEV for a port that has no MAD service, -EPROTONOSUPPORT for a QP
- * that the port does not have, -EBUSY if another agent has one of the methods,
- * -ENOMEM.
+ * other, -EPROTONOSUPPORT for a port without MADs or a QP that the port does not
+ * have, -ENODEV for a port that is not there yet or any more, -EBUSY if another
+ * agent has one of the methods, -ENOMEM.
  */
 struct ib_mad_agent *ib_register_mad_agent(struct ib_device *device,
 					   u32 port_num,
@@ -265,6 +265,8 @@ struct ib_mad_agent *ib_register_mad_agent(struct ib_device *device,
 
 	if (qp_type != IB_QPT_SMI && qp_type != IB_QPT_GSI)
 		return ERR_PTR(-EINVAL);
+	if (!rdma_is_port_valid(device, port_num) || !rdma_cap_ib_mad(device, port_num))
+		return ERR_PTR(-EPROTONOSUPPORT);
 	port = ibmad_port_get(device, port_num);
 	if (!port)
 		return ERR_PTR(-ENODEV);

@@ -137,8 +137,8 @@ static const struct bad_registration bad_registrations[] = {
 	{ 1, IB_QPT_SMI, TEST_CLASS, 0, true, true, 0, -EINVAL },
 	{ 1, IB_QPT_GSI, IB_MGMT_CLASS_SUBN_LID_ROUTED, 0, true, true, 0, -EINVAL },
 	{ 1, IB_QPT_GSI, 0x8a, 0, true, true, 0, -EINVAL },
-	{ 0, IB_QPT_GSI, TEST_CLASS, 0, true, true, 0, -ENODEV },
-	{ 9, IB_QPT_GSI, TEST_CLASS, 0, true, true, 0, -ENODEV },
+	{ 0, IB_QPT_GSI, TEST_CLASS, 0, true, true, 0, -EPROTONOSUPPORT },
+	{ 9, IB_QPT_GSI, TEST_CLASS, 0, true, true, 0, -EPROTONOSUPPORT },
 };
 
 static void bad_arguments_are_refused(struct kunit *test)
