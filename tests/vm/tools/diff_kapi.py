@@ -28,6 +28,7 @@ def main():
         watch = threading.Timer(BOUND, stopped, (run, number))
         watch.daemon = True
         watch.start()
+        sys.stderr.write("at %s\n" % number)
         os.write(run, ("%s %s" % (sys.argv[1], number)).encode())
         watch.cancel()
         os.write(1, os.pread(run, 1 << 20, 0))

@@ -15,7 +15,7 @@ void make_pieces(struct pieces *p, unsigned int count, bool gaps)
 	unsigned int i, at = rnd(4) * PAGE_SIZE, len, offset;
 
 	count = min_t(unsigned int, count, ARRAY_SIZE(p->sg));
-	sg_init_table(p->sg, count);
+	sg_init_table(p->sg, max(count, 1u));
 	p->count = count;
 	p->bytes = 0;
 	for (i = 0; i < count; i++) {

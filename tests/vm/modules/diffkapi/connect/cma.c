@@ -162,6 +162,10 @@ static int resolve_addr(const char *what)
 static int resolve_route(const char *what)
 {
 	call("rdma_resolve_route%s", what);
+	if (cm_ends[CLIENT]->connects) {
+		say(", then rdma_connect");
+		say_param(&client_param);
+	}
 	return answer(rdma_resolve_route(cm_ends[CLIENT]->id, 5000));
 }
 
@@ -292,9 +296,6 @@ static bool route(void)
 		conn_param(&client_param, false, 0x123);
 		client_param.private_data_len = 20;
 		client->connects = true;
-		call("connect, when there is a path,");
-		say_param(&client_param);
-		answer(0);
 	}
 	if (now.family == AF_IB && !client->connects && one_in(4))
 		return !set_path();

@@ -59,7 +59,8 @@ static void some_registration(void)
 		req.method_mask);
 	switch (wrong) {
 	case PORT:
-		port = one_of(0, 2, 255);
+		/* not above, which has no data of a port */
+		port = 0;
 		break;
 	case QP_TYPE:
 		type = one_of(IB_QPT_RC, IB_QPT_UD, 77);
@@ -190,60 +191,71 @@ static struct ib_mad_send_buf *make_request(u32 attr, u32 data)
 
 static bool post(struct ib_mad_send_buf *buf, u32 timeout, u32 retries)
 {
-	call("ib_post_send_mad tid %u timeout %u retries %u", asker->tid, timeout, retries);
+	call("ib_post_send_mad%s tid %u timeout %u retries %u", asker->ipv4 ? " to IPv4" : "",
+	     asker->tid, timeout, retries);
 	buf->ah = asker->ah;
 	buf->timeout_ms = timeout;
 	buf->retries = retries;
 	buf->context[0] = (void *)(uintptr_t)asker->tid;
+	WRITE_ONCE(asker->awaited, buf);
 	if (!answer(ib_post_send_mad(buf, NULL)))
 		return true;
+	WRITE_ONCE(asker->awaited, NULL);
 	ib_free_send_mad(buf);
 	return false;
 }
 
-/* Sometimes it is changed when it is over, which is refused. */
-static void request_over(struct ib_mad_send_buf *buf)
+/* If it is still awaited, the handler frees it from now on. */
+static bool not_awaited(struct ib_mad_send_buf *buf)
 {
-	if (one_in(4)) {
-		call("ib_modify_mad of one that is over");
-		answer(ib_modify_mad(buf, 1000));
-	}
-	ib_free_send_mad(buf);
+	if (cmpxchg(&asker->awaited, buf, NULL) != buf)
+		ib_free_send_mad(buf);
+	return false;
 }
 
-/* The agent that receives it sees one request. */
-static void request(void)
+/* So many events of the asker, of which the last is that it is over. */
+static bool take_end(struct ib_mad_send_buf *buf, unsigned int events)
+{
+	if (!take_events(&asker->events, events) || READ_ONCE(asker->awaited) == buf)
+		return not_awaited(buf);
+	return true;
+}
+
+/* The agent that receives it sees one request. False: something has not come. */
+static bool request(void)
 {
 	u32 attr = one_of(ATTR_ANSWER, ATTR_ANSWER, ATTR_ANSWER, ATTR_SILENT, ATTR_LATE);
 	u32 data = asker->rmpp && one_in(3) ? IB_MGMT_VENDOR_DATA + rnd(2000) :
 					      rnd(IB_MGMT_VENDOR_DATA + 1);
+	unsigned int events = 1;
 	struct ib_mad_send_buf *buf;
-	bool over;
 
 	if (attr != ATTR_ANSWER)
 		data = rnd(IB_MGMT_VENDOR_DATA + 1);
 	buf = make_request(attr, data);
 	if (!buf)
-		return;
+		return false;
 	switch (attr) {
 	case ATTR_ANSWER:
 		/* received by the peer; the response, then the completion */
-		if (!post(buf, 4000, 1))
-			return;
-		take_events(&answerer->events, 1);
-		over = take_events(&asker->events, 2);
+		if (!post(buf, 3000, 1))
+			return false;
+		if (!take_events(&answerer->events, 1))
+			return not_awaited(buf);
+		events = 2;
 		break;
 	case ATTR_SILENT:
 		if (!post(buf, 50, 1 + rnd(2)))
-			return;
-		take_events(&answerer->events, 1);
-		over = take_events(&asker->events, 1);
+			return false;
+		if (!take_events(&answerer->events, 1))
+			return not_awaited(buf);
 		break;
 	default:
 		/* Answered by nobody until it is cancelled, or its time is changed. */
 		if (!post(buf, 60000, 0))
-			return;
-		take_events(&answerer->events, 1);
+			return false;
+		if (!take_events(&answerer->events, 1))
+			return not_awaited(buf);
 		if (one_in(2)) {
 			call("ib_modify_mad timeout 0");
 			answer(ib_modify_mad(buf, 0));
@@ -251,22 +263,27 @@ static void request(void)
 			call("ib_modify_mad timeout 20");
 			answer(ib_modify_mad(buf, 20));
 		}
-		over = take_events(&asker->events, 1);
 	}
-	if (over)
-		request_over(buf);
+	if (!take_end(buf, events))
+		return false;
+	/* Sometimes it is changed when it is over, which is refused. */
+	if (one_in(4)) {
+		call("ib_modify_mad of one that is over");
+		answer(ib_modify_mad(buf, 1000));
+	}
+	ib_free_send_mad(buf);
+	return true;
 }
 
 /* It expects no response: it ends when it is sent. */
-static void datagram(void)
+static bool datagram(void)
 {
 	struct ib_mad_send_buf *buf = make_request(ATTR_DATAGRAM, rnd(IB_MGMT_VENDOR_DATA + 1));
 
-	if (!buf || !post(buf, 0, 0))
-		return;
-	if (take_events(&asker->events, 1))
-		ib_free_send_mad(buf);
-	take_events(&answerer->events, 1);
+	if (!buf || !post(buf, 0, 0) || !take_end(buf, 1))
+		return false;
+	ib_free_send_mad(buf);
+	return take_events(&answerer->events, 1);
 }
 
 /* Unregistering the agent completes it. */
@@ -276,10 +293,10 @@ static void left_over(void)
 
 	if (!buf || !post(buf, 60000, 0))
 		return;
+	not_awaited(buf);
 	take_events(&answerer->events, 1);
 	rdma_destroy_ah(asker->ah, RDMA_DESTROY_AH_SLEEPABLE);
 	asker->ah = NULL;
-	asker->frees = true;
 	call("ib_unregister_mad_agent with a request");
 	ib_unregister_mad_agent(asker->agent);
 	asker->agent = NULL;
@@ -292,7 +309,7 @@ void mads(u64 number)
 	struct ib_mad_reg_req req = { .mgmt_class = MAD_CLASS, .mgmt_class_version = 1 };
 	struct kdev *dev = some_device();
 	unsigned int calls = 6 + rnd(8);
-	bool rmpp = one_in(2);
+	bool rmpp = one_in(2), good = true;
 
 	if (one_in(3)) {
 		while (calls--)
@@ -310,19 +327,19 @@ void mads(u64 number)
 	asker->agent = register_agent(asker, NULL, rmpp);
 	if (!answerer->agent || !asker->agent || !mad_ah(asker, answerer->dev))
 		goto out;
-	while (calls--) {
+	while (good && calls--) {
 		switch (rnd(8)) {
 		case 0:
 			some_buffer(asker);
 			break;
 		case 1:
-			datagram();
+			good = datagram();
 			break;
 		default:
-			request();
+			good = request();
 		}
 	}
-	if (one_in(3))
+	if (good && one_in(3))
 		left_over();
 out:
 	mad_end_free(asker);

@@ -18,9 +18,11 @@ struct mad_end {
 	struct kdev *dev;
 	struct ib_mad_agent *agent;
 	struct ib_ah *ah;
+	bool ipv4;			/* the address */
 	u32 tid;			/* of the last request, sent or received */
 	bool rmpp, answers;
-	bool frees;			/* its requests, as it is about to go */
+	/* What the thread waits for, which frees it; the handler frees all others. */
+	struct ib_mad_send_buf *awaited;
 };
 
 extern const u8 mad_oui[3];

@@ -26,11 +26,13 @@ void mad_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 	struct mad_end *e = agent->context;
 
 	if (!e->answers) {
-		event(&e->events, "sent: tid %u status %s",
-		      (u32)(uintptr_t)wc->send_buf->context[0],
-		      ib_wc_status_msg(wc->status));
-		if (e->frees)
+		u32 tid = (uintptr_t)wc->send_buf->context[0];
+		enum ib_wc_status status = wc->status;
+
+		/* Before the event, which the thread waits for. */
+		if (cmpxchg(&e->awaited, wc->send_buf, NULL) != wc->send_buf)
 			ib_free_send_mad(wc->send_buf);
+		event(&e->events, "sent: tid %u status %s", tid, ib_wc_status_msg(status));
 		return;
 	}
 	rdma_destroy_ah(wc->send_buf->ah, RDMA_DESTROY_AH_SLEEPABLE);
@@ -118,12 +120,38 @@ struct mad_end *mad_end(struct kdev *dev, bool rmpp)
 	return e;
 }
 
+/* Of the host of a RoCE device, in its table as an IPv6 address. */
+static void ipv6_of(const struct kdev *dev, union ib_gid *gid)
+{
+	memset(gid, 0, sizeof(*gid));
+	gid->raw[0] = 0xfd;
+	gid->raw[15] = dev->gid.raw[15];
+}
+
+static bool use_ipv6(struct rdma_ah_attr *attr, const struct kdev *from, const struct kdev *to)
+{
+	const struct ib_gid_attr *gid_attr;
+	union ib_gid sgid;
+
+	ipv6_of(from, &sgid);
+	ipv6_of(to, &attr->grh.dgid);
+	gid_attr = rdma_find_gid_by_port(from->device, &sgid, IB_GID_TYPE_ROCE_UDP_ENCAP, 1, NULL);
+	if (IS_ERR(gid_attr))
+		return false;
+	attr->grh.sgid_index = gid_attr->index;
+	rdma_put_gid_attr(gid_attr);
+	return true;
+}
+
 bool mad_ah(struct mad_end *e, struct kdev *to)
 {
 	struct rdma_ah_attr attr;
 	struct ib_ah *ah;
 
 	right_ah_attr(&attr, e->dev, to);
+	e->ipv4 = !is_vib(e->dev) && one_in(4);
+	if (!is_vib(e->dev) && !e->ipv4 && !use_ipv6(&attr, e->dev, to))
+		return false;
 	/* the domain of the QP that sends */
 	ah = rdma_create_ah(e->agent->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 	if (IS_ERR(ah))

@@ -151,7 +151,8 @@ static void join(void)
 			       IB_SA_MCMEMBER_REC_JOIN_STATE;
 	struct group *g = some_group(false);
 	struct ib_sa_mcmember_rec rec = {
-		.mgid.raw = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0x77 },
+		/* not of IPoIB, which groups have another Q_Key */
+		.mgid.raw = { 0xff, 0x12, 0x13, 0x57, 0, 0, 0, 0, 0, 0, 0, 0, 0x77 },
 		.qkey = cpu_to_be32(0x12345),
 		.pkey = cpu_to_be16(0xffff),
 		.join_state = 1,

@@ -145,31 +145,70 @@ static void sg_to_pages(void)
 
 /* ---- integrity ---- */
 
-static void no_integrity(void)
+static void check_status(struct ib_mr *mr)
 {
-	struct object *pd = some_object(PD, NULL), *o = some_object(MR, NULL);
 	struct ib_mr_status status = {};
-	u32 mask = one_of(IB_MR_CHECK_SIG_STATUS, 0, 2);
-	struct ib_mr *mr;
+	u32 mask = one_of(IB_MR_CHECK_SIG_STATUS, IB_MR_CHECK_SIG_STATUS, 0, 2);
+
+	call("ib_check_mr_status mask %x", mask);
+	answer_with(ib_check_mr_status(mr, mask, &status), "%x", status.fail_status);
+}
+
+/* Data and metadata; an MR of another type is a mistake that is warned of, if there are such. */
+static void map_protected(struct kdev *dev, struct ib_mr *mr)
+{
+	unsigned int offset = one_in(3) ? 8 * rnd(64) : 0, *start = one_in(2) ? &offset : NULL;
 	int ret;
+
+	make_pieces(&pieces, 1 + rnd(10), one_in(2));
+	make_pieces(&more_pieces, 1 + rnd(4), one_in(2));
+	if (!map_pieces(dev, &pieces))
+		return;
+	if (!map_pieces(dev, &more_pieces)) {
+		unmap_pieces(dev, &pieces);
+		return;
+	}
+	call("ib_map_mr_sg_pi %s offset %d", dev->name, start ? (int)offset : -1);
+	say_pieces(&pieces);
+	say(" meta");
+	say_pieces(&more_pieces);
+	ret = ib_map_mr_sg_pi(mr, pieces.sg, pieces.mapped, start, more_pieces.sg,
+			      more_pieces.mapped, NULL, PAGE_SIZE);
+	answer_with(ret, "%d length %llx page %x", ret, mr->length, mr->page_size);
+	unmap_pieces(dev, &more_pieces);
+	unmap_pieces(dev, &pieces);
+}
+
+static void integrity(void)
+{
+	struct object *pd = some_object(PD, NULL), *o;
+	u32 data = mostly(1 + rnd(16), 0, 100000), meta = mostly(1 + rnd(8), 0, 100000);
+	unsigned int calls = 1 + rnd(3);
+	struct ib_mr *mr;
 
 	if (!pd)
 		return;
-	call("ib_alloc_mr_integrity %s", pd->dev->name);
-	mr = ib_alloc_mr_integrity(pd->ptr, 1 + rnd(8), 1 + rnd(8));
-	answer(PTR_ERR_OR_ZERO(mr));
-	if (!IS_ERR(mr))
-		ib_dereg_mr(mr);
-	if (!o || o->user)
+	call("ib_alloc_mr_integrity %s data %u meta %u", pd->dev->name, data, meta);
+	mr = ib_alloc_mr_integrity(pd->ptr, data, meta);
+	if (IS_ERR(mr)) {
+		answer(PTR_ERR(mr));
+		o = some_object(MR, NULL);
+		if (!o || o->user)
+			return;
+		check_status(o->ptr);
+		if (!is_vib(o->dev))
+			map_protected(o->dev, o->ptr);
 		return;
-	call("ib_check_mr_status mr%u mask %x", o->n, mask);
-	answer(ib_check_mr_status(o->ptr, mask, &status));
-	make_pieces(&pieces, 2, false);
-	make_pieces(&more_pieces, 1, false);
-	call("ib_map_mr_sg_pi mr%u", o->n);
-	ret = ib_map_mr_sg_pi(o->ptr, pieces.sg, pieces.count, NULL, more_pieces.sg,
-			      more_pieces.count, NULL, PAGE_SIZE);
-	answer(ret);
+	}
+	answer_with(0, "type %u keys %d need_inval %d sig %d pd users %d", mr->type,
+		    (mr->lkey & ~0xff) == (mr->rkey & ~0xff), mr->need_inval, !!mr->sig_attrs,
+		    atomic_read(&mr->pd->usecnt));
+	while (calls--)
+		map_protected(pd->dev, mr);
+	check_status(mr);
+	call("ib_dereg_mr_user with integrity");
+	answer_with(ib_dereg_mr_user(mr, NULL), "pd users %d",
+		    atomic_read(&((struct ib_pd *)pd->ptr)->usecnt));
 }
 
 /* ---- memory of the process ---- */
@@ -238,7 +277,7 @@ void mr_ops(void)
 {
 	static const struct op ops[] = {
 		{ alloc_mr, 8 }, { free_mr, 3 }, { map_mr, 14 }, { sg_to_pages, 6 },
-		{ no_integrity, 1 }, { reg_user_mr, 5 }, { advise_mr, 1 },
+		{ integrity, 2 }, { reg_user_mr, 5 }, { advise_mr, 1 },
 	};
 
 	random_ops(ops, ARRAY_SIZE(ops), 1);

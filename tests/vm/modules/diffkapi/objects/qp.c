@@ -63,10 +63,11 @@ static void qp_made(struct object *o, const struct ib_qp_init_attr *attr)
 	struct ib_qp *qp = o->ptr;
 
 	answer_more(0);
-	say(" wr %u %u sge %u %u inline %u type %u flags %x rw %u %u mrs %d port %u",
+	say(" wr %u %u sge %u %u inline %u type %u flags %x rw %u %u mrs %d %d port %u",
 	    attr->cap.max_send_wr, attr->cap.max_recv_wr, attr->cap.max_send_sge,
 	    attr->cap.max_recv_sge, attr->cap.max_inline_data, qp->qp_type, attr->create_flags,
-	    qp->max_write_sge, qp->max_read_sge, !list_empty(&qp->rdma_mrs), qp->port);
+	    qp->max_write_sge, qp->max_read_sge, !list_empty(&qp->rdma_mrs),
+	    !list_empty(&qp->sig_mrs), qp->port);
 	say(" real %d cqs %d%d srq %d handler %d integrity %d users %d\n", qp->real_qp == qp,
 	    qp->send_cq == attr->send_cq, qp->recv_cq == attr->recv_cq, qp->srq == attr->srq,
 	    qp->event_handler == attr->event_handler, qp->integrity_en, atomic_read(&qp->usecnt));
@@ -139,6 +140,9 @@ static struct object *some_qp_made(struct object *pd, u8 type, enum wrong wrong,
 			with[3] = NULL;
 		attr.srq = with[3] ? with[3]->ptr : NULL;
 	}
+	/* vib has T10-PI */
+	if (rdma_ctxs && is_vib(pd->dev) && one_in(3))
+		attr.create_flags = IB_QP_CREATE_INTEGRITY_EN;
 	attr.cap.max_rdma_ctxs = rdma_ctxs;
 	attr.port_num = rdma_ctxs ? 1 : 0;
 	spoil(&attr, pd->dev, wrong);

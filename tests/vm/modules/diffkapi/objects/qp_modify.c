@@ -72,17 +72,23 @@ static const struct change *change_to(unsigned int from, unsigned int to)
 
 /* ---- attributes ---- */
 
-void right_ah_attr(struct rdma_ah_attr *a, const struct kdev *from, const struct kdev *to)
+static void set_ah_attr(struct rdma_ah_attr *a, const struct kdev *from, const struct kdev *to,
+			bool grh)
 {
 	memset(a, 0, sizeof(*a));
 	a->port_num = 1;
 	a->type = is_vib(from) ? RDMA_AH_ATTR_TYPE_IB : RDMA_AH_ATTR_TYPE_ROCE;
 	if (is_vib(from))
 		a->ib.dlid = to->lid;
-	if (is_vib(from) && !one_in(4))
+	if (is_vib(from) && !grh)
 		return;
 	rdma_ah_set_grh(a, NULL, 0x12345, from->gid_index, 64, 8);
 	a->grh.dgid = to->gid;
+}
+
+void right_ah_attr(struct rdma_ah_attr *a, const struct kdev *from, const struct kdev *to)
+{
+	set_ah_attr(a, from, to, one_in(4));
 }
 
 static void right_attr(struct ib_qp_attr *a, const struct kdev *dev)
@@ -148,48 +154,56 @@ static int modify(struct object *o, struct ib_qp_attr *a, u32 mask, const char *
 	return ret;
 }
 
-static int step(struct object *o, u8 to, u32 dest, const struct kdev *peer)
+/* Packets of a connection have a GRH in both directions, or in none. */
+struct far_end {
+	struct object *qp;
+	bool grh;
+};
+
+static int step(struct object *o, u8 to, const struct far_end *far)
 {
 	struct ib_qp_attr a;
 
 	right_attr(&a, o->dev);
 	a.qp_state = to;
 	a.cur_qp_state = o->state;
-	if (peer) {
-		a.dest_qp_num = dest;
+	if (far) {
+		a.dest_qp_num = ((struct ib_qp *)far->qp->ptr)->qp_num;
 		/* a second, as the machine may be slow */
 		a.timeout = 18;
-		right_ah_attr(&a.ah_attr, o->dev, peer);
+		set_ah_attr(&a.ah_attr, o->dev, far->qp->dev, far->grh);
 	}
 	return modify(o, &a,
 		      IB_QP_STATE | change_to(o->state, to)->masks[type_index(o->qp_type)].need,
 		"");
 }
 
-static void walk(struct object *o, u8 to, u32 dest, const struct kdev *peer)
+static void walk(struct object *o, u8 to, const struct far_end *far)
 {
 	u8 s;
 
 	if (o->state == to)
 		return;
 	if (to == IB_QPS_ERR || o->state != IB_QPS_RESET)
-		step(o, to == IB_QPS_ERR ? IB_QPS_ERR : IB_QPS_RESET, dest, peer);
+		step(o, to == IB_QPS_ERR ? IB_QPS_ERR : IB_QPS_RESET, far);
 	if (to == IB_QPS_ERR)
 		return;
 	for (s = IB_QPS_INIT; s <= to; s++)
-		if (step(o, s, dest, peer))
+		if (step(o, s, far))
 			return;
 }
 
 void modify_right(struct object *o, u8 to)
 {
-	walk(o, to, 0, NULL);
+	walk(o, to, NULL);
 }
 
 void connect_pair(struct object *a, struct object *b)
 {
-	walk(a, IB_QPS_RTS, ((struct ib_qp *)b->ptr)->qp_num, b->dev);
-	walk(b, IB_QPS_RTS, ((struct ib_qp *)a->ptr)->qp_num, a->dev);
+	bool grh = one_in(4);
+
+	walk(a, IB_QPS_RTS, &(struct far_end){ b, grh });
+	walk(b, IB_QPS_RTS, &(struct far_end){ a, grh });
 }
 
 /* ---- some change ---- */

@@ -4,7 +4,7 @@
 #include <rdma/rw.h>
 #include "objects/qp.h"
 
-static struct pieces pieces;
+static struct pieces pieces, metadata;
 static struct rdma_rw_ctx ctx;
 static struct ib_cqe cqe;
 static struct ib_send_wr chained;
@@ -40,12 +40,19 @@ static void say_wr(const struct object *qp, const struct ib_send_wr *wr)
 		    wr->sg_list[i].length, wr->sg_list[i].lkey == pd->local_dma_lkey);
 }
 
+static void say_wrs(const struct object *qp, const struct ib_send_wr *wr)
+{
+	answer_more(0);
+	for (; wr; wr = wr->next)
+		say_wr(qp, wr);
+	answer_end();
+}
+
 static void one_context(struct object *qp)
 {
 	enum dma_data_direction dir = one_of(DMA_TO_DEVICE, DMA_FROM_DEVICE);
 	u32 offset, rkey = 0x4321;
 	u64 remote = 0x10000000ull + rnd(8192);
-	const struct ib_send_wr *wr;
 	struct ib_send_wr *chain;
 	int ret;
 
@@ -64,34 +71,48 @@ static void one_context(struct object *qp)
 	memset(&chained, 0, sizeof(chained));
 	chained.opcode = IB_WR_SEND;
 	call("rdma_rw_ctx_wrs chain %d", !!chain);
-	wr = rdma_rw_ctx_wrs(&ctx, qp->ptr, 1, chain ? NULL : &cqe, chain);
-	answer_more(0);
-	for (; wr; wr = wr->next)
-		say_wr(qp, wr);
-	answer_end();
+	say_wrs(qp, rdma_rw_ctx_wrs(&ctx, qp->ptr, 1, chain ? NULL : &cqe, chain));
 	call("rdma_rw_ctx_destroy");
 	rdma_rw_ctx_destroy(&ctx, qp->ptr, 1, pieces.sg, pieces.count, dir);
 	answer(0);
 }
 
+static void some_domain(struct ib_sig_domain *domain)
+{
+	domain->sig_type = one_in(3) ? IB_SIG_TYPE_NONE : IB_SIG_TYPE_T10_DIF;
+	domain->sig.dif.pi_interval = 512;
+	domain->sig.dif.bg_type = IB_T10DIF_CRC;
+}
+
 /* A QP without integrity has no MRs for it. */
 static void signature_context(struct object *qp)
 {
-	struct ib_sig_attrs sig = {
-		.mem.sig_type = IB_SIG_TYPE_NONE,
-		.wire.sig_type = IB_SIG_TYPE_NONE,
-	};
+	enum dma_data_direction dir = one_of(DMA_TO_DEVICE, DMA_FROM_DEVICE);
+	struct ib_sig_attrs sig = {};
+	u32 metas = one_in(3) ? 0 : 1 + rnd(3);
 	int ret;
 
-	make_pieces(&pieces, 1 + rnd(3), false);
+	some_domain(&sig.mem);
+	some_domain(&sig.wire);
+	make_pieces(&pieces, 1 + rnd(8), one_in(2));
+	make_pieces(&metadata, metas, one_in(2));
 	memset(&ctx, 0, sizeof(ctx));
-	call("rdma_rw_ctx_signature_init qp%u %s", qp->n, qp->dev->name);
-	ret = rdma_rw_ctx_signature_init(&ctx, qp->ptr, 1, pieces.sg, pieces.count, NULL, 0, &sig,
-					 0x1000, 0x4321, DMA_TO_DEVICE);
-	answer_with(ret, "%d", ret);
-	if (ret >= 0)
-		rdma_rw_ctx_destroy_signature(&ctx, qp->ptr, 1, pieces.sg, pieces.count, NULL, 0,
-					      DMA_TO_DEVICE);
+	call("rdma_rw_ctx_signature_init qp%u %s dir %d types %u %u", qp->n, qp->dev->name, dir,
+	     sig.mem.sig_type, sig.wire.sig_type);
+	say_pieces(&pieces);
+	say(" meta");
+	say_pieces(&metadata);
+	ret = rdma_rw_ctx_signature_init(&ctx, qp->ptr, 1, pieces.sg, pieces.count,
+					 metas ? metadata.sg : NULL, metas, &sig, 0x1000, 0x4321,
+					 dir);
+	if (answer_with(ret, "%d ops %u", ret, ctx.nr_ops) < 0)
+		return;
+	call("rdma_rw_ctx_wrs");
+	say_wrs(qp, rdma_rw_ctx_wrs(&ctx, qp->ptr, 1, &cqe, NULL));
+	call("rdma_rw_ctx_destroy_signature");
+	rdma_rw_ctx_destroy_signature(&ctx, qp->ptr, 1, pieces.sg, pieces.count,
+				      metas ? metadata.sg : NULL, metas, dir);
+	answer(0);
 }
 
 static void factors(struct kdev *dev)
@@ -155,6 +176,7 @@ void rw_contexts(u64 number)
 			pool(qp);
 			break;
 		case 2:
+		case 3:
 			signature_context(qp);
 			break;
 		default:

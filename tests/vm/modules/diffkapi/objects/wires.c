@@ -85,10 +85,10 @@ static bool post_recv(unsigned int side)
 static void completed(unsigned int side, bool receives)
 {
 	ends[side]->owed[0]--;
-	take_events(&ends[side]->sends, 1);
+	broken |= !take_events(&ends[side]->sends, 1);
 	if (receives) {
 		ends[!side]->owed[1]--;
-		take_events(&ends[!side]->recvs, 1);
+		broken |= !take_events(&ends[!side]->recvs, 1);
 	}
 }
 
