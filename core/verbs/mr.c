@@ -302,7 +302,8 @@ static int mr_add_range(struct ib_mr *mr, struct mr_cursor *cur, u64 from,
 	for (; page < to; page += mr->page_size) {
 		ret = set_page(mr, page);
 		if (unlikely(ret)) {
-			/* Bytes of this range whose pages are set still count. */
+			/* Bytes of this range before the last page count. */
+			page -= mr->page_size;
 			if (page > from) {
 				mr->length += page - from;
 				cur->end = page;
@@ -325,10 +326,13 @@ static int mr_add_range(struct ib_mr *mr, struct mr_cursor *cur, u64 from,
  * @set_page: appends a page to the region; returns non-zero if the region is
  *	full
  *
+ * If the region is full inside an entry, it ends before the last page that was set, so
+ * that a caller can go on there.
+ *
  * Context: as @set_page.
- * Return: the number of entries mapped entirely; -EINVAL for an empty list or
- * an offset beyond its first entry; the error of @set_page if nothing was
- * mapped.
+ * Return: the number of entries mapped entirely, also if the region is full inside
+ * the first; -EINVAL for an empty list or an offset beyond its first entry; the
+ * error of @set_page if the region is full at the start of the first entry.
  */
 int ib_sg_to_pages(struct ib_mr *mr, struct scatterlist *sgl, int sg_nents,
 		   unsigned int *sg_offset_p,
@@ -365,7 +369,7 @@ int ib_sg_to_pages(struct ib_mr *mr, struct scatterlist *sgl, int sg_nents,
 
 	if (sg_offset_p)
 		*sg_offset_p = offset;
-	return i || mr->length ? i : ret;
+	return i || offset ? i : ret;
 }
 EXPORT_SYMBOL(ib_sg_to_pages);
 
