@@ -158,7 +158,7 @@ EXPORT_SYMBOL(ib_create_ah_from_wc);
 /**
  * rdma_modify_ah() - change the address of an address handle
  * @ah: address handle
- * @ah_attr: address, as for rdma_create_ah(); not modified
+ * @ah_attr: address of the same type, as for rdma_create_ah(); not modified
  *
  * IBA vol. 1, 11.2.2.2.
  *
@@ -171,6 +171,8 @@ int rdma_modify_ah(struct ib_ah *ah, struct rdma_ah_attr *ah_attr)
 	struct rdma_ah_attr attr = *ah_attr;
 	int ret;
 
+	if (ah->type != ah_attr->type)
+		return -EINVAL;
 	if (!ah->device->ops.modify_ah)
 		return -EOPNOTSUPP;
 
@@ -179,10 +181,8 @@ int rdma_modify_ah(struct ib_ah *ah, struct rdma_ah_attr *ah_attr)
 		return ret;
 
 	ret = ah->device->ops.modify_ah(ah, &attr);
-	if (!ret) {
-		ah->type = attr.type;
+	if (!ret)
 		swap(ah->sgid_attr, attr.grh.sgid_attr);
-	}
 	/*
 	 * Puts the reference that the AH does not hold: the old one, or on
 	 * error the new one.

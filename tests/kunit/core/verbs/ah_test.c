@@ -180,6 +180,8 @@ static void a_modified_handle_holds_the_other_gid(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, ah->sgid_attr, gid[1]);
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[0]), 0);
 	KUNIT_EXPECT_EQ(test, gid_refs(gid[1]), 1);
+	attr.type = RDMA_AH_ATTR_TYPE_UNDEFINED;
+	KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), -EINVAL);
 	attr = attr_of(5);
 	KUNIT_EXPECT_EQ(test, rdma_modify_ah(ah, &attr), -ENODATA);
 	/* Without a GRH, if the port does not require one, the handle holds no GID. */
