@@ -103,8 +103,7 @@ static const struct qp_rule qp_rules[] = {
 	RULE(SQD, SQD, TGT, 0,
 	     A(PORT) | A(AV) | A(TIMEOUT) | RTR_RESPONDER | MIGRATION |
 	     A(PKEY_INDEX)),
-	/* No path, unlike RC: as in the in-tree core. */
-	RULE(SQD, SQD, UC, 0, MIGRATION | A(PKEY_INDEX)),
+	RULE(SQD, SQD, UC, 0, A(AV) | MIGRATION | A(PKEY_INDEX)),
 	RULE(SQD, SQD, UD | SPECIAL, 0, KEYS),
 
 	RULE(SQE, RTS, UC, 0, A(CUR_STATE) | A(ACCESS_FLAGS)),

@@ -66,7 +66,7 @@ static const struct qp_move qp_moves[] = {
 	{ IB_QPT_GSI, IB_QPS_RESET, IB_QPS_INIT,
 	  IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_QKEY, true },
 	{ IB_QPT_RC, IB_QPS_SQD, IB_QPS_SQD, IB_QP_STATE | IB_QP_AV, true },
-	{ IB_QPT_UC, IB_QPS_SQD, IB_QPS_SQD, IB_QP_STATE | IB_QP_AV, false },
+	{ IB_QPT_UC, IB_QPS_SQD, IB_QPS_SQD, IB_QP_STATE | IB_QP_AV, true },
 	{ IB_QPT_UC, IB_QPS_SQD, IB_QPS_SQD, IB_QP_STATE | IB_QP_ALT_PATH, true },
 };
 
