@@ -132,6 +132,7 @@ struct object {
 	bool user;
 	/* of an AH */
 	struct rdma_ah_attr attr;
+	bool of_datagram;
 };
 
 extern const char * const type_names[];

@@ -179,15 +179,18 @@ static int set_path(void)
 	return answer(rdma_set_ib_path(cm_ends[CLIENT]->id, &path));
 }
 
-static void notify(unsigned int n)
+static void notify(unsigned int n, u32 what)
 {
-	u32 what = one_of(IB_EVENT_COMM_EST, IB_EVENT_PATH_MIG, IB_EVENT_QP_FATAL);
-
 	call("rdma_notify %s %s", cm_names[n], ib_event_msg(what));
 	answer(rdma_notify(cm_ends[n]->id, what));
 }
 
 /* ---- what a state does not allow ---- */
+
+static u32 some_event(void)
+{
+	return one_of(IB_EVENT_COMM_EST, IB_EVENT_PATH_MIG, IB_EVENT_QP_FATAL);
+}
 
 enum phase { NEW, HAS_ADDRESS, HAS_ROUTE, WAITS, ESTABLISHED, ENDED };
 
@@ -206,7 +209,7 @@ static void wrong_step(enum phase phase)
 			disconnect(CLIENT);
 			break;
 		default:
-			notify(CLIENT);
+			notify(CLIENT, some_event());
 		}
 		break;
 	case HAS_ADDRESS:
@@ -221,7 +224,7 @@ static void wrong_step(enum phase phase)
 			bind(CLIENT, now.dev, 0, " again");
 			break;
 		default:
-			notify(CLIENT);
+			notify(CLIENT, some_event());
 		}
 		break;
 	case HAS_ROUTE:
@@ -235,7 +238,7 @@ static void wrong_step(enum phase phase)
 		if (one_in(2))
 			bind(SERVER, now.peer, 0, " again");
 		else
-			notify(SERVER);
+			notify(SERVER, some_event());
 		break;
 	case ESTABLISHED:
 		switch (rnd(3)) {
@@ -246,7 +249,8 @@ static void wrong_step(enum phase phase)
 			resolve_route(" again");
 			break;
 		default:
-			notify(CLIENT);
+			/* no migration to a path that there is not */
+			notify(CLIENT, one_of(IB_EVENT_COMM_EST, IB_EVENT_QP_FATAL));
 		}
 		break;
 	default:

@@ -12,19 +12,26 @@ static const u8 *private_data(const void *data, u8 len)
 	return data && len >= PRIVATE ? data : none;
 }
 
-/* Numbers of QPs are the provider's, unless there is none. */
-static const char *number_of(u32 qpn)
+static bool has_number(unsigned int n, u32 qpn)
 {
-	unsigned int i;
+	struct cm_end *e = cm_ends[n];
 
-	for (i = 0; i < IDS; i++)
-		if (cm_ends[i] && cm_ends[i]->id && cm_ends[i]->id->qp &&
-		    cm_ends[i]->id->qp->qp_num == qpn)
-			return cm_names[i];
+	return e && e->id && e->id->qp && e->id->qp->qp_num == qpn;
+}
+
+/* Numbers of QPs are the provider's, unless there is none; two devices may have the same. */
+static const char *number_of(const struct cm_end *e, u32 qpn)
+{
+	unsigned int peer = e->n == CLIENT ? SERVER : CLIENT;
+
+	if (has_number(peer, qpn))
+		return cm_names[peer];
+	if (has_number(!peer, qpn))
+		return cm_names[!peer];
 	return qpn == 0x123 || qpn == 0x321 || !qpn || qpn == 0xffffff ? "as given" : "other";
 }
 
-static void conn_event(struct source *s, const char *name, const struct rdma_cm_event *ev)
+static void conn_event(struct cm_end *e, const char *name, const struct rdma_cm_event *ev)
 {
 	const struct rdma_conn_param *p = &ev->param.conn;
 	bool has_param = ev->event == RDMA_CM_EVENT_CONNECT_REQUEST ||
@@ -32,25 +39,26 @@ static void conn_event(struct source *s, const char *name, const struct rdma_cm_
 			 (ev->event == RDMA_CM_EVENT_ESTABLISHED && p->qp_num);
 
 	if (!has_param) {
-		event(s, "%s status %d data %*phN", name, ev->status, PRIVATE,
+		event(&e->events, "%s status %d data %*phN", name, ev->status, PRIVATE,
 		      private_data(p->private_data, p->private_data_len));
 		return;
 	}
-	event(s,
+	event(&e->events,
 	      "%s status %d ra %u %u flow %u retry %u %u srq %u qp %s qkey %x ece %x data %u %*phN",
 	      name, ev->status, p->responder_resources, p->initiator_depth, p->flow_control,
-	      p->retry_count, p->rnr_retry_count, p->srq, number_of(p->qp_num), p->qkey,
+	      p->retry_count, p->rnr_retry_count, p->srq, number_of(e, p->qp_num), p->qkey,
 	      ev->ece.vendor_id, p->private_data_len, PRIVATE,
 	      private_data(p->private_data, p->private_data_len));
 }
 
-static void ud_event(struct source *s, const char *name, const struct rdma_cm_event *ev)
+static void ud_event(struct cm_end *e, const char *name, const struct rdma_cm_event *ev)
 {
 	const struct rdma_ud_param *p = &ev->param.ud;
 
-	event(s, "%s status %d qp %s qkey %x ah %u port %u flags %x gid %*phN data %u %*phN", name,
-	      ev->status, number_of(p->qp_num), p->qkey, p->ah_attr.type, p->ah_attr.port_num,
-	      p->ah_attr.ah_flags, 16, p->ah_attr.grh.dgid.raw, p->private_data_len, PRIVATE,
+	event(&e->events,
+	      "%s status %d qp %s qkey %x ah %u port %u flags %x gid %*phN data %u %*phN",
+	      name, ev->status, number_of(e, p->qp_num), p->qkey, p->ah_attr.type,
+	      p->ah_attr.port_num, p->ah_attr.ah_flags, 16, p->ah_attr.grh.dgid.raw, p->private_data_len, PRIVATE,
 	      private_data(p->private_data, p->private_data_len));
 }
 
@@ -93,10 +101,10 @@ int cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 	else if (ev->event == RDMA_CM_EVENT_MULTICAST_JOIN ||
 		 (id->qp_type == IB_QPT_UD && (ev->event == RDMA_CM_EVENT_ESTABLISHED ||
 					       ev->event == RDMA_CM_EVENT_CONNECT_REQUEST)))
-		ud_event(&e->events, name, ev);
+		ud_event(e, name, ev);
 	else if (ev->event >= RDMA_CM_EVENT_CONNECT_REQUEST &&
 		 ev->event <= RDMA_CM_EVENT_DISCONNECTED && id->qp_type != IB_QPT_UD)
-		conn_event(&e->events, name, ev);
+		conn_event(e, name, ev);
 	else
 		event(&e->events, "%s status %d", name, ev->status);
 	if (ev->event == RDMA_CM_EVENT_ROUTE_RESOLVED && e->connects)

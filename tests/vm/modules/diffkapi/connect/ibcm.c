@@ -244,7 +244,8 @@ static void wrong_step(enum phase phase)
 			send_drep(side);
 			break;
 		default:
-			notify(side, one_of(IB_EVENT_COMM_EST, IB_EVENT_PATH_MIG));
+			/* no migration to a path that there is not */
+			notify(side, one_of(IB_EVENT_COMM_EST, IB_EVENT_PORT_ERR));
 		}
 		break;
 	default:

@@ -191,8 +191,8 @@ static struct ib_mad_send_buf *make_request(u32 attr, u32 data)
 
 static bool post(struct ib_mad_send_buf *buf, u32 timeout, u32 retries)
 {
-	call("ib_post_send_mad%s tid %u timeout %u retries %u", asker->ipv4 ? " to IPv4" : "",
-	     asker->tid, timeout, retries);
+	call("ib_post_send_mad%s%s tid %u timeout %u retries %u", asker->ipv4 ? " to IPv4" : "",
+	     buf->seg_count > 1 ? " in segments" : "", asker->tid, timeout, retries);
 	buf->ah = asker->ah;
 	buf->timeout_ms = timeout;
 	buf->retries = retries;

@@ -98,7 +98,8 @@ static void query_ah(void)
 
 	if (!o)
 		return;
-	call("rdma_query_ah ah%u %s", o->n, o->dev->name);
+	call("rdma_query_ah ah%u %s%s", o->n, o->dev->name,
+	     o->of_datagram ? " of a datagram" : "");
 	ret = answer_more(rdma_query_ah(o->ptr, &a));
 	if (!ret) {
 		say(" ");
@@ -274,7 +275,7 @@ static const char *spoil_wc(struct ib_wc *wc, union rdma_network_hdr *hdr, u32 *
 
 static void ah_from_wc(void)
 {
-	struct object *pd = some_object(PD, NULL);
+	struct object *pd = some_object(PD, NULL), *o;
 	union rdma_network_hdr hdr;
 	struct rdma_ah_attr a = {};
 	const char *wrong = "none";
@@ -299,7 +300,9 @@ static void ah_from_wc(void)
 	     "ib_init_ah_attr_from_wc", pd->dev->name, wrong, wc.wc_flags, wc.network_hdr_type,
 	     port);
 	if (create) {
-		ah_made(pd, ib_create_ah_from_wc(pd->ptr, &wc, &hdr.ibgrh, port));
+		o = ah_made(pd, ib_create_ah_from_wc(pd->ptr, &wc, &hdr.ibgrh, port));
+		if (o)
+			o->of_datagram = true;
 		return;
 	}
 	ret = answer_more(ib_init_ah_attr_from_wc(pd->dev->device, port, &wc, &hdr.ibgrh, &a));

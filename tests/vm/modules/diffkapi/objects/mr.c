@@ -133,7 +133,7 @@ static void sg_to_pages(void)
 		start = &offset;
 	}
 	walked.pages = 0;
-	walked.most = mostly(100, 0, 1, 3);
+	walked.most = one_in(3) ? rnd(12) : 100;
 	call("ib_sg_to_pages page %u offset %d most %u", page, start ? (int)offset : -1,
 	     walked.most);
 	say_pieces(&pieces);
@@ -179,7 +179,7 @@ static void map_protected(struct kdev *dev, struct ib_mr *mr)
 	unmap_pieces(dev, &pieces);
 }
 
-static void integrity(void)
+static void integrity_mr(void)
 {
 	struct object *pd = some_object(PD, NULL), *o;
 	u32 data = mostly(1 + rnd(16), 0, 100000), meta = mostly(1 + rnd(8), 0, 100000);
@@ -277,7 +277,7 @@ void mr_ops(void)
 {
 	static const struct op ops[] = {
 		{ alloc_mr, 8 }, { free_mr, 3 }, { map_mr, 14 }, { sg_to_pages, 6 },
-		{ integrity, 2 }, { reg_user_mr, 5 }, { advise_mr, 1 },
+		{ integrity_mr, 2 }, { reg_user_mr, 5 }, { advise_mr, 1 },
 	};
 
 	random_ops(ops, ARRAY_SIZE(ops), 1);

@@ -170,6 +170,9 @@ static void new_qp(void)
 	/* Without XRC only now and then. */
 	if (!is_vib(pd->dev) && type >= IB_QPT_XRC_INI && !one_in(4))
 		type = IB_QPT_UD;
+	/* The kernel makes none of its own. */
+	if (type == IB_QPT_XRC_TGT && !one_in(4))
+		type = IB_QPT_XRC_INI;
 	some_qp_made(pd, type, one_in(5) && type < IB_QPT_XRC_INI ? rnd(WRONGS) : RIGHT,
 		     type == IB_QPT_RC && one_in(5) ? 1 + rnd(8) : 0);
 }

@@ -3,6 +3,7 @@
  * Changes of a QP's state and attributes: which attributes a change needs and which it allows
  * (IBA vol. 1, 11.2.5.2).
  */
+#include <linux/delay.h>
 #include "objects/qp.h"
 
 #define STATES	(IB_QPS_ERR + 1)
@@ -17,6 +18,10 @@ struct masks {
 #define RC_RTS	(IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_SQ_PSN | \
 		 IB_QP_MAX_QP_RD_ATOMIC)
 #define MAY_RTS	(IB_QP_CUR_STATE | IB_QP_ALT_PATH | IB_QP_ACCESS_FLAGS | IB_QP_PATH_MIG_STATE)
+#define SQD_PATH	(IB_QP_AV | IB_QP_ALT_PATH | IB_QP_ACCESS_FLAGS | IB_QP_PATH_MIG_STATE | \
+			 IB_QP_PKEY_INDEX)
+#define SQD_RC		(IB_QP_PORT | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | \
+			 IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER)
 #define CONN_INIT	(IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS)
 #define UD_INIT		(IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY)
 #define MAY_RTR		(IB_QP_ALT_PATH | IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX)
@@ -43,6 +48,9 @@ static const struct change {
 	{ IB_QPS_SQD, IB_QPS_RTS, {
 		{ 0, MAY_RTS | IB_QP_MIN_RNR_TIMER }, { 0, MAY_RTS },
 		{ 0, IB_QP_CUR_STATE | IB_QP_QKEY } } },
+	{ IB_QPS_SQD, IB_QPS_SQD, {
+		{ 0, SQD_PATH | SQD_RC }, { 0, SQD_PATH },
+		{ 0, IB_QP_PKEY_INDEX | IB_QP_QKEY } } },
 	{ IB_QPS_SQE, IB_QPS_RTS, {
 		{}, { 0, IB_QP_CUR_STATE | IB_QP_ACCESS_FLAGS },
 		{ 0, IB_QP_CUR_STATE | IB_QP_QKEY } } },
@@ -141,6 +149,17 @@ void query_qp_of(struct object *o, int mask)
 	answer_end();
 }
 
+/* Nothing is allowed until the provider has drained it, in its own time. */
+static void drained(struct object *o)
+{
+	struct ib_qp_init_attr init = {};
+	struct ib_qp_attr a = {};
+	unsigned int tries = 1000;
+
+	while (tries-- && !ib_query_qp(o->ptr, &a, IB_QP_STATE, &init) && a.sq_draining)
+		usleep_range(1000, 2000);
+}
+
 /* What the core has copied of the attributes belongs to it; what it was given is unchanged. */
 static int modify(struct object *o, struct ib_qp_attr *a, u32 mask, const char *wrong)
 {
@@ -149,9 +168,12 @@ static int modify(struct object *o, struct ib_qp_attr *a, u32 mask, const char *
 	call("ib_modify_qp qp%u %s type %u from %u to %u mask %x%s", o->n, o->dev->name, o->qp_type,
 	     o->state, mask & IB_QP_STATE ? a->qp_state : o->state, mask, wrong);
 	ret = answer(ib_modify_qp(o->ptr, a, mask));
-	if (!ret && mask & IB_QP_STATE)
-		o->state = a->qp_state;
-	return ret;
+	if (ret || !(mask & IB_QP_STATE))
+		return ret;
+	o->state = a->qp_state;
+	if (o->state == IB_QPS_SQD)
+		drained(o);
+	return 0;
 }
 
 /* Packets of a connection have a GRH in both directions, or in none. */
@@ -222,7 +244,7 @@ static u8 next_state(u8 state)
 	case IB_QPS_RTS:
 		return one_in(2) ? IB_QPS_RTS : IB_QPS_SQD;
 	case IB_QPS_SQD:
-		return IB_QPS_RTS;
+		return one_in(3) ? IB_QPS_SQD : IB_QPS_RTS;
 	default:
 		return IB_QPS_RESET;
 	}

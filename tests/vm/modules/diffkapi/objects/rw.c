@@ -35,8 +35,10 @@ static void say_wr(const struct object *qp, const struct ib_send_wr *wr)
 	say(" | %s flags %x cqe %d", opcode_of(wr), wr->send_flags, wr->wr_cqe == &cqe);
 	if (wr->opcode == IB_WR_RDMA_WRITE || wr->opcode == IB_WR_RDMA_READ)
 		say(" remote %llx rkey %x", rdma_wr(wr)->remote_addr, rdma_wr(wr)->rkey);
+	/* An MR with integrity begins at 0. */
 	for (i = 0; i < wr->num_sge; i++)
-		say(" %llx+%x key %d", wr->sg_list[i].addr - arena_dma(qp->dev),
+		say(" %llx+%x key %d",
+		    wr->sg_list[i].addr - (wr->sg_list[i].addr ? arena_dma(qp->dev) : 0),
 		    wr->sg_list[i].length, wr->sg_list[i].lkey == pd->local_dma_lkey);
 }
 

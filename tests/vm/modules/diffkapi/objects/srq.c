@@ -72,12 +72,10 @@ static void open_qp(void)
 	}
 	answer_with(0, "real %d type %u users %d %d", qp->real_qp == o->ptr, qp->qp_type,
 		    atomic_read(&qp->usecnt), atomic_read(&qp->real_qp->usecnt));
-	call("ib_destroy_qp_user qp%u, which is open", o->n);
 	if (one_in(2)) {
-		answer_with(0, "left alone");
-	} else if (!answer(ib_destroy_qp_user(o->ptr, NULL))) {
-		object_gone(o);
-		return;
+		call("ib_destroy_qp_user qp%u, which is open", o->n);
+		if (!answer(ib_destroy_qp_user(o->ptr, NULL)))
+			object_gone(o);
 	}
 	call("ib_close_qp qp%u", o->n);
 	answer(ib_close_qp(qp));
