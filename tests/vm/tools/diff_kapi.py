@@ -28,6 +28,7 @@ def main():
         watch = threading.Timer(BOUND, stopped, (run, number))
         watch.daemon = True
         watch.start()
+        # which is known even if the kernel dies with all that was printed
         sys.stderr.write("at %s\n" % number)
         os.write(run, ("%s %s" % (sys.argv[1], number)).encode())
         watch.cancel()

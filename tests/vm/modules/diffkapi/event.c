@@ -22,8 +22,11 @@ void event(struct source *s, const char *fmt, ...)
 
 	va_start(args, fmt);
 	spin_lock_irqsave(&s->lock, flags);
-	if (s->came < EVENT_LINES)
-		vsnprintf(s->lines[s->came++], EVENT_BYTES, fmt, args);
+	if (s->came < EVENT_LINES) {
+		vsnprintf(s->lines[s->came], EVENT_BYTES, fmt, args);
+		/* The reader, who has no lock, must not see a part of the line. */
+		smp_store_release(&s->came, s->came + 1);
+	}
 	spin_unlock_irqrestore(&s->lock, flags);
 	va_end(args);
 	wake_up(&s->wait);
@@ -31,10 +34,10 @@ void event(struct source *s, const char *fmt, ...)
 
 bool take_events(struct source *s, unsigned int count)
 {
-	bool all = wait_event_timeout(s->wait, READ_ONCE(s->came) >= s->printed + count,
+	bool all = wait_event_timeout(s->wait, smp_load_acquire(&s->came) >= s->printed + count,
 				      EVENT_WAIT);
 
-	while (count-- && s->printed < READ_ONCE(s->came))
+	while (count-- && s->printed < smp_load_acquire(&s->came))
 		say("  event %s\n", s->lines[s->printed++]);
 	if (!all)
 		say("  event that does not come\n");

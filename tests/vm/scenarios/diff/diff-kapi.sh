@@ -19,6 +19,8 @@ wait_for 10 gid_index rxe_b "$B" >/dev/null || fail "no GID of $B"
 # each function of the core that a stock ULP calls is called here, too
 python3 /ibex/tools/imports.py /ibex/diffkapi/ibex_kapi.ko /ibex/rnbd/rtrs-*.ko
 insmod /ibex/diffkapi/ibex_kapi.ko || fail "insmod ibex_kapi"
+# rather than be half dead until the time is over
+echo 1 >/proc/sys/kernel/panic_on_oops
 # the drivers log each refusal, and the serial line is slow
 dmesg -n 1
 diff_alone "python3 /ibex/tools/diff_kapi.py"

@@ -58,8 +58,8 @@ static void ud_event(struct cm_end *e, const char *name, const struct rdma_cm_ev
 	event(&e->events,
 	      "%s status %d qp %s qkey %x ah %u port %u flags %x gid %*phN data %u %*phN",
 	      name, ev->status, number_of(e, p->qp_num), p->qkey, p->ah_attr.type,
-	      p->ah_attr.port_num, p->ah_attr.ah_flags, 16, p->ah_attr.grh.dgid.raw, p->private_data_len, PRIVATE,
-	      private_data(p->private_data, p->private_data_len));
+	      p->ah_attr.port_num, p->ah_attr.ah_flags, 16, p->ah_attr.grh.dgid.raw,
+	      p->private_data_len, PRIVATE, private_data(p->private_data, p->private_data_len));
 }
 
 static void reject_event(struct source *s, struct rdma_cm_id *id, struct rdma_cm_event *ev)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Queries of subnet administration, which opensm answers, and multicast groups. */
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include "connect/path.h"
 
@@ -198,6 +199,21 @@ static void join(void)
 	take_events(&g->events, 1);
 }
 
+/* Until then there may be its record, in its own time. */
+static void wait_left(const struct group *g)
+{
+	struct ib_sa_mcmember_rec rec;
+	union ib_gid mgid = g->mgid;
+	unsigned int i, tries = 500;
+
+	for (i = 0; i < GROUPS; i++)
+		if (groups[i]->joined && groups[i]->dev == g->dev &&
+		    !memcmp(&groups[i]->mgid, &mgid, sizeof(mgid)))
+			return;
+	while (tries-- && !ib_sa_get_mcmember_rec(g->dev->device, 1, &mgid, &rec))
+		usleep_range(1000, 2000);
+}
+
 static void leave_group(struct group *g)
 {
 	call("ib_sa_free_multicast group%d", (int)(g == groups[1]) + 2 * (g == groups[2]));
@@ -205,6 +221,7 @@ static void leave_group(struct group *g)
 	answer(0);
 	g->joined = NULL;
 	events_left(&g->events);
+	wait_left(g);
 }
 
 static void leave(void)

@@ -86,7 +86,7 @@ static void map_mr(void)
 	make_pieces(&pieces, count, one_in(4));
 	page = one_in(5) ? one_of(8192, 16384, 65536, 512, 1) : PAGE_SIZE;
 	if (one_in(3)) {
-		offset = mostly(rnd(pieces.sg[0].length), 0x10000000, pieces.sg[0].length);
+		offset = mostly(rnd(pieces.sg[0].length), 0x10000000);
 		start = &offset;
 	}
 	if (!map_pieces(o->dev, &pieces))
@@ -102,6 +102,7 @@ static void map_mr(void)
 /* What drivers build it on: each page of the list, in order. */
 struct walk {
 	unsigned int pages, most;
+	u64 at[100];
 };
 
 static struct walk walked;
@@ -110,8 +111,7 @@ static int take_page(struct ib_mr *mr, u64 addr)
 {
 	if (walked.pages == walked.most)
 		return -ENOMEM;
-	walked.pages++;
-	say(" %llx", addr - virt_to_phys(arena));
+	walked.at[walked.pages++] = addr - virt_to_phys(arena);
 	return 0;
 }
 
@@ -133,14 +133,17 @@ static void sg_to_pages(void)
 		start = &offset;
 	}
 	walked.pages = 0;
-	walked.most = one_in(3) ? rnd(12) : 100;
+	walked.most = one_in(3) ? rnd(12) : ARRAY_SIZE(walked.at);
 	call("ib_sg_to_pages page %u offset %d most %u", page, start ? (int)offset : -1,
 	     walked.most);
 	say_pieces(&pieces);
-	say(":");
-	ret = ib_sg_to_pages(&mr, pieces.sg, pieces.count, start, take_page);
-	answer_with(ret, "%d iova %llx length %llx next %x", ret, ret > 0 ? mr.iova - base : 0,
-		    mr.length, offset);
+	say("%s", offset == pieces.sg[0].length ? ", the first is skipped" : "");
+	ret = answer_more(ib_sg_to_pages(&mr, pieces.sg, pieces.count, start, take_page));
+	say(" %d iova %llx length %llx next %x pages", ret, ret > 0 ? mr.iova - base : 0,
+	    mr.length, offset);
+	for (i = 0; i < walked.pages; i++)
+		say(" %llx", walked.at[i]);
+	answer_end();
 }
 
 /* ---- integrity ---- */
