@@ -34,9 +34,11 @@ void event(struct source *s, const char *fmt, ...)
 
 bool take_events(struct source *s, unsigned int count)
 {
+	/* pairs with event() */
 	bool all = wait_event_timeout(s->wait, smp_load_acquire(&s->came) >= s->printed + count,
 				      EVENT_WAIT);
 
+	/* pairs with event() */
 	while (count-- && s->printed < smp_load_acquire(&s->came))
 		say("  event %s\n", s->lines[s->printed++]);
 	if (!all)
