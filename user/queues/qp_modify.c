@@ -162,10 +162,15 @@ static void qp_take_attr(struct ib_device *ibdev, struct ib_qp_attr *attr,
 	}
 }
 
-/* A QP that has no port yet, and is given a path, is given the path's port, too. */
+/*
+ * A QP that is given a path, and has no port yet or is drained, is given the path's port, too:
+ * as in-tree, so that a type whose port may not change then (UC) gets no path from a process.
+ */
 static u32 qp_add_port(const struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask)
 {
-	if (!(mask & IB_QP_AV) || mask & IB_QP_PORT || qp->port)
+	bool drained = mask & IB_QP_STATE && attr->qp_state == IB_QPS_SQD;
+
+	if (!(mask & IB_QP_AV) || mask & IB_QP_PORT || (qp->port && !drained))
 		return mask;
 	attr->port_num = rdma_ah_get_port_num(&attr->ah_attr);
 	return mask | IB_QP_PORT;

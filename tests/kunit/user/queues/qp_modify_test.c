@@ -237,9 +237,12 @@ static void check_drained(struct commands *c, u32 qp)
 	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), -EINVAL);
 	move.port_num = 2;
 	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), 0);
-	/* The QP has the new port now. */
+	/* The QP has the new port now, which comes with its path. */
 	move.attr_mask = IB_QP_STATE | IB_QP_AV;
+	move.port_num = 1;
 	KUNIT_EXPECT_EQ(c->test, modify(c, qp, move), 0);
+	KUNIT_EXPECT_EQ(c->test, c->hca->queues.qp_mask, IB_QP_STATE | IB_QP_AV | IB_QP_PORT);
+	KUNIT_EXPECT_EQ(c->test, c->hca->queues.qp_attr.port_num, 2);
 }
 
 static void check_alternate(struct commands *c)
