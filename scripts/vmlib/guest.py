@@ -9,7 +9,8 @@ from .common import BENCH, TESTS, TOOLS, TOP, die, digest, read, script
 
 UAPI = os.path.join(TOP, "include", "uapi")
 # what a scenario may name beside the image's archives
-SUBJECTS = ("siw", "rnbd")
+SUBJECTS = ("siw", "rnbd", "smbdirect")
+PROGRAMS = ("mpi", "smb")
 
 
 def cached(name, key, command):
@@ -103,18 +104,18 @@ def subject(name, kernel):
             for m in glob.glob(made + "/*.ko") + [made + "/order"]}
 
 
-def messaging():
+def programs(name):
     """
-    the archive of programs that use RDMA by libraries of their own, without its suffix; and
-    those of our programs that need these libraries
+    an archive of programs, without its suffix; and those of our programs that need its
+    libraries; see scripts/vmlib/vm-programs
     """
-    made = script("vmlib/vm-messaging")
+    made = script("vmlib/vm-programs", name)
     if not made:
-        die("vm-messaging failed")
-    programs = {}
-    for path in sorted(glob.glob(os.path.join(TESTS, "messaging", "*"))):
-        programs.update(program_of(path, made))
-    return os.path.join(made, "mpi"), programs
+        die("vm-programs failed")
+    ours = {}
+    for path in sorted(glob.glob(os.path.join(TESTS, "linked", name, "*"))):
+        ours.update(program_of(path, made))
+    return os.path.join(made, name), ours
 
 
 def libvib():

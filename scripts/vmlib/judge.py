@@ -139,7 +139,8 @@ def known_failure(scenario, mode, machines):
     with_lines = scenario.lines("stock-fails-with")
     if mode != "stock" or not with_lines:
         return []
-    logs = "".join(read(m.file("log")).decode(errors="replace") for m in machines)
+    logs = "".join(read(m.file(name)).decode(errors="replace")
+                   for m in machines for name in ("log", "dmesg") if os.path.exists(m.file(name)))
     if not any(re.search(w, logs, re.M) for w in with_lines):
         return []
     return scenario.lines("stock-fails")

@@ -53,10 +53,10 @@ def files_of(setup, opts, scenario):
         if name in more:
             built = {**built, **guest.subject(name, setup.image.kernel)}
     more = [name for name in more if name not in guest.SUBJECTS]
-    if "mpi" in more:
-        archive, programs = guest.messaging()
-        more[more.index("mpi")] = archive
-        built = {**built, **programs}
+    for i, name in enumerate(more):
+        if name in guest.PROGRAMS:
+            more[i], programs = guest.programs(name)
+            built = {**built, **programs}
     for there, path in built.items():
         files[there] = (0o755, read(path))
     return files, more
@@ -129,7 +129,7 @@ def run_scenario(setup, opts, scenario, again):
             say("the emulator tripped over a code patch (int3): once more")
             return "emulator"
         known = judge.known_failure(scenario, opts.mode, machines) \
-            if all(r.startswith("exit status") for r in reasons) else []
+            if all(r.startswith(("exit status", "taint")) for r in reasons) else []
         status = "pass" if not reasons else "known" if known else "fail"
         line = "RESULT scenario=%s mode=%s%s status=%s wall=%.1f cpu=%.1f boot=%.1f " \
             "reason=%s" % (name, opts.mode, " kernel=%s" % kernel.kind if kernel.kind else "", status,
