@@ -13,7 +13,7 @@
 #include "crew.h"
 #include "wait.h"
 
-#define ROUNDS		3	/* pairs of adapters in a case */
+#define ROUNDS		10	/* pairs of adapters in a case */
 #define CONNECTIONS	100	/* of all racers, before the adapters are removed */
 #define WAIT_MS		20000
 

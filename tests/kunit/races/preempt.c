@@ -35,7 +35,7 @@ static struct site {
 
 struct intruder {
 	struct task_struct *task;
-	unsigned long rests_until;	/* in jiffies: it takes a quarter of the time at most */
+	unsigned long rests_until;	/* in jiffies: it takes a third of the time at most */
 	unsigned long times;
 };
 
@@ -94,7 +94,7 @@ static bool preempt_soon(unsigned long ip, u32 random, int depth)
 	site = site_of(ip);
 	if (!site || !is_chosen(site, random))
 		return false;
-	intruder->rests_until = jiffies + 4 * msecs_to_jiffies(preempt_ms);
+	intruder->rests_until = jiffies + 3 * msecs_to_jiffies(preempt_ms);
 	WRITE_ONCE(intruder->times, intruder->times + 1);
 	wake_up_process(intruder->task);
 	return true;
