@@ -326,21 +326,41 @@ static enum ibmad_counter rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv 
 	return send ? IBMAD_RMPP_CONTROLS : IBMAD_RMPP_DROPPED;
 }
 
+/* A response that nobody waits for is not answered, whatever is wrong with it. */
+static bool rmpp_is_wanted(struct ibmad_agent *agent, const struct ibmad_recv *recv)
+{
+	return !ib_response_mad(&rmpp_mad(recv)->mad_hdr) ||
+	       ibmad_send_is_due(agent, recv, false);
+}
+
+/* 13.6.2.3: what a STOP or an ABORT may tell as its reason. */
+static bool rmpp_is_reason(const struct ib_rmpp_hdr *hdr)
+{
+	if (hdr->rmpp_type == IB_MGMT_RMPP_TYPE_STOP)
+		return hdr->rmpp_status == IB_MGMT_RMPP_STATUS_RESX;
+	return hdr->rmpp_status >= IB_MGMT_RMPP_STATUS_ABORT_MIN &&
+	       hdr->rmpp_status <= IB_MGMT_RMPP_STATUS_ABORT_MAX;
+}
+
 /*
  * The peer gave up, as the receiver of a transfer sent here or as the sender of a
- * transfer reassembled here (then its request gets no response).
+ * transfer reassembled here (then its request gets no response).  If it gave a reason that
+ * there is not, it is told so; it does not answer that.
  */
 static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 				       struct ibmad_recv *recv)
 {
-	u8 status = rmpp_mad(recv)->rmpp_hdr.rmpp_status;
+	const struct ib_rmpp_hdr *hdr = &rmpp_mad(recv)->rmpp_hdr;
+	struct ibmad_rmpp_recv *rr = ibmad_reasm_find(agent, recv);
 	enum ibmad_counter outcome = IBMAD_RMPP_DROPPED;
-	struct ibmad_rmpp_recv *rr;
+	bool known = rmpp_is_reason(hdr);
+	u8 status = known ? hdr->rmpp_status : IB_MGMT_RMPP_STATUS_BAD_STATUS;
 	struct ibmad_send *send;
 	unsigned int puts = 0;
 
 	lockdep_assert_held(&agent->rmpp.mutex);
-	rr = ibmad_reasm_find(agent, recv);
+	if (!known && rmpp_is_wanted(agent, recv))
+		ibmad_rmpp_send_abort(agent, recv, rr ? rr->rah : NULL, status);
 	if (rr && !rr->done) {
 		ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
 		ibmad_reasm_destroy(rr);
@@ -365,17 +385,21 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 	return outcome;
 }
 
-/* 13.6.2.1: an unknown RMPP type; the transfer that the MAD belongs to is aborted. */
+/*
+ * 13.6.2.1: an unknown RMPP type.  Its sender is told by an ABORT, so that it does not
+ * wait, even if no transfer is known here.  A transfer that the MAD belongs to ends.
+ */
 static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
 {
 	struct ibmad_rmpp_recv *rr = ibmad_reasm_find(agent, recv);
 
 	lockdep_assert_held(&agent->rmpp.mutex);
-	if (rr && rr->rah && !rr->done) {
-		ibmad_rmpp_send_abort(agent, recv, rr->rah,
-				      IB_MGMT_RMPP_STATUS_BADT);
+	if (!rmpp_is_wanted(agent, recv))
+		return;
+	ibmad_rmpp_send_abort(agent, recv, rr ? rr->rah : NULL,
+			      IB_MGMT_RMPP_STATUS_BADT);
+	if (rr && !rr->done)
 		ibmad_reasm_destroy(rr);
-	}
 }
 
 /* Consumes @recv. */

@@ -296,6 +296,10 @@ void refs_inject(u8 method, u8 rmpp_type, u8 rmpp_flags, u32 seg, u32 paylen_new
 		mad.rmpp.rmpp_hdr.rmpp_type = rmpp_type;
 		mad.rmpp.rmpp_hdr.rmpp_rtime_flags =
 			IB_MGMT_RMPP_FLAG_ACTIVE | rmpp_flags;
+		if (rmpp_type == IB_MGMT_RMPP_TYPE_STOP)
+			mad.rmpp.rmpp_hdr.rmpp_status = IB_MGMT_RMPP_STATUS_RESX;
+		else if (rmpp_type == IB_MGMT_RMPP_TYPE_ABORT)
+			mad.rmpp.rmpp_hdr.rmpp_status = IB_MGMT_RMPP_STATUS_UNSPEC;
 		mad.rmpp.rmpp_hdr.seg_num = cpu_to_be32(seg);
 		mad.rmpp.rmpp_hdr.paylen_newwin = cpu_to_be32(paylen_newwin);
 	}

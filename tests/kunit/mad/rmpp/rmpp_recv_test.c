@@ -289,38 +289,109 @@ static void more_segments_than_32768(struct kunit *test)
 
 static void the_sender_gives_up(struct kunit *test)
 {
-	static const u8 types[] = { IB_MGMT_RMPP_TYPE_STOP, IB_MGMT_RMPP_TYPE_ABORT };
+	static const struct peer_mad ends[] = {
+		{ .type = IB_MGMT_RMPP_TYPE_STOP, .status = IB_MGMT_RMPP_STATUS_RESX },
+		{ .type = IB_MGMT_RMPP_TYPE_ABORT, .status = IB_MGMT_RMPP_STATUS_UNSPEC },
+	};
+	struct peer_mad end;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(types); i++) {
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		segments(1, 1, 5, 9);
 		KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
-		peer_send(&(struct peer_mad){ .tid = 2, .type = types[i] });
+		end = ends[i];
+		end.tid = 2;
+		peer_send(&end);
 		KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
-		peer_send(&(struct peer_mad){ .tid = 1, .type = types[i],
-					      .status = IB_MGMT_RMPP_STATUS_UNSPEC });
+		end.tid = 1;
+		peer_send(&end);
 		KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
 		KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
 		KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_ABORTED), i + 1);
 	}
-	/* STOP and ABORT are not answered by an ABORT. */
-	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 	/* An ABORT does not affect a transfer that was received whole. */
 	segments(3, 1, 2, 2);
-	peer_send(&(struct peer_mad){ .tid = 3, .type = IB_MGMT_RMPP_TYPE_ABORT });
+	end.tid = 3;
+	peer_send(&end);
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.received), 1);
+	/* STOP and ABORT are not answered by an ABORT. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	expect_empty(test);
+}
+
+static void expect_abort(struct kunit *test, int aborts, u8 status)
+{
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), aborts);
+	KUNIT_EXPECT_EQ(test, peer_seen.abort_status, status);
+}
+
+/* A STOP or an ABORT for a reason that there is not ends a transfer, and is answered. */
+static void the_sender_gives_up_for_no_reason(struct kunit *test)
+{
+	static const struct peer_mad ends[] = {
+		{ .tid = 1, .type = IB_MGMT_RMPP_TYPE_STOP },
+		{ .tid = 1, .type = IB_MGMT_RMPP_TYPE_STOP,
+		  .status = IB_MGMT_RMPP_STATUS_UNSPEC },
+		{ .tid = 1, .type = IB_MGMT_RMPP_TYPE_ABORT,
+		  .status = IB_MGMT_RMPP_STATUS_RESX },
+		{ .tid = 1, .type = IB_MGMT_RMPP_TYPE_ABORT,
+		  .status = IB_MGMT_RMPP_STATUS_ABORT_MAX + 1 },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		peer_send(&ends[i]);
+		expect_abort(test, 2 * i + 1, IB_MGMT_RMPP_STATUS_BAD_STATUS);
+		segments(1, 1, 5, 9);
+		peer_send(&ends[i]);
+		expect_abort(test, 2 * i + 2, IB_MGMT_RMPP_STATUS_BAD_STATUS);
+		KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	}
 	expect_empty(test);
 }
 
 static void control_mads_of_no_transfer(struct kunit *test)
 {
 	peer_send(&(struct peer_mad){ .tid = 1, .type = IB_MGMT_RMPP_TYPE_ACK, .seg = 1 });
-	peer_send(&(struct peer_mad){ .tid = 1, .type = 9 });
-	peer_send(&(struct peer_mad){ .tid = 1, .type = IB_MGMT_RMPP_TYPE_ABORT });
-	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 3);
+	peer_send(&(struct peer_mad){ .tid = 1, .type = IB_MGMT_RMPP_TYPE_ABORT,
+				      .status = IB_MGMT_RMPP_STATUS_UNSPEC });
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
 	expect_empty(test);
+}
+
+/* The sender is told, whether a transfer is known, has ended, or is not. */
+static void mads_of_an_unknown_type(struct kunit *test)
+{
+	peer_send(&(struct peer_mad){ .tid = 1, .type = 9 });
+	expect_abort(test, 1, IB_MGMT_RMPP_STATUS_BADT);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
+	segments(2, 1, 3, 9);
+	peer_send(&(struct peer_mad){ .tid = 2, .type = 9 });
+	expect_abort(test, 2, IB_MGMT_RMPP_STATUS_BADT);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
+	segments(3, 1, 2, 2);
+	peer_send(&(struct peer_mad){ .tid = 3, .type = 9 });
+	expect_abort(test, 3, IB_MGMT_RMPP_STATUS_BADT);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
+	expect_empty(test);
+}
+
+/* A wrong response is answered only while its request waits, which goes on waiting. */
+static void responses_of_an_unknown_type(struct kunit *test)
+{
+	struct peer_mad odd = { .method = IB_MGMT_METHOD_GET_RESP, .type = 9,
+				.whole_tid = (u64)peer_agent->hi_tid << 32 | 0xdead };
+
+	peer_send(&odd);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 0);
+	KUNIT_ASSERT_EQ(test, peer_post(IB_MGMT_METHOD_GET, 0, 100, 50000, 0), 0);
+	peer_quiesce();
+	odd.whole_tid = peer_seen.tid;
+	peer_send(&odd);
+	expect_abort(test, 1, IB_MGMT_RMPP_STATUS_BADT);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_client.sent), 0);
 }
 
 /* ---- what is repeated after it was finished ---- */
@@ -572,7 +643,10 @@ static struct kunit_case rmpp_recv_cases[] = {
 	KUNIT_CASE(odd_lengths_of_the_last_segment),
 	KUNIT_CASE_SLOW(more_segments_than_32768),
 	KUNIT_CASE(the_sender_gives_up),
+	KUNIT_CASE(the_sender_gives_up_for_no_reason),
 	KUNIT_CASE(control_mads_of_no_transfer),
+	KUNIT_CASE(mads_of_an_unknown_type),
+	KUNIT_CASE(responses_of_an_unknown_type),
 	KUNIT_CASE(a_request_that_is_repeated),
 	KUNIT_CASE(a_request_that_is_being_answered),
 	KUNIT_CASE(a_send_that_is_repeated),

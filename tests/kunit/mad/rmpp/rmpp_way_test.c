@@ -100,7 +100,8 @@ static void a_transfer_that_ends_meanwhile(struct kunit *test)
 {
 	an_unknown_peer_begins(test);
 	peer_send(&(struct peer_mad){ .slid = UNKNOWN_LID, .tid = 1,
-				      .type = IB_MGMT_RMPP_TYPE_ABORT });
+				      .type = IB_MGMT_RMPP_TYPE_ABORT,
+				      .status = IB_MGMT_RMPP_STATUS_UNSPEC });
 	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 0u);
 	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_DROPPED), 1);
 	/* The path is the same, so one search is enough. */
