@@ -22,7 +22,7 @@ enum ibmad_counter {
 	IBMAD_STRAY_WC,		/* completions of no posted work request */
 	IBMAD_QP_RESETS,	/* QP recoveries through RESET */
 	IBMAD_RECEIVED,		/* MADs received */
-	IBMAD_RECV_MALFORMED,	/* bad length, version, class or QP */
+	IBMAD_RECV_MALFORMED,	/* bad length, version, class, method or QP */
 	IBMAD_RECV_DELIVERED,	/* = delivered to an agent, except RMPP segments */
 	IBMAD_RECV_UNMATCHED,	/* = responses to no outstanding request */
 	IBMAD_RECV_NO_AGENT,	/* = requests that no agent registered for */

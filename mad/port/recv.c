@@ -240,8 +240,19 @@ static bool recv_valid_length(const struct ibmad_qp *mqp,
 }
 
 /*
- * Checks length and base version, and the class against the QP: SMPs are sent between
- * QP0s only, other classes never use them (IBA 13.5.3.2, C13-10).
+ * Messages of the connection manager are sent by Send; Get and Set are for its
+ * ClassPortInfo only (IBA vol. 1, 16.7).
+ */
+static bool recv_valid_method(const struct ib_mad_hdr *hdr)
+{
+	return hdr->mgmt_class != IB_MGMT_CLASS_CM ||
+	       hdr->method == IB_MGMT_METHOD_SEND ||
+	       hdr->attr_id == IB_MGMT_CLASSPORTINFO_ATTR_ID;
+}
+
+/*
+ * Checks length and base version, the class against the QP, and the method: SMPs are sent
+ * between QP0s only, other classes never use them (IBA 13.5.3.2, C13-10).
  */
 bool ibmad_recv_valid(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
 		      size_t len)
@@ -249,7 +260,7 @@ bool ibmad_recv_valid(const struct ibmad_qp *mqp, const struct ibmad_recv *recv,
 	const struct ib_mad_hdr *hdr = (const void *)recv->mad;
 	bool qp0 = mqp == &mqp->port->qp[0];
 
-	return recv_valid_length(mqp, hdr, len) &&
+	return recv_valid_length(mqp, hdr, len) && recv_valid_method(hdr) &&
 	       ibmad_class_is_smp(hdr->mgmt_class) == qp0 &&
 	       (!qp0 || recv->wc.src_qp == 0);
 }

@@ -108,6 +108,50 @@ static void nobody_wants_them(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), 0);
 }
 
+static atomic_t taken;
+
+static void take(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
+		 struct ib_mad_recv_wc *wc)
+{
+	ib_free_recv_mad(wc);
+	atomic_inc(&taken);
+}
+
+/* A connection manager sends messages by Send; Get and Set are for its ClassPortInfo. */
+static void methods_of_connection_managers(struct kunit *test)
+{
+	struct ib_mad_reg_req req = {
+		.mgmt_class = IB_MGMT_CLASS_CM, .mgmt_class_version = 2,
+	};
+	struct ib_mad_hdr hdr = request();
+	struct ib_mad_agent *agent;
+
+	atomic_set(&taken, 0);
+	set_bit(IB_MGMT_METHOD_GET, req.method_mask);
+	set_bit(IB_MGMT_METHOD_SEND, req.method_mask);
+	agent = ib_register_mad_agent(&pair.server.hca->ibdev, 1, IB_QPT_GSI, &req, 0,
+				      NULL, take, NULL, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(agent));
+	hdr.mgmt_class = IB_MGMT_CLASS_CM;
+	hdr.class_version = 2;
+	hdr.attr_id = cpu_to_be16(0x15);
+	inject(&hdr, IB_MGMT_MAD_SIZE);
+	hdr.method = IB_MGMT_METHOD_GET_RESP;
+	inject(&hdr, IB_MGMT_MAD_SIZE);
+	mad_quiesce(&pair);
+	KUNIT_EXPECT_EQ(test, mad_counter(agent, IBMAD_RECV_MALFORMED), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&taken), 0);
+	hdr.method = IB_MGMT_METHOD_SEND;
+	inject(&hdr, IB_MGMT_MAD_SIZE);
+	hdr.method = IB_MGMT_METHOD_GET;
+	hdr.attr_id = IB_MGMT_CLASSPORTINFO_ATTR_ID;
+	inject(&hdr, IB_MGMT_MAD_SIZE);
+	mad_quiesce(&pair);
+	KUNIT_EXPECT_EQ(test, mad_counter(agent, IBMAD_RECV_MALFORMED), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&taken), 2);
+	ib_unregister_mad_agent(agent);
+}
+
 /* A client slower than the wire loses what its inbox cannot hold; others lose nothing. */
 static void a_flood(struct kunit *test)
 {
@@ -226,6 +270,7 @@ static void buffers_are_used_again(struct kunit *test)
 static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(malformed_mads_are_dropped),
 	KUNIT_CASE(nobody_wants_them),
+	KUNIT_CASE(methods_of_connection_managers),
 	KUNIT_CASE_SLOW(a_flood),
 	KUNIT_CASE(deregister_in_a_flood),
 	KUNIT_CASE(a_received_mad_outlives_its_device),
