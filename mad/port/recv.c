@@ -315,11 +315,16 @@ bool ibmad_recv_is_rmpp(const struct ibmad_recv *recv)
 	       (ib_get_rmpp_flags(&mad->rmpp_hdr) & IB_MGMT_RMPP_FLAG_ACTIVE);
 }
 
-/* Whether the client does RMPP itself: it also gets segments that match no request. */
-static bool recv_is_user_rmpp(const struct ibmad_agent *agent,
-			      const struct ibmad_recv *recv)
+/*
+ * Whether a client gets the response @recv even if it matches no request: a segment, if the
+ * client does RMPP itself or nobody does, and the response of this node to its own SM,
+ * which may wait for it without telling.
+ */
+static bool recv_is_unasked(const struct ibmad_agent *agent,
+			    const struct ibmad_recv *recv)
 {
-	return (agent->pub.flags & IB_MAD_USER_RMPP) && ibmad_recv_is_rmpp(recv);
+	return recv->local ||
+	       (!ib_mad_kernel_rmpp_agent(&agent->pub) && ibmad_recv_is_rmpp(recv));
 }
 
 /*
@@ -332,7 +337,7 @@ static enum ibmad_counter recv_to_agent(struct ibmad_agent *agent,
 	if (response) {
 		if (ibmad_send_answer(agent, recv))
 			return IBMAD_RECV_DELIVERED;
-		if (!recv_is_user_rmpp(agent, recv))
+		if (!recv_is_unasked(agent, recv))
 			return IBMAD_RECV_UNMATCHED;
 	}
 	return ibmad_deliver_recv(agent, recv, NULL) ? IBMAD_RECV_DELIVERED :

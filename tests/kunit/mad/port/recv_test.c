@@ -25,7 +25,8 @@ static struct ib_mad_hdr request(void)
 	};
 }
 
-static int inject(const struct ib_mad_hdr *hdr, u32 len)
+/* Injects a MAD of @len bytes that begins with @size bytes at @start. */
+static int inject_bytes(const void *start, size_t size, u32 len)
 {
 	struct fake_hca_packet like = {
 		.src_qpn = 1,
@@ -34,8 +35,13 @@ static int inject(const struct ib_mad_hdr *hdr, u32 len)
 	};
 	u8 data[512] = {};
 
-	memcpy(data, hdr, sizeof(*hdr));
+	memcpy(data, start, size);
 	return fake_hca_inject(pair.server.hca, 1, &like, data, len);
+}
+
+static int inject(const struct ib_mad_hdr *hdr, u32 len)
+{
+	return inject_bytes(hdr, sizeof(*hdr), len);
 }
 
 static void malformed_mads_are_dropped(struct kunit *test)
@@ -150,6 +156,25 @@ static void methods_of_connection_managers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mad_counter(agent, IBMAD_RECV_MALFORMED), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&taken), 2);
 	ib_unregister_mad_agent(agent);
+}
+
+/* A client of an agent without RMPP may do it itself, and gets ACKs of its responses. */
+static void segments_for_an_agent_without_rmpp(struct kunit *test)
+{
+	struct ib_rmpp_mad mad = { .mad_hdr = request() };
+
+	mad.mad_hdr.mgmt_class = IB_MGMT_CLASS_SUBN_ADM;
+	mad.mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
+	mad.mad_hdr.tid = cpu_to_be64((u64)pair.server.agent->hi_tid << 32 | 0xdead);
+	inject_bytes(&mad, sizeof(mad.mad_hdr) + sizeof(mad.rmpp_hdr), IB_MGMT_MAD_SIZE);
+	mad_quiesce(&pair);
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_UNMATCHED), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.received), 0);
+	ib_set_rmpp_flags(&mad.rmpp_hdr, IB_MGMT_RMPP_FLAG_ACTIVE);
+	pair.server.answers = false;
+	inject_bytes(&mad, sizeof(mad.mad_hdr) + sizeof(mad.rmpp_hdr), IB_MGMT_MAD_SIZE);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.server.received, 1));
+	KUNIT_EXPECT_EQ(test, mad_counter(pair.server.agent, IBMAD_RECV_UNMATCHED), 1);
 }
 
 /* A client slower than the wire loses what its inbox cannot hold; others lose nothing. */
@@ -271,6 +296,7 @@ static struct kunit_case recv_cases[] = {
 	KUNIT_CASE(malformed_mads_are_dropped),
 	KUNIT_CASE(nobody_wants_them),
 	KUNIT_CASE(methods_of_connection_managers),
+	KUNIT_CASE(segments_for_an_agent_without_rmpp),
 	KUNIT_CASE_SLOW(a_flood),
 	KUNIT_CASE(deregister_in_a_flood),
 	KUNIT_CASE(a_received_mad_outlives_its_device),

@@ -23,6 +23,19 @@ static void a_local_smp_is_answered_by_the_adapter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&local.wire.packets), 0);
 }
 
+/* The SM gets the response also if it did not tell that it waits for one. */
+static void a_local_smp_without_timeout(struct kunit *test)
+{
+	struct ib_smp smp = local_route(0, 0);
+
+	local.agent.result = IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+	KUNIT_ASSERT_EQ(test, local_post(&smp, 0), 0);
+	KUNIT_EXPECT_TRUE(test, mad_wait(&local.seen.received, 1));
+	KUNIT_EXPECT_TRUE(test, mad_wait(&local.seen.sent, 1));
+	KUNIT_EXPECT_EQ(test, local.seen.status, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, local.seen.smp.data[0], 0xd0);
+}
+
 /* A TrapRepress is matched like a response, but must reach the adapter itself. */
 static void a_local_trap_repress_reaches_the_adapter(struct kunit *test)
 {
@@ -186,6 +199,7 @@ static void a_local_smp_without_memory(struct kunit *test)
 
 static struct kunit_case local_cases[] = {
 	KUNIT_CASE(a_local_smp_is_answered_by_the_adapter),
+	KUNIT_CASE(a_local_smp_without_timeout),
 	KUNIT_CASE(a_local_trap_repress_reaches_the_adapter),
 	KUNIT_CASE(local_smps_keep_their_order),
 	KUNIT_CASE(a_local_smp_that_nobody_answers),
