@@ -32,6 +32,11 @@ def is_active(data):
     return data[1] in RMPP_CLASSES and len(data) > 26 and bool(data[26] & ACTIVE)
 
 
+def resptime_of(data):
+    """RRespTime of a MAD of a transfer"""
+    return data[26] >> 3 if is_active(data) else 0
+
+
 def oui_of(data):
     return int.from_bytes(data[37:40], "big") if data[1] in VENDOR2 else 0
 

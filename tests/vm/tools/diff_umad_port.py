@@ -51,11 +51,16 @@ class Port:
         to.come()
 
     def mark_manager(self, to):
-        """the same by the QP0s: the provider answers"""
-        self.sent += 1
-        self.marks.send(self.manager, bytes(16), Smp(umad.GET, self.sent, NODE_DESC).packed(),
-                        timeout=LOST_MS, grh=0, qpn=0, sgid=0, lid=to.lid)
-        self.come()
+        """
+        The same by the QP0s: the provider answers, from there and, for what does not leave the
+        node, from here.
+        """
+        for smp in (Smp(umad.GET, self.sent + 1, NODE_DESC),
+                    Smp(umad.GET, self.sent + 2, NODE_DESC, [])):
+            self.marks.send(self.manager, bytes(16), smp.packed(), timeout=LOST_MS, grh=0, qpn=0,
+                            sgid=0, lid=to.lid)
+            self.come()
+        self.sent += 2
 
     def come(self):
         if not self.ready.poll(LOST_MS):

@@ -9,13 +9,13 @@ from diff_umad_file import LATE, Head, Request, active_header, has_rmpp, kernel_
 from diff_umad_mad import ABORT, ACK, ACTIVE, DATA, GET, GET_MULTI, GET_TABLE, NODE_DESC
 from diff_umad_mad import NODE_INFO, REPORT, RESPONSE, SEND, SET, SIZE, SM_INFO
 from diff_umad_mad import STOP, TRAP, VENDOR2, Mad, Smp, is_active, is_response
-from diff_umad_mad import method_as
+from diff_umad_mad import method_as, resptime_of
 from diff_umad_port import error
 
 # Milliseconds: until a request ends that nobody answers; that perhaps somebody answers; that the
 # kernel answers at once; that waits for the call that answers it; that only has its TID.
-EXPIRES, PERHAPS, AT_ONCE, ASKS, HOLDS = 10, 60, 500, 30000, 60000
-AGAIN = 100             # until a request is sent again that is answered then
+EXPIRES, PERHAPS, AT_ONCE, ASKS, HOLDS = 10, 300, 800, 30000, 60000
+AGAIN = 300             # until a request is sent again that is answered then
 # What may be wrong in a header.
 WRONG = {
     "id": (0, 1, 31, 32, 0xffffffff), "status": (0xffffffff,), "length": (0, 256, 0xffffffff),
@@ -113,7 +113,8 @@ class Sends:
         if head.grh and head.gid == to.gids[1] and not f.port.ib:
             word += "-ipv4"
         # Nothing else is on its way when a MAD is whose fate may differ between the cores.
-        unsure = kind == UNKNOWN or word.endswith("-ipv4")
+        unsure = kind == UNKNOWN or word.endswith("-ipv4") or word.startswith("smp-0") or \
+            resptime_of(data) > 0
         if unsure:
             self.world.drain()
         value = "" if not wrong or not hasattr(head, wrong) else " %s=%s" % (
@@ -129,6 +130,9 @@ class Sends:
         if kind == RESPONDED:
             taker.ends += 1
         elif kind == UNKNOWN or kind != TAKEN and not ends:
+            self.world.routes.add((f.port, to, head.qp))
+        if is_active(data):
+            # The sender of a transfer waits for its last ACK.
             self.world.routes.add((f.port, to, head.qp))
         if kind == TAKEN:
             taker.due += 1 + (head.retries if ends else 0)
@@ -251,11 +255,17 @@ class Sends:
             data = self.transfer_of(data, self.r.choice(SIZES))
         fate = UNKNOWN, None, None
         request = self.world.requests.get(data[12:16])
+        if how == "to" and request is not None and to is not request.file.port:
+            how = "astray"              # to another port than that which asked
         transfer = head.id in f.agents and kernel_rmpp(f.agents[head.id], data)
         if how in ("right", "status", "transfer") and request is not None and to is not None:
             fate = self.answered(request, transfer)
+        ends = transfer and fate[0] == UNKNOWN
+        if ends:
+            # Nobody acknowledges it; but a request may be answered.
+            head.timeout = EXPIRES if is_response(data) else PERHAPS
         self.post(i, "answer-%s%s" % (how, "/transfer" if transfer else ""), head, to or f.port,
-                  data, fate)
+                  data, fate, None, ends)
 
     def answered(self, request, transfer):
         """what must become of the response to a request"""
@@ -318,6 +328,9 @@ class Sends:
         if self.one_in(6):
             mad.rmpp, word = self.r.choice(RMPP_ACTIVE), "transfer/rmpp"
         data = mad.packed()
+        if self.world.fate(to, 1, data)[0] == ANSWERED and not self.one_in(4):
+            # What the cores answer differs, and what follows is not compared.
+            data = method_as(data, SEND)
         fate = self.world.fate(to, 1, data)
         head = Head(agent.id, f.port, to, 1)
         ends = False
@@ -330,6 +343,7 @@ class Sends:
             head.timeout, head.retries = EXPIRES, self.r.choice((0, 0, 1))
             ends = True
         else:
+            fate = UNKNOWN, None, None
             head.timeout, ends = PERHAPS, True
         self.post(i, word, head, to, data, fate, None, ends)
 
@@ -385,16 +399,17 @@ class Sends:
             return
         head = Head(agent.id, f.port, g.port, 1)
         head.timeout, head.retries = AGAIN, 3
-        unknown = UNKNOWN, None, None
-        if not self.post(i, "again", head, g.port, data, unknown, None, True):
+        if not self.post(i, "again", head, g.port, data, (UNKNOWN, None, None)):
             return
         g.due += 2
         self.world.wait(lambda: g.came >= 2)
-        if g.asked and g.asked[-1].data[12:16] == data[12:16]:
-            asked = g.asked.pop()
-            head, to = self.way_back(g, asked)
-            self.post(self.files.index(g), "answer-again", head, to or g.port,
-                      method_as(asked.data, method | RESPONSE), unknown)
+        if not g.asked or g.asked[-1].data[12:16] != data[12:16]:
+            f.ends += 1
+            return
+        asked = g.asked.pop()
+        head, to = self.way_back(g, asked)
+        self.post(self.files.index(g), "answer-again", head, to or g.port,
+                  method_as(asked.data, method | RESPONSE), (RESPONDED, f, agent))
 
     def short_read(self):
         """of a file that has something to be read, or will have"""
