@@ -45,7 +45,7 @@ RMPP_ACTIVE = [h for h in RMPP_ODD if h[2] & ACTIVE]
 RMPP_NONE = [h for h in RMPP_ODD if not h[2] & ACTIVE]
 SMP_ODD = {
     "base": (0, 2), "version": (0, 2), "attr": (0, 0xff), "pointer": (1, 2, 64, 255),
-    "count": (1, 3, 63, 64, 255), "source": (0, 5), "target": (0, 5), "status": (0x8000, 0x1c),
+    "count": (1, 3, 63, 64, 255), "source": (0, 99), "target": (0, 99), "status": (0x8000, 0x1c),
     "method": (0, 5, 7, 0x81), "mod": (1, 255),
 }
 SIZES = (40, 41, 100, 255, 256, 257, 300, 472, 473, 1000, 5000)
