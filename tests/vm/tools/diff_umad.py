@@ -212,7 +212,7 @@ class Calls(Sends):
 def main():
     os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     ports = Ports(*(lambda d: (d[:2], d[2:]))(sys.argv[2].split(",")))
-    for line in sys.stdin:
+    for line in sys.stdin.read().split():
         print("#%d" % int(line), flush=True)
         calls = Calls(ports, int(sys.argv[1]), int(line))
         print("open %s = ok" % " ".join(f.port.name for f in calls.files))

@@ -258,7 +258,9 @@ class Sends:
         if how == "to" and request is not None and to is not request.file.port:
             how = "astray"              # to another port than that which asked
         transfer = head.id in f.agents and kernel_rmpp(f.agents[head.id], data)
-        if how in ("right", "status", "transfer") and request is not None and to is not None:
+        # The requester looks at the TID and the class.
+        if how not in ("request", "class", "tid", "upper", "to", "astray") and \
+                head.id in f.agents and request is not None and to is not None:
             fate = self.answered(request, transfer)
         ends = transfer and fate[0] == UNKNOWN
         if ends:
