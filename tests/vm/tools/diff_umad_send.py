@@ -259,7 +259,7 @@ class Sends:
             how = "astray"              # to another port than that which asked
         transfer = head.id in f.agents and kernel_rmpp(f.agents[head.id], data)
         # The requester looks at the TID and the class.
-        if how not in ("request", "class", "tid", "upper", "to", "astray") and \
+        if how not in ("request", "class", "tid", "upper", "astray") and \
                 head.id in f.agents and request is not None and to is not None:
             fate = self.answered(request, transfer)
         ends = transfer and fate[0] == UNKNOWN
