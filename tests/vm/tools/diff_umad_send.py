@@ -237,13 +237,16 @@ class Sends:
     def answer(self, i):
         """a response to a request that was received, by the way that it came"""
         f = self.files[i]
-        asked = f.asked.pop(self.r.randrange(len(f.asked)))
+        # Mostly one that is waited for.
+        waits = [n for n, a in enumerate(f.asked) if a.data[12:16] in self.world.requests]
+        asked = f.asked.pop(self.r.choice(waits) if waits and not self.one_in(4) else
+                            self.r.randrange(len(f.asked)))
         if self.one_in(4):
             f.asked.append(asked)       # another one will follow
         head, to = self.way_back(f, asked)
         data = method_as(asked.data[:SIZE], asked.data[3] | RESPONSE)
         how = "right"
-        if self.one_in(3):
+        if self.one_in(2):
             how = self.r.choice(("request", "class", "version", "method", "tid", "upper", "status",
                                  "agent", "to", "rmpp"))
             data = self.wrong_answer(how, data, head)
