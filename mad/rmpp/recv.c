@@ -3,12 +3,12 @@
  * RMPP, the receiving side (IBA vol. 1, 13.6.4 and 13.6.6.1).
  *
  * Only a first segment begins a reassembly, and for a response only while the request
- * it answers is outstanding; anything else is dropped unanswered.  Segments that arrive
- * in order are chained to the first, those that overtook others wait in an xarray.
- * Memory is bounded by the window of each transfer, by the number of transfers, and by
- * the bytes that are in reassemblies or that the agent's client has yet to read, all
- * per agent.  Unsolicited transfers may use half of it at most, and those of one source
- * only a share of the transfers.
+ * it answers is outstanding; anything else is dropped, unanswered unless its header is
+ * wrong.  Segments that arrive in order are chained to the first, those that overtook
+ * others wait in an xarray.  Memory is bounded by the window of each transfer, by the
+ * number of transfers, and by the bytes that are in reassemblies or that the agent's
+ * client has yet to read, all per agent.  Unsolicited transfers may use half of it at
+ * most, and those of one source only a share of the transfers.
  *
  * Everything here is protected by agent->rmpp.mutex: MADs arrive from the receive CQ's
  * work, and first segments that waited for an address handle from a work item.
@@ -23,6 +23,46 @@
 #define IBMAD_RMPP_GAP_EARLY	3	/* early segments between two ACKs of a gap */
 #define IBMAD_RMPP_MAX_SEGS	SZ_1M	/* of a transfer, whose length is an int */
 #define OUTCOME_OPEN		IBMAD_NR_COUNTERS /* the MAD is held, not counted yet */
+
+/* ---- headers ---- */
+
+/* A response that nobody waits for is not answered, whatever is wrong with it. */
+static bool rmpp_is_wanted(struct ibmad_agent *agent, const struct ibmad_recv *recv)
+{
+	return !ib_response_mad(&rmpp_mad(recv)->mad_hdr) ||
+	       ibmad_send_is_due(agent, recv, false);
+}
+
+/* 13.6.2.3: whether a STOP or an ABORT tells a reason that there is. */
+static bool rmpp_is_reason(const struct ib_rmpp_hdr *hdr)
+{
+	if (hdr->rmpp_type == IB_MGMT_RMPP_TYPE_STOP)
+		return hdr->rmpp_status == IB_MGMT_RMPP_STATUS_RESX;
+	return hdr->rmpp_status >= IB_MGMT_RMPP_STATUS_ABORT_MIN &&
+	       hdr->rmpp_status <= IB_MGMT_RMPP_STATUS_ABORT_MAX;
+}
+
+/*
+ * Checks what does not depend on a transfer (13.6.2.1): returns the RMPP status to abort
+ * with, or SUCCESS.
+ */
+static u8 rmpp_check_header(const struct ib_rmpp_hdr *hdr)
+{
+	if (hdr->rmpp_version != IB_MGMT_RMPP_VERSION)
+		return IB_MGMT_RMPP_STATUS_UNV;
+	switch (hdr->rmpp_type) {
+	case IB_MGMT_RMPP_TYPE_DATA:
+	case IB_MGMT_RMPP_TYPE_ACK:
+		return hdr->rmpp_status ? IB_MGMT_RMPP_STATUS_BAD_STATUS :
+					  IB_MGMT_RMPP_STATUS_SUCCESS;
+	case IB_MGMT_RMPP_TYPE_STOP:
+	case IB_MGMT_RMPP_TYPE_ABORT:
+		return rmpp_is_reason(hdr) ? IB_MGMT_RMPP_STATUS_SUCCESS :
+					     IB_MGMT_RMPP_STATUS_BAD_STATUS;
+	default:
+		return IB_MGMT_RMPP_STATUS_BADT;
+	}
+}
 
 /* ---- DATA ---- */
 
@@ -43,11 +83,10 @@ static u8 rmpp_check_data(const struct ibmad_rmpp_recv *rr,
 	bool is_first = flags & IB_MGMT_RMPP_FLAG_FIRST;
 	bool is_last = flags & IB_MGMT_RMPP_FLAG_LAST;
 	u32 seg = be32_to_cpu(hdr->seg_num);
+	u8 why = rmpp_check_header(hdr);
 
-	if (hdr->rmpp_version != IB_MGMT_RMPP_VERSION)
-		return IB_MGMT_RMPP_STATUS_UNV;
-	if (hdr->rmpp_status)
-		return IB_MGMT_RMPP_STATUS_BAD_STATUS;
+	if (why)
+		return why;
 	if (!seg || (is_first ? seg != 1 : seg == 1))
 		return IB_MGMT_RMPP_STATUS_BAD_SEG;
 	if (rr->last && (is_last ? seg != rr->last : seg >= rr->last))
@@ -263,6 +302,20 @@ static bool rmpp_begins_anew(const struct ibmad_rmpp_recv *rr,
 	}
 }
 
+/*
+ * Checks a segment of no transfer that is known, which may have ended: returns the RMPP
+ * status to abort with, or SUCCESS.
+ */
+static u8 rmpp_check_stray(const struct ib_rmpp_hdr *hdr)
+{
+	u8 flags = ib_get_rmpp_flags((struct ib_rmpp_hdr *)hdr);
+	u8 why = rmpp_check_header(hdr);
+
+	if (!why && (flags & IB_MGMT_RMPP_FLAG_FIRST) && be32_to_cpu(hdr->seg_num) != 1)
+		why = IB_MGMT_RMPP_STATUS_BAD_SEG;
+	return why;
+}
+
 /* Handles a DATA MAD.  Returns whether it consumed @recv. */
 static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 		      enum ibmad_counter *outcome)
@@ -271,6 +324,7 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	u32 seg = be32_to_cpu(rmpp_mad(recv)->rmpp_hdr.seg_num);
 	struct ibmad_rmpp_recv *rr;
 	bool wanted;
+	u8 why;
 
 	lockdep_assert_held(&agent->rmpp.mutex);
 	rr = ibmad_reasm_find(agent, recv);
@@ -278,6 +332,12 @@ static bool rmpp_data(struct ibmad_agent *agent, struct ibmad_recv *recv,
 	if (rr && rr->done && wanted && seg == 1 && rmpp_begins_anew(rr, recv)) {
 		ibmad_reasm_destroy(rr);
 		rr = NULL;
+	}
+	why = !rr && wanted ? rmpp_check_stray(&rmpp_mad(recv)->rmpp_hdr) :
+			      IB_MGMT_RMPP_STATUS_SUCCESS;
+	if (why) {
+		ibmad_rmpp_send_abort(agent, recv, NULL, why);
+		return false;
 	}
 	if (!rr && wanted && seg == 1 && ibmad_reasm_create(agent, recv, outcome)) {
 		*outcome = OUTCOME_OPEN;
@@ -317,6 +377,8 @@ static enum ibmad_counter rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv 
 		why = ibmad_rmpp_send_acked(agent, send, hdr, &puts, &turn);
 	spin_unlock_irq(&agent->lock);
 
+	if (!send && rmpp_is_wanted(agent, recv))
+		why = rmpp_check_header(hdr);
 	if (why)
 		ibmad_rmpp_send_abort(agent, recv, NULL, why);
 	/* 13.6.4.2: the ACK of segment 0 lets the responder begin. */
@@ -326,26 +388,10 @@ static enum ibmad_counter rmpp_ack(struct ibmad_agent *agent, struct ibmad_recv 
 	return send ? IBMAD_RMPP_CONTROLS : IBMAD_RMPP_DROPPED;
 }
 
-/* A response that nobody waits for is not answered, whatever is wrong with it. */
-static bool rmpp_is_wanted(struct ibmad_agent *agent, const struct ibmad_recv *recv)
-{
-	return !ib_response_mad(&rmpp_mad(recv)->mad_hdr) ||
-	       ibmad_send_is_due(agent, recv, false);
-}
-
-/* 13.6.2.3: what a STOP or an ABORT may tell as its reason. */
-static bool rmpp_is_reason(const struct ib_rmpp_hdr *hdr)
-{
-	if (hdr->rmpp_type == IB_MGMT_RMPP_TYPE_STOP)
-		return hdr->rmpp_status == IB_MGMT_RMPP_STATUS_RESX;
-	return hdr->rmpp_status >= IB_MGMT_RMPP_STATUS_ABORT_MIN &&
-	       hdr->rmpp_status <= IB_MGMT_RMPP_STATUS_ABORT_MAX;
-}
-
 /*
  * The peer gave up, as the receiver of a transfer sent here or as the sender of a
- * transfer reassembled here (then its request gets no response).  If it gave a reason that
- * there is not, it is told so; it does not answer that.
+ * transfer reassembled here (then its request gets no response).  If its header is wrong, as
+ * by a reason that there is not, it is told so.
  */
 static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 				       struct ibmad_recv *recv)
@@ -353,14 +399,13 @@ static enum ibmad_counter rmpp_aborted(struct ibmad_agent *agent,
 	const struct ib_rmpp_hdr *hdr = &rmpp_mad(recv)->rmpp_hdr;
 	struct ibmad_rmpp_recv *rr = ibmad_reasm_find(agent, recv);
 	enum ibmad_counter outcome = IBMAD_RMPP_DROPPED;
-	bool known = rmpp_is_reason(hdr);
-	u8 status = known ? hdr->rmpp_status : IB_MGMT_RMPP_STATUS_BAD_STATUS;
+	u8 why = rmpp_check_header(hdr), status = why ?: hdr->rmpp_status;
 	struct ibmad_send *send;
 	unsigned int puts = 0;
 
 	lockdep_assert_held(&agent->rmpp.mutex);
-	if (!known && rmpp_is_wanted(agent, recv))
-		ibmad_rmpp_send_abort(agent, recv, rr ? rr->rah : NULL, status);
+	if (why && rmpp_is_wanted(agent, recv))
+		ibmad_rmpp_send_abort(agent, recv, rr ? rr->rah : NULL, why);
 	if (rr && !rr->done) {
 		ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
 		ibmad_reasm_destroy(rr);
@@ -397,7 +442,7 @@ static void rmpp_unknown(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	if (!rmpp_is_wanted(agent, recv))
 		return;
 	ibmad_rmpp_send_abort(agent, recv, rr ? rr->rah : NULL,
-			      IB_MGMT_RMPP_STATUS_BADT);
+			      rmpp_check_header(&rmpp_mad(recv)->rmpp_hdr));
 	if (rr && !rr->done)
 		ibmad_reasm_destroy(rr);
 }

@@ -168,9 +168,24 @@ struct bad_segment {
 
 static const struct bad_segment bad_segments[] = {
 	/* A transfer can begin with segment 1 only. */
-	{ .bad = SEG(0, FIRST, 0) },
+	{ .bad = SEG(0, FIRST, 0), .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
+	{ .bad = SEG(2, FIRST, 0), .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
 	{ .bad = SEG(2, 0, 0) },
 	{ .bad = SEG(0xffffffff, LAST, 0) },
+	{ .bad = { .tid = 1, .seg = 2, .version = 2 },
+	  .status = IB_MGMT_RMPP_STATUS_UNV },
+	{ .bad = { .tid = 1, .seg = 2, .status = 3 },
+	  .status = IB_MGMT_RMPP_STATUS_BAD_STATUS },
+	/* MADs of other types, for no transfer */
+	{ .bad = { .tid = 1, .type = IB_MGMT_RMPP_TYPE_ACK, .version = 2 },
+	  .status = IB_MGMT_RMPP_STATUS_UNV },
+	{ .bad = { .tid = 1, .type = IB_MGMT_RMPP_TYPE_ACK, .status = 3 },
+	  .status = IB_MGMT_RMPP_STATUS_BAD_STATUS },
+	{ .bad = { .tid = 1, .type = IB_MGMT_RMPP_TYPE_ABORT, .version = 2,
+		   .status = IB_MGMT_RMPP_STATUS_UNSPEC },
+	  .status = IB_MGMT_RMPP_STATUS_UNV },
+	{ .bad = { .tid = 1, .type = 9, .version = 2 },
+	  .status = IB_MGMT_RMPP_STATUS_UNV },
 	{ .bad = SEG(1, 0, 0), .status = IB_MGMT_RMPP_STATUS_BAD_SEG },
 	{ .bad = { .tid = 1, .seg = 1, .flags = FIRST, .version = 2 },
 	  .status = IB_MGMT_RMPP_STATUS_UNV },
