@@ -262,15 +262,18 @@ class Sends:
             how = "astray"              # to another port than that which asked
         transfer = head.id in f.agents and kernel_rmpp(f.agents[head.id], data)
         # The requester looks at the TID and the class.
-        if how not in ("request", "class", "tid", "upper", "astray") and \
-                head.id in f.agents and request is not None and to is not None:
+        reaches = how not in ("request", "class", "tid", "upper", "astray") and \
+            head.id in f.agents and request is not None and to is not None
+        if reaches:
             fate = self.answered(request, transfer)
         ends = transfer and fate[0] == UNKNOWN
         if ends:
             # Nobody acknowledges it; but a request may be answered.
             head.timeout = EXPIRES if is_response(data) else PERHAPS
-        self.post(i, "answer-%s%s" % (how, "/transfer" if transfer else ""), head, to or f.port,
-                  data, fate, None, ends)
+        if self.post(i, "answer-%s%s" % (how, "/transfer" if transfer else ""), head,
+                     to or f.port, data, fate, None, ends) and ends and reaches:
+            # Who does no RMPP takes the first segment.
+            request.file.ends += 1
 
     def answered(self, request, transfer):
         """what must become of the response to a request"""
