@@ -17,7 +17,7 @@
 #define NETS		2
 #define FIRST_NET	96
 #define IPS		6	/* of a net_device, of each family */
-#define STEPS		800	/* of a racer */
+#define STEPS		500	/* of a racer */
 #define GIDS		FAKE_HCA_GIDS
 
 static struct {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * What is used without a reference may be freed meanwhile, but who frees it mostly waits for a grace
- * period of RCU: only a thread that does not run for so long, between two instructions, sees that.
- * A probe cannot wait for it, as probes are RCU sections themselves.  So a thread of the highest
- * priority takes the processor, when an RCU section of ours has ended, or before a lock of ours is
- * taken, for longer than a grace period.  Places where threads come rarely are taken more often.
+ * What is used without a reference may be freed meanwhile, but who frees it mostly waits for a
+ * grace period of RCU, or two: only a thread that does not run for so long, between two
+ * instructions, sees it.  A probe cannot wait for it, as probes are RCU sections themselves.  So a
+ * thread of the highest priority takes the processor, when an RCU section of ours has ended, or
+ * before a lock of ours is taken, for longer.  Places where threads come rarely are taken more
+ * often.
  */
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
@@ -20,7 +21,7 @@
 #include "delays.h"
 #include "preempt.h"
 
-static unsigned int preempt_ms = 40;
+static unsigned int preempt_ms = 100;
 module_param(preempt_ms, uint, 0444);
 MODULE_PARM_DESC(preempt_ms, "how long another thread runs at locks and the ends of RCU sections");
 
