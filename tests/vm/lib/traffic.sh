@@ -114,12 +114,10 @@ srp_end() {
 	srp_target_down
 }
 
-# Sockets that are opened and closed, and the same link group again and again. The steps of the
-# program are not waited for.
 smc_begin() {
 	smc_up
 	smc_serve
-	traffic_start smc again smc sh -c "yes '' 2> /dev/null | /ibex/bin/smc talk $B $A $SMC_PORT 4 100000 2"
+	traffic_start smc again smc smc_talk
 }
 
 smc_end() {
