@@ -21,7 +21,7 @@
 
 #define IBMAD_RMPP_MAX_RECVS	1024	/* reassemblies of an agent */
 #define IBMAD_RMPP_MAX_SHARE	128	/* unsolicited and unfinished ones of a source */
-#define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is destroyed */
+#define IBMAD_RMPP_SILENCE_MS	20000	/* an unfinished one is aborted */
 #define IBMAD_RMPP_LINGER_MS	10000	/* a finished one is destroyed */
 
 static const struct rhashtable_params reasm_params = {
@@ -152,6 +152,16 @@ void ibmad_reasm_finish(struct ibmad_rmpp_recv *rr)
 	ibmad_reasm_touch(rr);
 }
 
+/* No segment has come for long: the sender is told (13.6.3), if it can be. */
+static void reasm_abort(struct ibmad_rmpp_recv *rr)
+{
+	if (rr->first)
+		ibmad_rmpp_send_abort(rr->agent, rr->first, rr->rah,
+				      IB_MGMT_RMPP_STATUS_T2L);
+	else
+		ibmad_count(rr->agent->port, IBMAD_RMPP_ABORTED);
+}
+
 /*
  * Destroys reassemblies on @list that had no activity for @ms; returns whether any is
  * left.
@@ -165,7 +175,7 @@ static bool reasm_reap_list(struct ibmad_agent *agent, struct list_head *list,
 		if (time_before(jiffies, rr->seen + msecs_to_jiffies(ms)))
 			return true;
 		if (!rr->done)
-			ibmad_count(agent->port, IBMAD_RMPP_ABORTED);
+			reasm_abort(rr);
 		ibmad_reasm_destroy(rr);
 	}
 	return false;

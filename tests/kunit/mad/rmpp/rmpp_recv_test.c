@@ -302,6 +302,19 @@ static void more_segments_than_32768(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_client.mad_len, IB_MGMT_VENDOR_HDR + n * PEER_SEG_BYTES);
 }
 
+/* The sender of a transfer that does not go on is told once, and its segments are freed. */
+static void the_sender_falls_silent(struct kunit *test)
+{
+	segments(1, 1, 5, 9);
+	KUNIT_EXPECT_EQ(test, peer_reassemblies(), 1u);
+	KUNIT_EXPECT_TRUE(test, wait_within(!peer_reassemblies(), 60000));
+	peer_quiesce();
+	KUNIT_EXPECT_EQ(test, peer_bytes(), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&peer_seen.aborts), 1);
+	KUNIT_EXPECT_EQ(test, peer_seen.abort_status, IB_MGMT_RMPP_STATUS_T2L);
+	KUNIT_EXPECT_EQ(test, peer_counter(IBMAD_RMPP_ABORTED), 1);
+}
+
 static void the_sender_gives_up(struct kunit *test)
 {
 	static const struct peer_mad ends[] = {
@@ -657,6 +670,7 @@ static struct kunit_case rmpp_recv_cases[] = {
 	KUNIT_CASE(lengths_of_the_last_segment),
 	KUNIT_CASE(odd_lengths_of_the_last_segment),
 	KUNIT_CASE_SLOW(more_segments_than_32768),
+	KUNIT_CASE_SLOW(the_sender_falls_silent),
 	KUNIT_CASE(the_sender_gives_up),
 	KUNIT_CASE(the_sender_gives_up_for_no_reason),
 	KUNIT_CASE(control_mads_of_no_transfer),
