@@ -360,6 +360,12 @@ static void change(struct asker *asker)
 	mutex_unlock(&slot->lock);
 }
 
+/* Machines that do steps faster than MADs would see few responses. */
+static void wait_for_responses(struct asker *asker)
+{
+	wait_within(all_told(asker), 4 + 2 * READ_ONCE(world.rtt_ms));
+}
+
 /* ---- queries ---- */
 
 struct question {
@@ -441,6 +447,9 @@ static void step(struct asker *asker)
 	case 16 ... 31:
 		change(asker);
 		break;
+	case 32 ... 33:
+		wait_for_responses(asker);
+		break;
 	default:
 		post(asker);
 		break;
@@ -492,7 +501,8 @@ static void race(struct racer *racer)
 			msleep(1);
 	}
 	KUNIT_EXPECT_TRUE(world.test, wait_within(!atomic_read(&asker->queries), WAIT_MS));
-	if (asker->client && crew_once(racer, 4)) {
+	/* At least one in each round. */
+	if (asker->client && (world.crew.seed + racer->nr) % 4 == 0) {
 		leave_behind(asker);
 		return;
 	}
@@ -590,7 +600,7 @@ static void agents(struct kunit *test)
 		   atomic_read(&seen.queries), atomic_read(&seen.cancelled_queries),
 		   atomic_read(&seen.left_behind), atomic_read(&seen.recoveries));
 	/* Each outcome was frequent enough. */
-	KUNIT_EXPECT_GT(test, atomic_read(&seen.answered), steps / 100);
+	KUNIT_EXPECT_GT(test, atomic_read(&seen.answered), steps / 400);
 	KUNIT_EXPECT_GT(test, atomic_read(&seen.expired), steps / 400);
 	KUNIT_EXPECT_GT(test, atomic_read(&seen.flushed), steps / 400);
 	KUNIT_EXPECT_GT(test, atomic_read(&seen.cancels), steps / 400);
