@@ -69,7 +69,7 @@ static void cma_record(struct cma_side *side, const struct rdma_cm_event *event)
 	atomic_inc(&side->nr_events);
 }
 
-int cma_make_qp(struct cma_side *side)
+static int make_qp(struct cma_side *side, struct rdma_cm_id *id)
 {
 	struct ib_qp_init_attr init = {
 		.send_cq = side->cq,
@@ -84,16 +84,22 @@ int cma_make_qp(struct cma_side *side)
 		.qp_context = side,
 	};
 
-	return rdma_create_qp(side->id, side->pd, &init);
+	return rdma_create_qp(id, side->pd, &init);
 }
 
-static int cma_do_accept(struct cma_side *side)
+int cma_make_qp(struct cma_side *side)
 {
-	int ret = side->own_qp ? 0 : cma_make_qp(side);
+	return make_qp(side, side->id);
+}
+
+/* side->id is NULL already if the test destroys it meanwhile. */
+static int cma_do_accept(struct cma_side *side, struct rdma_cm_id *id)
+{
+	int ret = side->own_qp ? 0 : make_qp(side, id);
 
 	if (side->own_qp)
 		side->param.qp_num = side->qpn;
-	return ret ?: rdma_accept_ece(side->id, &side->param, &side->ece);
+	return ret ?: rdma_accept_ece(id, &side->param, &side->ece);
 }
 
 static int cma_answer(struct cma_side *side, struct rdma_cm_id *id,
@@ -111,7 +117,7 @@ static int cma_answer(struct cma_side *side, struct rdma_cm_id *id,
 	switch (answer) {
 	case CMA_ACCEPT:
 		if (event == RDMA_CM_EVENT_CONNECT_REQUEST)
-			side->call = cma_do_accept(side);
+			side->call = cma_do_accept(side, id);
 		else if (event == RDMA_CM_EVENT_CONNECT_RESPONSE)
 			side->call = rdma_accept(id, NULL);
 		else

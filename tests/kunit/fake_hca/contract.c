@@ -234,9 +234,9 @@ void fake_contract_polled(const struct fake_hca *hca, struct ib_wc *to,
 /* Returns whether @qp refuses a send because of its state. */
 bool fake_contract_refuses_send(const struct fake_hca *hca, const struct fake_qp *qp)
 {
-	if (qp->state == IB_QPS_ERR && hca->quirks.no_posts_in_err)
+	if (fake_qp_state(qp) == IB_QPS_ERR && hca->quirks.no_posts_in_err)
 		return true;
-	return qp->state != IB_QPS_RTS && hca->quirks.qp1_state_is_a_note &&
+	return fake_qp_state(qp) != IB_QPS_RTS && hca->quirks.qp1_state_is_a_note &&
 	       qp->ibqp.qp_type == IB_QPT_GSI;
 }
 

@@ -190,7 +190,7 @@ struct fake_hca {
 	enum ib_wc_status send_status;	/* of all sends, when not IB_WC_SUCCESS */
 	atomic_t sent, delivered, dropped;
 
-	spinlock_t wire_lock;		/* wire, held; irq safe */
+	spinlock_t wire_lock;		/* wire, held, parameters of QPs in queues; irq safe */
 	struct list_head wire, held;
 	struct work_struct wire_work;
 	struct workqueue_struct *wq;

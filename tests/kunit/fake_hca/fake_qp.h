@@ -19,7 +19,7 @@ struct fake_qp {
 	enum ib_sig_type sq_sig_type;
 	u32 max_recv;
 	int sgid_at;		/* RoCE: index in the port's table; -1: none yet */
-	spinlock_t lock;	/* protects state, recvs, nr_recvs, held */
+	spinlock_t lock;	/* protects recvs, nr_recvs, held, and changes of state */
 	enum ib_qp_state state;
 	u32 psn;		/* expected; attr.rq_psn is what was set */
 	bool met_error;		/* by fake_hca_qp_error() */
@@ -31,6 +31,11 @@ struct fake_qp {
 	struct ib_cqe *last_sent;	/* quirks.reset_keeps_ring */
 	struct ib_cqe *old_sent;	/* last_sent at RESET; NULL: completed */
 };
+
+static inline enum ib_qp_state fake_qp_state(const struct fake_qp *qp)
+{
+	return READ_ONCE(qp->state);
+}
 
 /* Returns whether the QP's ERR and RESET affect its receives only. */
 static inline bool fake_qp_keeps_sends(const struct fake_qp *qp)

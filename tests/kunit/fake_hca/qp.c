@@ -131,6 +131,16 @@ static int fake_destroy_ah(struct ib_ah *ah, u32 flags)
 	return retire(ah->device, FAKE_AH);
 }
 
+/* Keeps the last parameters: of calls at once, those of any. */
+static void keep_params(struct fake_hca *hca, void *kept, const void *params, size_t size)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->wire_lock, flags);
+	memcpy(kept, params, size);
+	spin_unlock_irqrestore(&hca->wire_lock, flags);
+}
+
 static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 			  struct ib_udata *udata)
 {
@@ -152,15 +162,15 @@ static int fake_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	spin_lock_init(&qp->lock);
 	INIT_LIST_HEAD(&qp->recvs);
 	INIT_LIST_HEAD(&qp->held);
-	qp->state = IB_QPS_RESET;
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	qp->sgid_at = -1;
 	qp->sq_sig_type = init->sq_sig_type;
 	qp->max_recv = init->cap.max_recv_wr;
-	hca->queues.qp = *init;
+	keep_params(hca, &hca->queues.qp, init, sizeof(*init));
 	if (udata)
 		init->cap.max_inline_data += 8;	/* more than requested */
 	if (special) {
-		hca->special[init->port_num][qpn] = ibqp;
+		WRITE_ONCE(hca->special[init->port_num][qpn], ibqp);
 		hca->special_made[init->port_num][qpn] = true;
 		ibqp->qp_num = qpn;
 		qp->own.device = ibqp->device;
@@ -262,7 +272,7 @@ void fake_hca_qp_error(struct ib_qp *ibqp, enum ib_qp_state state)
 	if (fake_qp_keeps_sends(qp) && state == IB_QPS_SQE)
 		qp->deaf = true;
 	else
-		qp->state = state;
+		WRITE_ONCE(qp->state, state);
 	qp->met_error = true;
 	fake_flush_some(qp, state == IB_QPS_ERR);
 }
@@ -276,7 +286,7 @@ bool fake_hca_special_error(struct fake_hca *hca, u32 port, u32 qpn, enum ib_qp_
 	/* Its destruction waits for this lock. */
 	mutex_lock(&fake_fabric_lock);
 	ibqp = READ_ONCE(hca->special[port][qpn]);
-	done = ibqp && container_of(ibqp, struct fake_qp, ibqp)->state == IB_QPS_RTS;
+	done = ibqp && fake_qp_state(container_of(ibqp, struct fake_qp, ibqp)) == IB_QPS_RTS;
 	if (done) {
 		fake_hca_qp_error(ibqp, state);
 		fake_hca_qp_event(ibqp, IB_EVENT_QP_FATAL);
@@ -314,11 +324,11 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	struct fake_qp *qp = container_of(ibqp, struct fake_qp, ibqp);
 	struct fake_hca *hca = to_fake_hca(ibqp->device);
-	enum ib_qp_state cur = qp->state, next;
+	enum ib_qp_state cur = fake_qp_state(qp), next;
 
 	fake_contract_target(hca, ibqp, udata, false);
-	hca->queues.qp_attr = *attr;
-	hca->queues.qp_mask = mask;
+	keep_params(hca, &hca->queues.qp_attr, attr, sizeof(*attr));
+	keep_params(hca, &hca->queues.qp_mask, &mask, sizeof(mask));
 	if (hca->on_modify_qp && mask & IB_QP_STATE)
 		hca->on_modify_qp(hca, ibqp, attr->qp_state);
 	if (fault(&hca->fail_modify_qp))
@@ -346,7 +356,7 @@ static int fake_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		qp->attr.rq_psn = attr->rq_psn;
 		WRITE_ONCE(qp->psn, attr->rq_psn);
 	}
-	qp->state = next;
+	WRITE_ONCE(qp->state, next);
 	if (fake_contract_only_notes(hca, qp))
 		return 0;
 	if (next == IB_QPS_ERR)
@@ -377,8 +387,8 @@ static int fake_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		attr->rq_psn = READ_ONCE(qp->psn);
 	else if (hca->quirks.rq_psn == FAKE_PSN_NONE)
 		attr->rq_psn = 0;
-	attr->qp_state = qp->state;
-	attr->cur_qp_state = qp->state;
+	attr->qp_state = fake_qp_state(qp);
+	attr->cur_qp_state = fake_qp_state(qp);
 	if (ibqp->qp_type == IB_QPT_GSI && !qp->met_error &&
 	    hca->quirks.qp1_reports_rts)
 		attr->qp_state = IB_QPS_RTS;
@@ -407,7 +417,7 @@ static int fake_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (ibqp->qp_num < 2) {
 		for (p = 0; p <= ibqp->device->phys_port_cnt; p++)
 			if (hca->special[p][ibqp->qp_num] == ibqp)
-				hca->special[p][ibqp->qp_num] = NULL;
+				WRITE_ONCE(hca->special[p][ibqp->qp_num], NULL);
 	} else {
 		xa_erase_irq(&hca->qps, ibqp->qp_num);
 	}
@@ -430,9 +440,9 @@ static bool fake_takes_recv(const struct fake_qp *qp)
 	const struct fake_hca_quirks *quirks = &to_fake_hca(qp->ibqp.device)->quirks;
 
 	if (qp->ibqp.qp_type == IB_QPT_GSI && quirks->recv_from_rtr)
-		return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS;
-	return qp->state != IB_QPS_RESET &&
-	       !(qp->state == IB_QPS_ERR && quirks->no_posts_in_err);
+		return fake_qp_state(qp) == IB_QPS_RTR || fake_qp_state(qp) == IB_QPS_RTS;
+	return fake_qp_state(qp) != IB_QPS_RESET &&
+	       !(fake_qp_state(qp) == IB_QPS_ERR && quirks->no_posts_in_err);
 }
 
 static int fake_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
@@ -468,7 +478,7 @@ static int fake_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		if (++qp->nr_recvs > qp->max_recv)
 			atomic_inc(&hca->recv_overruns);
 		spin_unlock_irqrestore(&qp->lock, flags);
-		if (qp->state == IB_QPS_ERR)
+		if (fake_qp_state(qp) == IB_QPS_ERR)
 			fake_flush(qp);
 	}
 	return 0;
@@ -526,18 +536,18 @@ static int fake_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	int taken = 0;
 
 	for (; wr; wr = wr->next) {
-		if (qp->state < IB_QPS_RTS && hca->quirks.bad_wr_unset)
+		if (fake_qp_state(qp) < IB_QPS_RTS && hca->quirks.bad_wr_unset)
 			return -EINVAL;
 		*bad = wr;
 		if (fault(&hca->fail_post_send))
 			return -ENOMEM;
 		if (fake_contract_refuses_send(hca, qp))
 			return -EINVAL;
-		if (qp->state == IB_QPS_ERR || qp->deaf) {
+		if (fake_qp_state(qp) == IB_QPS_ERR || qp->deaf) {
 			fake_send_done(qp, wr, IB_WC_WR_FLUSH_ERR);
 			continue;
 		}
-		if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+		if (fake_qp_state(qp) != IB_QPS_RTS && fake_qp_state(qp) != IB_QPS_SQD)
 			return -EINVAL;
 		if (taken++ && hca->quirks.one_send_a_call &&
 		    ibqp->qp_type == IB_QPT_GSI)
@@ -626,8 +636,8 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 	};
 
 	if (packet->dst_qpn < 2)
-		ibqp = hca->special[rdma_cap_ib_switch(&hca->ibdev) ? 0 : port]
-				   [packet->dst_qpn];
+		ibqp = READ_ONCE(hca->special[rdma_cap_ib_switch(&hca->ibdev) ? 0 : port]
+					     [packet->dst_qpn]);
 	else
 		ibqp = xa_load(&hca->qps, packet->dst_qpn);
 	if (!ibqp)
@@ -635,7 +645,7 @@ static void fake_receive(struct fake_hca *hca, u32 port,
 	qp = container_of(ibqp, struct fake_qp, ibqp);
 	spin_lock_irqsave(&qp->lock, flags);
 	recv = list_first_entry_or_null(&qp->recvs, struct fake_recv, entry);
-	if (!recv || (qp->state != IB_QPS_RTS && qp->state != IB_QPS_RTR)) {
+	if (!recv || (fake_qp_state(qp) != IB_QPS_RTS && fake_qp_state(qp) != IB_QPS_RTR)) {
 		spin_unlock_irqrestore(&qp->lock, flags);
 		goto drop;
 	}

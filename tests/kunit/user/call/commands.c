@@ -140,7 +140,12 @@ struct ib_uverbs_file *commands_open(struct commands *c)
 
 int commands_objects(struct commands *c)
 {
-	return list_count_nodes(&c->file->objects);
+	size_t n;
+
+	spin_lock(&c->file->objects_lock);
+	n = list_count_nodes(&c->file->objects);
+	spin_unlock(&c->file->objects_lock);
+	return n;
 }
 
 /* ---- write() ---- */

@@ -13,10 +13,10 @@
 
 /* The events that threads have read, by the name of the CQ. */
 static struct {
-	unsigned int comp, async;
+	atomic_t comp, async;	/* several threads read */
 } seen[ROUNDS];
 
-static unsigned int others, put_back;
+static atomic_t others, put_back;
 
 /* ---- readers ---- */
 
@@ -25,9 +25,9 @@ static void note_comp(const void *event)
 	u64 name = *(const u64 *)event;
 
 	if (name < ROUNDS)
-		seen[name].comp++;
+		atomic_inc(&seen[name].comp);
 	else
-		others++;
+		atomic_inc(&others);
 }
 
 static void note_async(const void *event)
@@ -37,9 +37,9 @@ static void note_async(const void *event)
 	if (desc->event_type == IB_EVENT_DEVICE_FATAL)
 		return;
 	if (desc->element < ROUNDS && desc->event_type == IB_EVENT_CQ_ERR)
-		seen[desc->element].async++;
+		atomic_inc(&seen[desc->element].async);
 	else
-		others++;
+		atomic_inc(&others);
 }
 
 static ssize_t read_some(struct racer *r, void *got, size_t size)
@@ -96,7 +96,7 @@ static int read_slowly(struct racer *r)
 			break;
 		if (event && race_random(2)) {
 			uverbs_event_put_back(queue, event);
-			put_back++;
+			atomic_inc(&put_back);
 		} else if (event) {
 			queue->ops->read(queue, event);
 			if (queue->ops->desc_size == ASYNC_SIZE)
@@ -147,13 +147,13 @@ static void what_destroy_reports_is_what_all_readers_read(struct kunit *test)
 	struct ib_uverbs_destroy_cq_resp *d = kunit_kcalloc(test, ROUNDS, sizeof(*d), GFP_KERNEL);
 	struct commands *c = test->priv;
 	int channel = events_channel(c), async = events_async(c);
-	unsigned int wrong = 0, comp = 0, bad = 0;
+	int wrong = 0, comp = 0, bad = 0;
 	int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, d);
 	memset(seen, 0, sizeof(seen));
-	others = 0;
-	put_back = 0;
+	atomic_set(&others, 0);
+	atomic_set(&put_back, 0);
 	race_shuffle(c, 4711);
 	go_read(test, &racers[0], channel, read_comp);
 	go_read(test, &racers[1], channel, read_slowly);
@@ -169,19 +169,19 @@ static void what_destroy_reports_is_what_all_readers_read(struct kunit *test)
 	 * the process would have got -EFAULT for it.
 	 */
 	for (i = 0; i < ROUNDS; i++) {
-		wrong += seen[i].comp > d[i].comp_events_reported ||
-			 seen[i].async > d[i].async_events_reported;
-		comp += seen[i].comp;
-		bad += d[i].comp_events_reported - seen[i].comp;
-		bad += d[i].async_events_reported - seen[i].async;
+		wrong += atomic_read(&seen[i].comp) > d[i].comp_events_reported ||
+			 atomic_read(&seen[i].async) > d[i].async_events_reported;
+		comp += atomic_read(&seen[i].comp);
+		bad += d[i].comp_events_reported - atomic_read(&seen[i].comp);
+		bad += d[i].async_events_reported - atomic_read(&seen[i].async);
 	}
-	kunit_info(test, "%u completions read, %u put back, %u too late", comp, put_back,
-		   bad);
-	KUNIT_EXPECT_EQ(test, wrong, 0u);
-	KUNIT_EXPECT_EQ(test, others, 0u);
-	KUNIT_EXPECT_LE(test, bad, put_back);
-	KUNIT_EXPECT_GT(test, comp, ROUNDS / 4u);
-	KUNIT_EXPECT_GT(test, put_back, ROUNDS / 20u);
+	kunit_info(test, "%d completions read, %d put back, %d too late", comp,
+		   atomic_read(&put_back), bad);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&others), 0);
+	KUNIT_EXPECT_LE(test, bad, atomic_read(&put_back));
+	KUNIT_EXPECT_GT(test, comp, ROUNDS / 4);
+	KUNIT_EXPECT_GT(test, atomic_read(&put_back), ROUNDS / 20);
 	close_fd(channel);
 	close_fd(async);
 	flush_delayed_fput();
@@ -198,7 +198,7 @@ static void no_event_is_lost_or_read_twice(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, d);
 	memset(seen, 0, sizeof(seen));
-	others = 0;
+	atomic_set(&others, 0);
 	race_shuffle(c, 815);
 	for (i = 0; i < 2; i++) {
 		go_read(test, &racers[i], channel, read_comp);
@@ -210,10 +210,10 @@ static void no_event_is_lost_or_read_twice(struct kunit *test)
 	for (i = 0; i < RACERS; i++)
 		KUNIT_EXPECT_EQ(test, racer_wait(test, &racers[i]), -EIO);
 	for (i = 0; i < ROUNDS; i++)
-		wrong += seen[i].comp != d[i].comp_events_reported ||
-			 seen[i].async != d[i].async_events_reported;
+		wrong += atomic_read(&seen[i].comp) != d[i].comp_events_reported ||
+			 atomic_read(&seen[i].async) != d[i].async_events_reported;
 	KUNIT_EXPECT_EQ(test, wrong, 0u);
-	KUNIT_EXPECT_EQ(test, others, 0u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&others), 0);
 	close_fd(channel);
 	close_fd(async);
 	flush_delayed_fput();
