@@ -120,11 +120,29 @@ static void leave(struct delays *d)
 	d->inside = false;
 }
 
+#ifdef CONFIG_LOCKDEP
 static bool is_our_lock(const struct lockdep_map *lock)
 {
 	/* The key of a lock that is defined statically is the lock. */
 	return is_ours((unsigned long)lock->key ?: (unsigned long)lock);
 }
+
+static bool is_rcu(const struct lockdep_map *lock)
+{
+	return lock == &rcu_lock_map;
+}
+#else
+/* Without tracepoints of locks no probe calls them. */
+static bool is_our_lock(const struct lockdep_map *lock)
+{
+	return false;
+}
+
+static bool is_rcu(const struct lockdep_map *lock)
+{
+	return false;
+}
+#endif
 
 static void on_acquire(void *data, struct lockdep_map *lock, unsigned int subclass,
 		       int trylock, int read, int check, struct lockdep_map *nest_lock,
@@ -149,7 +167,7 @@ static void on_release(void *data, struct lockdep_map *lock, unsigned long ip)
 
 	if (!enter(d))
 		return;
-	if (lock == &rcu_lock_map)
+	if (is_rcu(lock))
 		preempt = is_ours(ip) && preempt_at_rcu_end(ip, next_random(d));
 	else if (is_our_lock(lock))
 		delay(d);
