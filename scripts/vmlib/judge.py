@@ -33,6 +33,9 @@ GOOD_TAINT = 4096 | 8192
 # Lines of a healthy kernel that the expression above would catch.
 GOOD_DMESG = re.compile(r"Spectre|Speculative|MDS:|TAA:|mitigation|SRSO|RETBleed"
                         r"|leak detector initialized|use-after-free debug is enabled")
+# The last line of a report, and how many lines one has at most.
+END_OF_REPORT = re.compile(r"---\[ end |\] ={50,}$")
+REPORT_LINES = 60
 
 
 def bad_lines(text, allowed):
@@ -45,6 +48,24 @@ def bad_lines(text, allowed):
     return bad
 
 
+def report(text, first):
+    """the lines that follow the bad line first, as far as they belong to its report"""
+    lines = text.splitlines()
+    at = lines.index(first) + 1
+    for n, line in enumerate(lines[at:at + REPORT_LINES]):
+        if END_OF_REPORT.search(line):
+            return lines[at:at + n]
+    return lines[at:at + REPORT_LINES]
+
+
+def show(text, bad):
+    """bad: its bad lines; the report of the first tells most: those after it may follow from it"""
+    for line in bad[:10]:
+        say("dmesg:", line)
+    for line in report(text, bad[0]):
+        say("report:", line)
+
+
 def kernel(result, allowed, theirs):
     """what is wrong in the kernel's log, and with its taint; theirs: modules not to judge"""
     text, others = races.split(result["dmesg"], theirs)
@@ -53,8 +74,7 @@ def kernel(result, allowed, theirs):
     bad = bad_lines(text, allowed)
     if bad:
         yield "%d bad lines in dmesg" % len(bad)
-        for line in bad[:10]:
-            say("dmesg:", line)
+        show(text, bad)
     if "Linux version" not in text[:4000]:
         yield "dmesg does not begin at boot"
     taint = result.get("tainted", "").strip()
@@ -102,6 +122,7 @@ def machine(m, late, allowed, setup, mode):
         bad = bad_lines(m.console(), allowed)
         if bad:
             yield "%d bad lines on the console" % len(bad)
+            show(m.console(), bad)
         return
     if result.get("status", "").strip() != "0":
         yield "exit status " + result.get("status", "none").strip()

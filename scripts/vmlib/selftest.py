@@ -6,7 +6,7 @@ with a line "# kernel: KIND..." are for what that debug kernel reports.
 import os
 
 from .common import VM, read, say
-from .judge import bad_lines
+from .judge import bad_lines, report
 from .run import label, run_all
 from .scenarios import seeded
 
@@ -18,10 +18,12 @@ def unnoticed(opts, scenario):
     result, log = (read(os.path.join(run, n)).decode() for n in ("result", "log"))
     unseen = [w for w in scenario.lines("expect")
               if w.replace(" ", "_") not in result and "FAIL: " + w not in log]
-    reports = scenario.lines("expect-dmesg")
-    if reports:
-        dmesg = "\n".join(bad_lines(read(os.path.join(run, "dmesg")).decode(), []))
-        unseen += [w for w in reports if w not in dmesg]
+    titles, stack = scenario.lines("expect-dmesg"), scenario.lines("expect-report")
+    if titles or stack:
+        dmesg = read(os.path.join(run, "dmesg")).decode()
+        bad = bad_lines(dmesg, [])
+        unseen += [w for w in titles if w not in "\n".join(bad)]
+        unseen += [w for w in stack if w not in "\n".join(report(dmesg, bad[0]))]
     return "status=fail" not in result, unseen
 
 

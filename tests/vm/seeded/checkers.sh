@@ -8,6 +8,7 @@
 # expect-dmesg: ODEBUG: free active
 # expect-dmesg: scheduling while atomic
 # expect-dmesg: possible circular locking dependency
+# expect-report: lock_order
 load rdma_rxe
 insmod /ibex/mistakes/ibex_mistakes.ko
 # The lock order first: lockdep is off after any report.
