@@ -97,7 +97,7 @@ iser_begin() {
 }
 
 iser_end() {
-	iser_logout
+	iser_close
 	iscsi_down
 	lio_down
 }

@@ -7,9 +7,7 @@
 
 session_is() { grep -qx "$1" /sys/class/iscsi_session/session*/state; }
 
-noticed() { wait_for 60 session_not_up || fail "$condition: the initiator has not noticed"; }
-
-session_not_up() { ! session_is LOGGED_IN; }
+noticed() { wait_for 60 iser_lost || fail "$condition: the initiator has not noticed"; }
 
 recovered() {
 	wait_for 100 session_is LOGGED_IN || fail "$condition: the initiator does not log in again"
