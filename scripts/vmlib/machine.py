@@ -81,6 +81,8 @@ def command(image, opts, accel, rundir, suffix="", more=()):
     cmd += ["-serial", "chardev:con", "-device", "virtio-serial-pci"]
     cmd += port("log", "file", "path=%s/log%s" % (rundir, suffix))
     cmd += port("out", "file", "path=%s/out%s.tar" % (rundir, suffix))
+    if opts.plugin:
+        cmd += ["-plugin", "%s,out=%s/plugin%s" % (opts.plugin, rundir, suffix)]
     return cmd + processor(opts, accel) + list(more)
 
 

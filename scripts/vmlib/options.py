@@ -25,6 +25,7 @@ def parse(argv, command):
     p.add_argument("--cpu", default="Nehalem,+smep,+smap,+rdrand")
     p.add_argument("--icount", action="store_true")
     p.add_argument("--append", default="")
+    p.add_argument("--plugin")
     p.add_argument("--hw", action="store_true")
     p.add_argument("--quiet", action="store_true")
     p.add_argument("--no-debug", dest="debug", action="store_false")

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Instructions by which a program in a virtual machine tells tests/profile's plugin what to
+ * count: a nop with an operand, nopl NUMBER(%rax,%rax,1), whose number no compiler emits.
+ */
+#ifndef MARKS_H
+#define MARKS_H
+
+#define MARK_BEGIN	0x1bec0b01
+#define MARK_END	0x1bec0e02
+
+static inline void mark_begin(void)
+{
+	asm volatile("nopl %c0(%%rax,%%rax,1)" : : "i" (MARK_BEGIN) : "memory");
+}
+
+static inline void mark_end(void)
+{
+	asm volatile("nopl %c0(%%rax,%%rax,1)" : : "i" (MARK_END) : "memory");
+}
+
+#endif
