@@ -105,7 +105,7 @@ bench-mad: modules
 
 chaos: deps
 	+@$(MAKE) --no-print-directory -s KERNEL=$(or $(KERNEL),debug) modules
-	@scripts/vm run --kernel $(or $(KERNEL),debug) --timeout $$(($(or $(MINUTES),5) * 60 + 600)) \
+	@scripts/vm run --kernel $(or $(KERNEL),debug) --timeout $$(($(or $(MINUTES),5) * 60 + 1200)) \
 		--args "$(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom)) $(or $(MINUTES),5) $(or $(TRAFFIC),all)" chaos
 
 profile-connect: modules
