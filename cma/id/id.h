@@ -129,8 +129,8 @@ struct cma_id {
 		struct iw_cm_id *iw;
 	} cm;	/* set under handler_mutex; cleared only on destruction */
 	enum cma_conn conn;
-	bool peer_hashed;
-	struct rhlist_head peer_node;	/* netevent.c; hashed if peer_hashed */
+	u16 peer_bucket;		/* netevent.c: if peer_node is hashed */
+	struct hlist_node peer_node;	/* that bucket's lock */
 
 	/* Serializes the calls that change the QP's state. */
 	struct mutex qp_mutex;

@@ -9,9 +9,10 @@
  *
  * Both notifiers only set a bit in the id (event.c), so nothing is queued twice.
  */
+#include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/netdevice.h>
-#include <linux/rhashtable.h>
+#include <linux/rculist.h>
 #include <net/arp.h>
 #include <net/ndisc.h>
 #include <net/neighbour.h>
@@ -19,6 +20,20 @@
 
 #include "bind/bind.h"
 #include "id/id.h"
+
+/*
+ * Ids that connect over RoCE, by peer.  The number of buckets is fixed, so that an id
+ * comes and goes at the same small cost however many there are; a change of a neighbour
+ * walks the ids in one bucket.
+ */
+#define CMA_PEER_BITS	10
+
+struct cma_peer_bucket {
+	spinlock_t lock;		/* to change the list; RCU to walk it */
+	struct hlist_head ids;		/* cma_id.peer_node */
+};
+
+static struct cma_peer_bucket cma_peers[1 << CMA_PEER_BITS];
 
 struct cma_peer_key {
 	const struct net *net;
@@ -36,67 +51,51 @@ static void cma_peer_key_of(const struct cma_id *idp, struct cma_peer_key *key)
 	key->addr.scope = 0;	/* key->ifindex has the scope */
 }
 
-static u32 cma_peer_hash(const struct cma_peer_key *key, u32 seed)
+static unsigned int cma_peer_hash(const struct cma_peer_key *key)
 {
-	return jhash2((const u32 *)&key->addr, sizeof(key->addr) / sizeof(u32),
-		      seed ^ net_hash_mix(key->net) ^ key->ifindex);
+	u32 hash = jhash2((const u32 *)&key->addr, sizeof(key->addr) / sizeof(u32),
+			  net_hash_mix(key->net) ^ key->ifindex);
+
+	return hash_32(hash, CMA_PEER_BITS);
 }
 
-static u32 cma_peer_key_hash(const void *data, u32 len, u32 seed)
-{
-	return cma_peer_hash(data, seed);
-}
-
-static u32 cma_peer_obj_hash(const void *data, u32 len, u32 seed)
-{
-	struct cma_peer_key key;
-
-	cma_peer_key_of(data, &key);
-	return cma_peer_hash(&key, seed);
-}
-
-static int cma_peer_obj_cmp(struct rhashtable_compare_arg *arg, const void *obj)
-{
-	const struct cma_peer_key *want = arg->key;
-	struct cma_peer_key key;
-
-	cma_peer_key_of(obj, &key);
-	return key.net != want->net || key.ifindex != want->ifindex ||
-	       memcmp(&key.addr, &want->addr, sizeof(key.addr));
-}
-
-static const struct rhashtable_params cma_peer_params = {
-	.head_offset = offsetof(struct cma_id, peer_node),
-	.key_len = sizeof(struct cma_peer_key),
-	.hashfn = cma_peer_key_hash,
-	.obj_hashfn = cma_peer_obj_hash,
-	.obj_cmpfn = cma_peer_obj_cmp,
-	.automatic_shrinking = true,
-};
-
-static struct rhltable cma_peers;	/* ids that connect over RoCE */
-
-/*
- * Lets a change of the peer's link address end the connection attempt.  If there is
- * no memory to watch the peer, the CM's time-outs end the attempt.
- */
+/* Lets a change of the peer's link address end the connection attempt. */
 void cma_peer_watch(struct cma_id *idp)
 {
+	struct cma_peer_bucket *bucket;
+	struct cma_peer_key key;
+
 	lockdep_assert_held(&idp->handler_mutex);
-	if (idp->peer_hashed ||
+	if (!hlist_unhashed(&idp->peer_node) ||
 	    !rdma_protocol_roce(idp->id.device, idp->id.port_num))
 		return;
-	if (!rhltable_insert(&cma_peers, &idp->peer_node, cma_peer_params))
-		idp->peer_hashed = true;
+	cma_peer_key_of(idp, &key);
+	idp->peer_bucket = cma_peer_hash(&key);
+	bucket = &cma_peers[idp->peer_bucket];
+	spin_lock(&bucket->lock);
+	hlist_add_head_rcu(&idp->peer_node, &bucket->ids);
+	spin_unlock(&bucket->lock);
 }
 
 /* Called under handler_mutex, or when no callback of the id can run any more. */
 void cma_peer_unwatch(struct cma_id *idp)
 {
-	if (!idp->peer_hashed)
+	struct cma_peer_bucket *bucket = &cma_peers[idp->peer_bucket];
+
+	if (hlist_unhashed(&idp->peer_node))
 		return;
-	rhltable_remove(&cma_peers, &idp->peer_node, cma_peer_params);
-	idp->peer_hashed = false;
+	spin_lock(&bucket->lock);
+	hlist_del_init_rcu(&idp->peer_node);
+	spin_unlock(&bucket->lock);
+}
+
+static bool cma_peer_is(const struct cma_id *idp, const struct cma_peer_key *want)
+{
+	struct cma_peer_key key;
+
+	cma_peer_key_of(idp, &key);
+	return key.net == want->net && key.ifindex == want->ifindex &&
+	       !memcmp(&key.addr, &want->addr, sizeof(key.addr));
 }
 
 static void cma_neigh_changed(const struct neighbour *neigh)
@@ -105,7 +104,6 @@ static void cma_neigh_changed(const struct neighbour *neigh)
 		.net = dev_net(neigh->dev),
 		.ifindex = neigh->dev->ifindex,
 	};
-	struct rhlist_head *list, *pos;
 	struct cma_id *idp;
 	u8 ha[ETH_ALEN];
 
@@ -121,10 +119,9 @@ static void cma_neigh_changed(const struct neighbour *neigh)
 	neigh_ha_snapshot(ha, neigh, neigh->dev);
 
 	rcu_read_lock();
-	list = rhltable_lookup(&cma_peers, &key, cma_peer_params);
-	rhl_for_each_entry_rcu(idp, pos, list, peer_node)
-		if (memcmp(idp->id.route.addr.dev_addr.dst_dev_addr, ha,
-			   ETH_ALEN))
+	hlist_for_each_entry_rcu(idp, &cma_peers[cma_peer_hash(&key)].ids, peer_node)
+		if (cma_peer_is(idp, &key) &&
+		    memcmp(idp->id.route.addr.dev_addr.dst_dev_addr, ha, ETH_ALEN))
 			cma_id_post(idp, CMA_POST_UNREACHABLE);
 	rcu_read_unlock();
 }
@@ -188,23 +185,17 @@ static struct notifier_block cma_netdev_nb = {
 
 int cma_netevent_init(void)
 {
+	unsigned int i;
 	int err;
 
-	err = rhltable_init(&cma_peers, &cma_peer_params);
-	if (err)
-		return err;
+	for (i = 0; i < ARRAY_SIZE(cma_peers); i++)
+		spin_lock_init(&cma_peers[i].lock);
 	err = register_netevent_notifier(&cma_netevent_nb);
 	if (err)
-		goto destroy;
+		return err;
 	err = register_netdevice_notifier(&cma_netdev_nb);
 	if (err)
-		goto unregister;
-	return 0;
-
-unregister:
-	unregister_netevent_notifier(&cma_netevent_nb);
-destroy:
-	rhltable_destroy(&cma_peers);
+		unregister_netevent_notifier(&cma_netevent_nb);
 	return err;
 }
 
@@ -212,5 +203,4 @@ void cma_netevent_exit(void)
 {
 	unregister_netdevice_notifier(&cma_netdev_nb);
 	unregister_netevent_notifier(&cma_netevent_nb);
-	rhltable_destroy(&cma_peers);
 }
