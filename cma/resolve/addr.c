@@ -8,6 +8,7 @@
  */
 #include <linux/if_arp.h>
 #include <net/ipv6.h>
+#include <ibex/addr.h>
 
 #include "bind/bind.h"
 #include "id/id.h"
@@ -196,6 +197,25 @@ static void cma_resolve_scope(struct cma_id *idp)
 		cma_is_linklocal(cma_dst(idp)) ? dst->sin6_scope_id : 0;
 }
 
+static int cma_resolve_ip(struct cma_id *idp, unsigned long timeout_ms)
+{
+	struct rdma_dev_addr *dev_addr = &idp->id.route.addr.dev_addr;
+	struct sockaddr_in6 src;
+	int err;
+
+	cma_resolve_scope(idp);
+	err = ibcore_addr_resolve_now(cma_src(idp), cma_dst(idp), dev_addr, false,
+				      (struct sockaddr *)&src);
+	if (err == -ENODATA) {
+		idp->addr_asked = true;
+		return rdma_resolve_ip(cma_src(idp), cma_dst(idp), dev_addr, timeout_ms,
+				       cma_addr_done, false, idp);
+	}
+	if (!err)
+		cma_addr_done(0, (struct sockaddr *)&src, dev_addr, idp);
+	return err;
+}
+
 /* Results that are available at once are delivered like those that arrive later. */
 static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
 {
@@ -214,10 +234,7 @@ static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
 	} else if (cma_family(idp) == AF_IB) {
 		err = cma_resolve_ib(idp);
 	} else {
-		idp->addr_asked = true;
-		cma_resolve_scope(idp);
-		return rdma_resolve_ip(cma_src(idp), cma_dst(idp), dev_addr,
-				       timeout_ms, cma_addr_done, false, idp);
+		return cma_resolve_ip(idp, timeout_ms);
 	}
 	if (err)
 		return err;

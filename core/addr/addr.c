@@ -29,7 +29,6 @@
 
 #define ADDR_HASH_BITS	8
 #define ADDR_POLL	HZ	/* a route may change without a neighbour event */
-#define ADDR_L2_TIMEOUT	1000	/* ms, of ibcore_addr_l2_by_grh */
 
 struct addr_bucket {
 	spinlock_t lock;	/* taken in softirq too */
@@ -608,63 +607,38 @@ void rdma_addr_cancel(struct rdma_dev_addr *addr)
 }
 EXPORT_SYMBOL(rdma_addr_cancel);
 
-/* ---- for the address handles of RoCE ---- */
-
-struct addr_l2_wait {
-	struct completion done;
-	int status;
-};
-
-static void addr_l2_done(int status, struct sockaddr *src_addr,
-			 struct rdma_dev_addr *addr, void *context)
-{
-	struct addr_l2_wait *wait = context;
-
-	wait->status = status;
-	complete(&wait->done);
-}
-
 /**
- * ibcore_addr_l2_by_grh - resolve the DMAC and hop limit between two RoCE GIDs
- * @sgid: the source
- * @dgid: the destination
- * @dmac: receives the six bytes of the DMAC
- * @sgid_attr: the entry of @sgid; the caller holds a reference
- * @hoplimit: receives the route's hop limit; may be NULL
+ * ibcore_addr_resolve_now - resolve link addresses if that needs no waiting
+ * @src_addr: as for rdma_resolve_ip()
+ * @dst_addr: likewise
+ * @addr: likewise; it need not stay valid
+ * @by_gid: likewise, resolve_by_gid_attr
+ * @chosen: receives the source address; has room for an IPv6 address, or is NULL
  *
- * Waits for the neighbour for up to a second.
+ * Of most connections' peers the neighbour entry is valid, and then there is no need for
+ * a request with its work.
  *
  * Context: may sleep.
- * Return: 0, -ENODEV if the entry was removed from the table, -ETIMEDOUT, or another
- * error of rdma_resolve_ip().
+ * Return: 0, with @addr filled in; -ENODATA if it must be waited for, which
+ * rdma_resolve_ip() does; or an error of rdma_resolve_ip().
  */
-int ibcore_addr_l2_by_grh(const union ib_gid *sgid, const union ib_gid *dgid,
-			  u8 *dmac, const struct ib_gid_attr *sgid_attr,
-			  int *hoplimit)
+int ibcore_addr_resolve_now(const struct sockaddr *src_addr,
+			    const struct sockaddr *dst_addr,
+			    struct rdma_dev_addr *addr, bool by_gid,
+			    struct sockaddr *chosen)
 {
-	struct rdma_dev_addr addr = {
-		.net = &init_net,
-		.sgid_attr = sgid_attr,
-	};
-	struct addr_l2_wait wait;
-	union addr_ip src, dst;
+	struct addr_query query = {};
 	int ret;
 
-	rdma_gid2ip(&src.sa, sgid);
-	rdma_gid2ip(&dst.sa, dgid);
-	init_completion(&wait.done);
-	ret = rdma_resolve_ip(&src.sa, &dst.sa, &addr, ADDR_L2_TIMEOUT,
-			      addr_l2_done, true, &wait);
+	ret = addr_query_init(&query, src_addr, dst_addr, addr, by_gid);
 	if (ret)
 		return ret;
-	wait_for_completion(&wait.done);
-	if (wait.status)
-		return wait.status;
-	memcpy(dmac, addr.dst_dev_addr, ETH_ALEN);
-	if (hoplimit)
-		*hoplimit = addr.hoplimit;
-	return 0;
+	ret = addr_attempt(&query, NULL);
+	if (!ret && chosen)
+		memcpy(chosen, &query.src, rdma_addr_size(&query.src.sa));
+	return ret;
 }
+EXPORT_SYMBOL(ibcore_addr_resolve_now);
 
 int ibcore_addr_init(void)
 {

@@ -12,6 +12,8 @@
 /* ---- addr.c: IP address to link address ---- */
 int ibcore_addr_init(void);
 void ibcore_addr_exit(void);
+
+/* ---- l2.c: link addresses for the address handles of RoCE ---- */
 /* Resolves the DMAC and hop limit of the path from @sgid to @dgid (RoCE v1, v2). */
 int ibcore_addr_l2_by_grh(const union ib_gid *sgid, const union ib_gid *dgid,
 			  u8 *dmac, const struct ib_gid_attr *sgid_attr,

@@ -21,6 +21,10 @@
  *			excludes nothing.  On IPoIB always IB.
  */
 
+int ibcore_addr_resolve_now(const struct sockaddr *src_addr,
+			    const struct sockaddr *dst_addr,
+			    struct rdma_dev_addr *addr, bool by_gid,
+			    struct sockaddr *chosen);
 void rdma_copy_src_l2_addr(struct rdma_dev_addr *dev_addr,
 			   const struct net_device *dev);
 

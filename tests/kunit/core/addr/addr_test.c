@@ -9,6 +9,7 @@
 #include <rdma/ib.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
+#include <ibex/addr.h>
 #include "addr_req.h"
 #include "faults.h"
 
@@ -121,6 +122,49 @@ static void a_known_neighbour_answers_at_once(struct kunit *test)
 
 	known_neighbour(test, &src4, &dst4);
 	known_neighbour(test, &src6, &dst6);
+}
+
+static int resolve_now(const struct in6_addr *dst, struct rdma_dev_addr *addr,
+		       bool by_gid, struct sockaddr_in6 *chosen)
+{
+	struct sockaddr_storage sa = addr_sa(dst);
+
+	return ibcore_addr_resolve_now(NULL, (struct sockaddr *)&sa, addr, by_gid,
+				       (struct sockaddr *)chosen);
+}
+
+static void known_now(struct kunit *test, const struct in6_addr *src,
+		      const struct in6_addr *known, const struct in6_addr *unknown)
+{
+	struct rdma_dev_addr addr = { .net = &init_net };
+	struct sockaddr_storage want = addr_sa(src);
+	struct sockaddr_in6 chosen;
+
+	KUNIT_EXPECT_EQ(test, resolve_now(unknown, &addr, false, &chosen), -ENODATA);
+	KUNIT_EXPECT_EQ(test, addr.bound_dev_if, 0);
+
+	KUNIT_ASSERT_EQ(test, net_neighbour(roce.ndev, known, peer_ha), 0);
+	KUNIT_EXPECT_EQ(test, resolve_now(known, &addr, false, &chosen), 0);
+	KUNIT_EXPECT_MEMEQ(test, addr.dst_dev_addr, peer_ha, MAX_ADDR_LEN);
+	KUNIT_EXPECT_EQ(test, addr.bound_dev_if, roce.ndev->ifindex);
+	KUNIT_EXPECT_MEMEQ(test, &chosen, &want, rdma_addr_size((struct sockaddr *)&want));
+	KUNIT_EXPECT_EQ(test, resolve_now(known, &addr, false, NULL), 0);
+	/* By an SGID, which the caller does not pass. */
+	KUNIT_EXPECT_EQ(test, resolve_now(known, &addr, true, &chosen), -EINVAL);
+}
+
+static void what_is_known_needs_no_request(struct kunit *test)
+{
+	struct in6_addr src4 = roce_v4(&roce, 1), src6 = roce_v6(&roce, 1);
+	struct in6_addr dst4 = roce_v4(&roce, 6), dst6 = roce_v6(&roce, 6);
+	struct in6_addr other4 = roce_v4(&roce, 7), other6 = roce_v6(&roce, 7);
+	struct rdma_dev_addr addr = { .net = &init_net };
+	struct in6_addr far = net_v4(0xc0000201);
+	struct sockaddr_in6 chosen;
+
+	known_now(test, &src4, &dst4, &other4);
+	known_now(test, &src6, &dst6, &other6);
+	KUNIT_EXPECT_EQ(test, resolve_now(&far, &addr, false, &chosen), -ENETUNREACH);
 }
 
 static void pending(struct kunit *test, const struct in6_addr *src,
@@ -403,6 +447,7 @@ static struct kunit_case addr_cases[] = {
 	KUNIT_CASE(sizes),
 	KUNIT_CASE(a_local_address_has_its_device),
 	KUNIT_CASE(a_known_neighbour_answers_at_once),
+	KUNIT_CASE(what_is_known_needs_no_request),
 	KUNIT_CASE(an_answer_of_the_neighbour_ends_the_wait),
 	KUNIT_CASE(silence_ends_in_time),
 	KUNIT_CASE(without_a_route_nothing_is_begun),
