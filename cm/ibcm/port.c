@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Devices and ports with a communication manager, and the ports' MAD agents. */
 #include <linux/slab.h>
+#include <ibex/mad_agent.h>
 
 #include "ibcm/id.h"
 #include "ibcm/port.h"
@@ -58,7 +59,7 @@ static int ibcm_port_start(struct ibcm_port *port)
 	set_bit(IB_MGMT_METHOD_SEND, req.method_mask);
 	agent = ib_register_mad_agent(port->dev->ibdev, port->num, IB_QPT_GSI,
 				      &req, 0, ibcm_msg_sent, ibcm_mad_received,
-				      port, 0);
+				      port, IBEX_MAD_DIRECT);
 	if (IS_ERR(agent)) {
 		ret = PTR_ERR(agent);
 		goto err_counters;

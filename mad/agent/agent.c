@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include <ibex/mad_agent.h>
 #include "agent/agent.h"
 #include "port/port.h"
 #include "rmpp/rmpp.h"
@@ -76,7 +77,9 @@ static int agent_check(enum ib_qp_type qp_type,
 {
 	if (rmpp_version && rmpp_version != IB_MGMT_RMPP_VERSION)
 		return -EINVAL;
-	if (flags & ~(u32)IB_MAD_USER_RMPP)
+	if (flags & ~(u32)(IB_MAD_USER_RMPP | IBEX_MAD_DIRECT))
+		return -EINVAL;
+	if ((flags & IBEX_MAD_DIRECT) && (rmpp_version || (flags & IB_MAD_USER_RMPP)))
 		return -EINVAL;
 	/* Without a class there are no transfers that the client could do. */
 	if (!req)
@@ -236,10 +239,11 @@ err_tables:
  * @recv_handler: called for each received MAD; required with @mad_reg_req and for
  *	sends that expect a response
  * @context: kept for the client in ib_mad_agent.context
- * @registration_flags: 0 or IB_MAD_USER_RMPP (the client does RMPP itself)
+ * @registration_flags: 0, IB_MAD_USER_RMPP (the client does RMPP itself) or
+ *	IBEX_MAD_DIRECT (<ibex/mad_agent.h>: its handlers do not sleep)
  *
  * Handlers of one agent run one at a time, in process context, in the order of
- * the events; they may sleep and may call any function of this interface except
+ * the events; they may sleep (not with IBEX_MAD_DIRECT) and may call any function of this interface except
  * ib_unregister_mad_agent() for their own agent.  IBA vol. 1, 13.4.3 and 13.5.2.
  *
  * Context: may sleep.  The caller keeps @device registered.
@@ -309,7 +313,8 @@ EXPORT_SYMBOL(ib_register_mad_agent);
  *     the CQ is polled, and then the QP is reset, which completes each whether the
  *     provider does or not.
  * (6) Items are added to the inbox only while a reference is held, so none is added any
- *     more, and the flush of the work item is the last delivery.
+ *     more; and a completion queue's work that delivers holds one, so none does.  The
+ *     flush of the work item is the last delivery.
  * (7) Timers that run late hold a reference on their send and see its state.
  */
 static void agent_quiesce(struct ibmad_agent *agent)

@@ -11,6 +11,13 @@ void ibmad_deliver_work(struct work_struct *work);
 void ibmad_deliver_send(struct ibmad_agent *agent, struct ibmad_send *send);
 bool ibmad_deliver_recv(struct ibmad_agent *agent, struct ibmad_recv *recv,
 			struct ib_mad_send_buf *send_buf);
+/*
+ * Around what a completion does to the agent: if ibmad_deliver_begin() returns true, what is
+ * added to the inbox from then on is delivered by ibmad_deliver_end().  Process context
+ * without locks; the caller of ibmad_deliver_begin() holds a reference on the agent.
+ */
+bool ibmad_deliver_begin(struct ibmad_agent *agent);
+void ibmad_deliver_end(struct ibmad_agent *agent);
 
 /* ---- send.c: the client's sends and their state machine ---- */
 enum ibmad_send_state {
@@ -246,6 +253,8 @@ struct ibmad_agent_rmpp {
 	atomic_long_t bytes;
 };
 
+#define IBMAD_DELIVERING	0	/* bit of ibmad_agent.delivering */
+
 struct ibmad_agent {
 	struct ib_mad_agent pub;
 	struct ibmad_port *port;	/* referenced */
@@ -265,6 +274,7 @@ struct ibmad_agent {
 	/* Delivery */
 	struct llist_head inbox;
 	struct work_struct deliver;
+	unsigned long delivering;	/* bit IBMAD_DELIVERING: delivery.c */
 	atomic_t inbox_recvs;		/* unsolicited MADs in the inbox */
 
 	/* Sends, matching and flow control; all but refs and idle protected by lock. */

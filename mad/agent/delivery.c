@@ -2,11 +2,18 @@
 /*
  * Delivery: a client's handlers run from its agent's own work item, one at a
  * time and in the order in which the agent's inbox was filled.  No timer,
- * completion queue or other agent waits for a handler that sleeps.
+ * completion queue or other agent waits for a handler that sleeps.  Handlers that do
+ * not (IBEX_MAD_DIRECT) also run from the completion queue's work.
+ *
+ * Who delivers has set IBMAD_DELIVERING, and looks at the inbox once more after clearing
+ * it.  So nobody else needs to be told of an item that is added while it is set.
  *
  * Items are added to the inbox only while a reference on the agent (agent->refs) is
- * held, so once none remains one flush of the work item is the last delivery (agent.c).
+ * held, and a completion queue's work delivers only with one.  So once none remains one
+ * flush of the work item is the last delivery (agent.c).
  */
+#include <ibex/mad_agent.h>
+
 #include "agent/agent.h"
 #include "port/port.h"
 #include "trace.h"
@@ -17,9 +24,11 @@ static void deliver_push(struct ibmad_agent *agent, struct ibmad_item *item,
 	WARN_ON_ONCE(!refcount_read(&agent->refs));
 	item->kind = kind;
 	/*
-	 * If the inbox was not empty, work that will take this item is queued already.
+	 * If the inbox was not empty, somebody will take this item already.  llist_add()
+	 * is a full barrier; it pairs with the one in deliver_pass().
 	 */
-	if (llist_add(&item->node, &agent->inbox))
+	if (llist_add(&item->node, &agent->inbox) &&
+	    !test_bit(IBMAD_DELIVERING, &agent->delivering))
 		queue_work(ibmad_wq, &agent->deliver);
 }
 
@@ -74,9 +83,8 @@ static void deliver_received(struct ibmad_agent *agent, struct ibmad_recv *recv)
 	agent->pub.recv_handler(&agent->pub, recv->send_buf, &recv->recv_wc);
 }
 
-void ibmad_deliver_work(struct work_struct *work)
+static void deliver_inbox(struct ibmad_agent *agent)
 {
-	struct ibmad_agent *agent = container_of(work, struct ibmad_agent, deliver);
 	struct llist_node *list = llist_reverse_order(llist_del_all(&agent->inbox));
 	struct ibmad_item *item, *next;
 
@@ -94,3 +102,47 @@ void ibmad_deliver_work(struct work_struct *work)
 		cond_resched();
 	}
 }
+
+/*
+ * Delivers what is in the inbox, after IBMAD_DELIVERING was set, and clears it.  Returns
+ * whether items were added meanwhile, of which nobody else may have been told.
+ */
+static bool deliver_pass(struct ibmad_agent *agent)
+{
+	deliver_inbox(agent);
+	clear_bit_unlock(IBMAD_DELIVERING, &agent->delivering);
+	smp_mb__after_atomic();	/* pairs with deliver_push() */
+	return !llist_empty(&agent->inbox);
+}
+
+static bool deliver_claim(struct ibmad_agent *agent)
+{
+	return !test_and_set_bit(IBMAD_DELIVERING, &agent->delivering);
+}
+
+/* A flush of this work waits for all passes. */
+void ibmad_deliver_work(struct work_struct *work)
+{
+	struct ibmad_agent *agent = container_of(work, struct ibmad_agent, deliver);
+
+	while (deliver_claim(agent) && deliver_pass(agent))
+		;
+}
+
+bool ibmad_deliver_begin(struct ibmad_agent *agent)
+{
+	if (!(agent->pub.flags & IBEX_MAD_DIRECT) || !deliver_claim(agent))
+		return false;
+	refcount_inc(&agent->refs);
+	return true;
+}
+EXPORT_SYMBOL_IF_KUNIT(ibmad_deliver_begin);
+
+/* One pass: the completion queue has others to serve. */
+void ibmad_deliver_end(struct ibmad_agent *agent)
+{
+	if (deliver_pass(agent))
+		queue_work(ibmad_wq, &agent->deliver);
+	ibmad_agent_put(agent);
+}
+EXPORT_SYMBOL_IF_KUNIT(ibmad_deliver_end);

@@ -350,6 +350,7 @@ void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 	bool response = ib_response_mad(hdr);
 	struct ibmad_agent *agent;
 	enum ibmad_counter outcome;
+	bool direct;
 
 	agent = response ? ibmad_agent_by_tid(mqp, hdr->tid) :
 			   ibmad_dispatch_find(mqp, hdr);
@@ -362,7 +363,10 @@ void ibmad_recv_dispatch(struct ibmad_qp *mqp, struct ibmad_recv *recv)
 
 	outcome = response ? IBMAD_RECV_UNMATCHED : IBMAD_RECV_NO_AGENT;
 	if (agent) {
+		direct = ibmad_deliver_begin(agent);
 		outcome = recv_to_agent(agent, recv, response);
+		if (direct)
+			ibmad_deliver_end(agent);
 		ibmad_agent_put(agent);
 	}
 	ibmad_count(mqp->port, outcome);

@@ -331,6 +331,16 @@ static void sendq_broke(struct ibmad_qp *mqp, const struct ibmad_send_slot *slot
 		set_bit(IBMAD_QP_SICK, &mqp->flags);
 }
 
+static void sendq_report(struct ibmad_send *send, const struct ib_wc *wc)
+{
+	struct ibmad_agent *agent = send_agent(send);
+	bool direct = ibmad_deliver_begin(agent);
+
+	ibmad_send_wr_done(send, wc->status, wc->vendor_err);
+	if (direct)
+		ibmad_deliver_end(agent);
+}
+
 /* Handles the completion of a work request: frees its slot and posts the next send. */
 void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -367,7 +377,7 @@ void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc)
 		} else {
 			ibmad_count_sent(mqp->port, send->buf.mad);
 		}
-		ibmad_send_wr_done(send, wc->status, wc->vendor_err);
+		sendq_report(send, wc);
 	}
 	sendq_complete_all(&failed, IB_WC_LOC_QP_OP_ERR);
 }
