@@ -229,13 +229,12 @@ static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
 	if (idp->addr_asked)
 		rdma_addr_cancel(dev_addr);
 
-	if (cma_is_this_host(cma_dst(idp))) {
+	if (cma_is_this_host(cma_dst(idp)))
 		err = cma_resolve_loopback(idp);
-	} else if (cma_family(idp) == AF_IB) {
+	else if (cma_family(idp) == AF_IB)
 		err = cma_resolve_ib(idp);
-	} else {
+	else
 		return cma_resolve_ip(idp, timeout_ms);
-	}
 	if (err)
 		return err;
 	idp->addr_status = 0;

@@ -243,8 +243,9 @@ err_tables:
  *	IBEX_MAD_DIRECT (<ibex/mad_agent.h>: its handlers do not sleep)
  *
  * Handlers of one agent run one at a time, in process context, in the order of
- * the events; they may sleep (not with IBEX_MAD_DIRECT) and may call any function of this interface except
- * ib_unregister_mad_agent() for their own agent.  IBA vol. 1, 13.4.3 and 13.5.2.
+ * the events; they may sleep, unless IBEX_MAD_DIRECT is set, and may call any function of
+ * this interface except ib_unregister_mad_agent() for their own agent.  IBA vol. 1, 13.4.3
+ * and 13.5.2.
  *
  * Context: may sleep.  The caller keeps @device registered.
  * Return: the agent, or ERR_PTR: -EINVAL for arguments that contradict each
