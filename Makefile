@@ -38,7 +38,7 @@ help:
 	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates, and both libraries"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
 	@echo "make demo-ib       two virtual machines as one InfiniBand subnet: opensm, IPoIB, NFS, XRC"
-	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit"
+	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit, tools"
 	@echo "make check-all     and the scenarios of tests/vm/check-all-list: fuzzer, kill -9 ..."
 	@echo "make check-debug   suites, scenarios and chaos under KASAN and lockdep, or KCSAN;"
 	@echo "                   PIECES='ulps chaos': those of tests/vm/check-debug-list only"

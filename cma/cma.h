@@ -12,7 +12,8 @@
  *	  cma_topology		the devices, and the ids that listen on all of them
  *	    id->qp_mutex	the id's QP and its state transitions
  *	      rtnl
- *		bucket->lock	the users of a port
+ *		bucket->lock	the users of a port; or the ids that connect to a
+ *				peer (netevent.c), with nothing inside it
  *		dev->lock	the ids bound to a device
  *		  id->lock	an id's state and its short fields
  *

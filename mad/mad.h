@@ -34,6 +34,8 @@
  *    one.  An RMPP transfer counts as one work request here (it ends with the
  *    last ACK, and not before its segments); each of its segments in flight
  *    holds another reference.
+ *  - A completion queue's work that delivers (IBEX_MAD_DIRECT) holds a reference on the
+ *    agent until it has delivered.
  *  - Each lookup of the address handle for the sender of an RMPP MAD holds a
  *    reference on the agent.  It ends by itself within the time of an address
  *    resolution.

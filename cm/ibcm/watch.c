@@ -13,8 +13,9 @@
  * established.  A probe takes the provider a command, so none is made where it cannot
  * help.
  *
- * When a REP is not answered in time, the MAD layer calls the send handler in the work
- * of the port's agent, which serves all connections and must not wait for a provider.
+ * When a REP is not answered in time, the MAD layer calls the send handler in the work of
+ * the port's agent or completion queue, which serves all connections and must not wait for
+ * a provider.
  * So the REP's own work item makes the probe, with the message reference that was the
  * MAD layer's.  Until that work has run, the message is neither outstanding nor freed.
  *

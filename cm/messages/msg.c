@@ -331,7 +331,10 @@ static bool ibcm_request_sent(struct ibcm_msg *msg, enum ib_wc_status status)
 	return false;
 }
 
-/* The MAD layer's send handler: process or softirq context. */
+/*
+ * The MAD layer's send handler, in the work of the completion queue or of the agent.  Does not
+ * sleep (IBEX_MAD_DIRECT).
+ */
 void ibcm_msg_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
 	struct ibcm_msg *msg = wc->send_buf->context[0];

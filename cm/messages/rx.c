@@ -147,7 +147,10 @@ static void ibcm_rx_route(struct ibcm_rx *rx)
 	ibcm_id_put(id);
 }
 
-/* The MAD layer's receive handler: process or softirq context. */
+/*
+ * The MAD layer's receive handler, in the work of the completion queue or of the agent.  Does not
+ * sleep (IBEX_MAD_DIRECT).
+ */
 void ibcm_mad_received(struct ib_mad_agent *agent,
 		       struct ib_mad_send_buf *send_buf,
 		       struct ib_mad_recv_wc *wc)

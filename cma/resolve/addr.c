@@ -158,7 +158,7 @@ static int cma_bind_for_dst(struct cma_id *idp, struct sockaddr *src,
 	return cma_bind(idp, (struct sockaddr *)&any, dst);
 }
 
-/* Runs in the resolver's context; see event.c. */
+/* Runs in the resolver's work, or in rdma_resolve_addr() if nothing must be waited for. */
 static void cma_addr_done(int status, struct sockaddr *src_addr,
 			  struct rdma_dev_addr *addr, void *context)
 {

@@ -9,6 +9,8 @@
  * of that neighbour finds it.  All requests are in req_table, hashed by the
  * rdma_dev_addr they fill in, where rdma_addr_cancel finds them.
  *
+ * ibcore_addr_resolve_now() makes one attempt in its caller's context, without a request.
+ *
  * A bucket's lock is innermost: only workqueue functions are called with it held.
  */
 #include <linux/hash.h>

@@ -7,9 +7,10 @@
 #include <rdma/ib_mad.h>
 
 /*
- * A flag of ib_register_mad_agent(), for agents that use neither RMPP: the handlers are
- * short and do not sleep, so they may also run in the work of the completion queue, which
- * saves a work item for each MAD.  They still run one at a time and in order.
+ * A flag of ib_register_mad_agent(), for agents with a class that have nothing to do with
+ * RMPP: the handlers are short and do not sleep, so they may also run in the work of the
+ * completion queue, which saves a work item for each MAD.  They still run one at a time and
+ * in order.
  */
 #define IBEX_MAD_DIRECT		BIT(31)
 

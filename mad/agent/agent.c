@@ -240,7 +240,8 @@ err_tables:
  *	sends that expect a response
  * @context: kept for the client in ib_mad_agent.context
  * @registration_flags: 0, IB_MAD_USER_RMPP (the client does RMPP itself) or
- *	IBEX_MAD_DIRECT (<ibex/mad_agent.h>: its handlers do not sleep)
+ *	IBEX_MAD_DIRECT (<ibex/mad_agent.h>: its handlers do not sleep; only with
+ *	@mad_reg_req and without RMPP)
  *
  * Handlers of one agent run one at a time, in process context, in the order of
  * the events; they may sleep, unless IBEX_MAD_DIRECT is set, and may call any function of
