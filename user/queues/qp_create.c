@@ -55,8 +55,13 @@ static int qp_find_parts(struct uverbs_reads *reads, struct uverbs_qp_create *cr
 						       handles[part]);
 		if (!IS_ERR(create->parts[part]))
 			continue;
-		/* The handle is a PD's for other types: it means nothing to a program. */
-		return part == QP_XRCD ? -EINVAL : PTR_ERR(create->parts[part]);
+		/*
+		 * The handle is a PD's for other types: it means nothing to a program.  Nor
+		 * does a table of a device that has none.
+		 */
+		if (part == QP_XRCD || create->parts[part] == ERR_PTR(-EOPNOTSUPP))
+			return -EINVAL;
+		return PTR_ERR(create->parts[part]);
 	}
 	return 0;
 }
