@@ -41,12 +41,6 @@ static struct addr_bucket req_table[1 << ADDR_HASH_BITS];
 static struct addr_bucket next_hop_table[1 << ADDR_HASH_BITS];
 static struct workqueue_struct *addr_wq;
 
-union addr_ip {
-	struct sockaddr sa;
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
-};
-
 /* What to resolve.  An attempt fills in src and *addr; the rest is constant. */
 struct addr_query {
 	union addr_ip src;

@@ -9,6 +9,12 @@
 
 #include "core.h"
 
+union addr_ip {
+	struct sockaddr sa;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+};
+
 /* ---- addr.c: IP address to link address ---- */
 int ibcore_addr_init(void);
 void ibcore_addr_exit(void);

@@ -10,12 +10,6 @@ struct l2_outcome {
 	int status;
 };
 
-union l2_ip {
-	struct sockaddr sa;
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
-};
-
 static void l2_done(int status, struct sockaddr *src_addr,
 		    struct rdma_dev_addr *addr, void *context)
 {
@@ -61,7 +55,7 @@ int ibcore_addr_l2_by_grh(const union ib_gid *sgid, const union ib_gid *dgid,
 		.net = &init_net,
 		.sgid_attr = sgid_attr,
 	};
-	union l2_ip src, dst;
+	union addr_ip src, dst;
 	int ret;
 
 	rdma_gid2ip(&src.sa, sgid);
