@@ -52,8 +52,9 @@ int rdma_connect_locked(struct rdma_cm_id *id,
 	int err;
 
 	lockdep_assert_held(&idp->handler_mutex);
-	if (cma_id_step(idp, CMA_T_CONNECT))
-		return -EINVAL;
+	err = cma_id_step(idp, CMA_T_CONNECT);
+	if (err)
+		return err;
 
 	cma_note_qp(idp, conn_param);
 	idp->conn = CMA_CONN_PENDING;
@@ -78,8 +79,8 @@ EXPORT_SYMBOL(rdma_connect_locked);
  *
  * Context: may sleep; not from a callback of @id.
  * Return: 0 if an event will follow.  On error none follows: -EINVAL if @id is in the
- * wrong state or there is too much private data; -ENOMEM; an error of the underlying
- * CM.
+ * wrong state or there is too much private data; -ENETDOWN if the device is being
+ * removed; -ENOMEM; an error of the underlying CM.
  */
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {

@@ -317,8 +317,8 @@ static int cma_bind_any4(struct rdma_cm_id *id)
  *
  * Context: may sleep.
  * Return: 0; -EINVAL if @id is in the wrong state; -EADDRINUSE if other ids use the
- * address and port; -ENODEV if the device is being removed; -EOPNOTSUPP for datagrams
- * on iWARP; -ENOMEM; an error of the underlying CM.  On error @id remains bound.
+ * address and port; -ENODEV or -ENETDOWN if the device is being removed; -EOPNOTSUPP
+ * for datagrams on iWARP; -ENOMEM; an error of the underlying CM.  On error @id remains bound.
  */
 int rdma_listen(struct rdma_cm_id *id, int backlog)
 {
@@ -330,8 +330,9 @@ int rdma_listen(struct rdma_cm_id *id, int backlog)
 		if (err)
 			return err;
 	}
-	if (cma_id_step(idp, CMA_T_LISTEN))
-		return -EINVAL;
+	err = cma_id_step(idp, CMA_T_LISTEN);
+	if (err)
+		return err;
 
 	idp->backlog = backlog;
 	err = cma_port_listen(idp);

@@ -94,18 +94,26 @@ EXPORT_SYMBOL_IF_KUNIT(cma_next_state);
  * The step is atomic: of two callers whose triggers exclude each other, one gets
  * -EINVAL.
  *
+ * The removal of the device can come between any two calls of a consumer, so it has an
+ * error of its own.  After -ENETDOWN RPC tasks wait and connect again; -EINVAL ends them,
+ * and I/O on a hard mount with them.
+ *
  * Context: any.
- * Return: 0, or -EINVAL if the table refuses @trigger in the id's state.
+ * Return: 0; -ENETDOWN if the id's device is being removed; -EINVAL if the table refuses
+ * @trigger in the id's state.
  */
 int cma_id_step(struct cma_id *idp, enum cma_trigger trigger)
 {
-	enum rdma_cm_state next;
+	enum rdma_cm_state state, next;
 	unsigned long flags;
 
 	spin_lock_irqsave(&idp->lock, flags);
-	next = cma_next_state(idp->state, trigger);
+	state = idp->state;
+	next = cma_next_state(state, trigger);
 	if (next != CMA_NR_STATES)
 		WRITE_ONCE(idp->state, next);
 	spin_unlock_irqrestore(&idp->lock, flags);
-	return next == CMA_NR_STATES ? -EINVAL : 0;
+	if (next != CMA_NR_STATES)
+		return 0;
+	return state == RDMA_CM_DEVICE_REMOVAL ? -ENETDOWN : -EINVAL;
 }

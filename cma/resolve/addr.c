@@ -106,8 +106,9 @@ static int cma_bind(struct cma_id *idp, const struct sockaddr *addr,
 
 	if (!cma_addr_family_ok(addr))
 		return -EAFNOSUPPORT;
-	if (cma_id_step(idp, CMA_T_BIND))
-		return -EINVAL;
+	err = cma_id_step(idp, CMA_T_BIND);
+	if (err)
+		return err;
 	err = cma_bind_src(idp, addr, dst);
 	if (err)
 		cma_id_step(idp, CMA_T_UNBIND);
@@ -125,8 +126,9 @@ static int cma_bind(struct cma_id *idp, const struct sockaddr *addr,
  *
  * Context: may sleep.
  * Return: 0; -EAFNOSUPPORT; -EINVAL if @id has an address or @addr is link-local
- * without a scope; -ENODEV if no RDMA device has @addr; -EADDRNOTAVAIL if no interface
- * has it or no port is free; -EADDRINUSE; -EACCES; -ENOMEM.
+ * without a scope; -ENETDOWN if the device of @id is being removed; -ENODEV if no RDMA
+ * device has @addr; -EADDRNOTAVAIL if no interface has it or no port is free;
+ * -EADDRINUSE; -EACCES; -ENOMEM.
  */
 int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
@@ -257,8 +259,8 @@ static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
  *
  * Context: may sleep.  A callback of @id may call it.
  * Return: 0 if an event will follow.  On error none follows: -EAFNOSUPPORT; -EINVAL if
- * @id is in the wrong state or the families differ; an error of rdma_bind_addr();
- * -EADDRINUSE if @id shares the port that it was given with an id that connects to
+ * @id is in the wrong state or the families differ; -ENETDOWN if the device is being
+ * removed; an error of rdma_bind_addr(); -EADDRINUSE if @id shares the port that it was given with an id that connects to
  * @dst_addr; -ENODEV or an error of the routing tables.
  */
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
@@ -276,8 +278,9 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 	}
 	if (cma_family(idp) != dst_addr->sa_family)
 		return -EINVAL;
-	if (cma_id_step(idp, CMA_T_RESOLVE_ADDR))
-		return -EINVAL;
+	err = cma_id_step(idp, CMA_T_RESOLVE_ADDR);
+	if (err)
+		return err;
 
 	memcpy(cma_dst(idp), dst_addr, rdma_addr_size(dst_addr));
 	err = cma_port_set_dst(idp, dst_addr);

@@ -71,8 +71,8 @@ static int cma_route_start(struct cma_id *idp, unsigned long timeout_ms)
  *
  * Context: may sleep.  A callback of @id may call it.
  * Return: 0 if an event will follow.  On error none follows: -EINVAL if @id is in the
- * wrong state or @timeout_ms is 0; -ENODEV if the netdev no longer exists;
- * -EOPNOTSUPP; -ENOMEM; an error of ib_sa_path_rec_get().
+ * wrong state or @timeout_ms is 0; -ENETDOWN if the device is being removed; -ENODEV if
+ * the netdev no longer exists; -EOPNOTSUPP; -ENOMEM; an error of ib_sa_path_rec_get().
  */
 int rdma_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
 {
@@ -81,8 +81,9 @@ int rdma_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
 
 	if (!timeout_ms)
 		return -EINVAL;
-	if (cma_id_step(idp, CMA_T_RESOLVE_ROUTE))
-		return -EINVAL;
+	err = cma_id_step(idp, CMA_T_RESOLVE_ROUTE);
+	if (err)
+		return err;
 	err = cma_route_start(idp, timeout_ms);
 	if (err)
 		cma_id_step(idp, CMA_T_ROUTE_FAILED);
@@ -115,17 +116,18 @@ int cma_route_event(struct cma_id *idp)
  * of the record are filled in from the resolved address.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL if @id is in the wrong state; -EOPNOTSUPP on iWARP; -ENODEV if
- * the netdev no longer exists; -ENOMEM.
+ * Return: 0; -EINVAL if @id is in the wrong state; -ENETDOWN if the device is being
+ * removed; -EOPNOTSUPP on iWARP; -ENODEV if the netdev no longer exists; -ENOMEM.
  */
 int rdma_set_ib_path(struct rdma_cm_id *id, struct sa_path_rec *path_rec)
 {
 	struct cma_id *idp = to_cma(id);
-	int err;
+	int err, refused;
 
 	/* In ROUTE_QUERY until the path is complete, so no caller can connect. */
-	if (cma_id_step(idp, CMA_T_RESOLVE_ROUTE))
-		return -EINVAL;
+	err = cma_id_step(idp, CMA_T_RESOLVE_ROUTE);
+	if (err)
+		return err;
 
 	if (rdma_protocol_iwarp(id->device, id->port_num))
 		err = -EOPNOTSUPP;
@@ -138,8 +140,7 @@ int rdma_set_ib_path(struct rdma_cm_id *id, struct sa_path_rec *path_rec)
 	}
 	if (!err)
 		id->route.num_pri_alt_paths = 1;
-	if (cma_id_step(idp, err ? CMA_T_ROUTE_FAILED : CMA_T_ROUTE_DONE))
-		return err ?: -EINVAL;
-	return err;
+	refused = cma_id_step(idp, err ? CMA_T_ROUTE_FAILED : CMA_T_ROUTE_DONE);
+	return err ?: refused;
 }
 EXPORT_SYMBOL(rdma_set_ib_path);

@@ -56,16 +56,18 @@ static void wait_for_removal(struct kunit *test, struct cma_side *side)
 static void expect_dead(struct kunit *test, struct rdma_cm_id *id, const char *name)
 {
 	struct rdma_conn_param param = {};
+	struct sa_path_rec path = {};
 	struct sockaddr_storage addr;
 
 	KUNIT_EXPECT_EQ_MSG(test, cma_at(id), RDMA_CM_DEVICE_REMOVAL, "%s", name);
 	KUNIT_EXPECT_FALSE_MSG(test, completion_done(&gone), "%s", name);
 	KUNIT_EXPECT_EQ(test, rdma_resolve_addr(id, NULL,
 						cma_sin(&addr, pair.server.ip4, 1),
-						TEST_TIMEOUT), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdma_resolve_route(id, TEST_TIMEOUT), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdma_connect(id, &param), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rdma_listen(id, 1), -EINVAL);
+						TEST_TIMEOUT), -ENETDOWN);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_route(id, TEST_TIMEOUT), -ENETDOWN);
+	KUNIT_EXPECT_EQ(test, rdma_set_ib_path(id, &path), -ENETDOWN);
+	KUNIT_EXPECT_EQ(test, rdma_connect(id, &param), -ENETDOWN);
+	KUNIT_EXPECT_EQ(test, rdma_listen(id, 1), -ENETDOWN);
 }
 
 static bool had_removal(struct cma_side *side)
