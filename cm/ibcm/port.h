@@ -64,7 +64,7 @@ struct ibcm_port {
 	u32 num;
 	struct ib_mad_agent __rcu *agent; /* ibcm_srcu; NULL on device removal */
 	struct ib_mad_agent *closing;	/* agent to unregister; device removal only */
-	u32 rtu_usecs;			/* smoothed REP to RTU time; 0: unknown */
+	u32 answer_usecs[IBCM_KINDS];	/* smoothed time to the answer; 0: unknown */
 	atomic_long_t counters[IBCM_COUNTER_GROUPS][IBCM_KINDS];
 	atomic_long_t stats[IBCM_STATS];
 	struct dentry *debugfs;		/* ibcm_files_lock; NULL: the name is not free yet */

@@ -247,7 +247,7 @@ void ibcm_rep_look_work(struct work_struct *work)
 	struct ibcm_msg *msg = container_of(work, struct ibcm_msg, look);
 
 	/* If the probe has established the connection, the id's work detaches the REP. */
-	if (ibcm_probe(msg->id, true) || !ibcm_rep_unanswered(msg))
+	if (ibcm_probe(msg->id, true) || !ibcm_unanswered(msg))
 		ibcm_msg_put(msg);
 }
 

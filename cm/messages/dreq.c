@@ -51,7 +51,7 @@ static struct ibcm_msg *ibcm_dreq_send_last(struct ibcm_id *id)
 	again = ibcm_dreq_count(msg->port);
 	if (again) {
 		refcount_inc(&msg->ref);
-		ibcm_msg_repeat(msg, id->timeout_ms, id->max_cm_retries);
+		ibcm_msg_repeat(msg, ibcm_wait_ms(id, msg), 0);
 	}
 	trace_icm_send_dreq(&id->id);
 	if (ibcm_msg_post(msg) && again) {
@@ -138,6 +138,9 @@ bool ibcm_dreq_answered(u32 local_id, __be32 remote_id)
 	rcu_read_unlock();
 	if (!msg)
 		return false;
+	spin_lock_irqsave(&msg->id->lock, flags);
+	ibcm_answered(msg->id, msg, IB_CM_DREQ_SENT);
+	spin_unlock_irqrestore(&msg->id->lock, flags);
 	ibcm_msg_stop(msg);
 	return true;
 }
@@ -205,8 +208,7 @@ int ib_send_cm_dreq(struct ib_cm_id *cm_id,
 	spin_lock_irq(&id->lock);
 	moved = ibcm_step(id, IBCM_TX_DREQ, &todo);
 	if (moved)
-		old = ibcm_msg_attach(id, msg, id->timeout_ms,
-				      id->max_cm_retries);
+		old = ibcm_msg_attach(id, msg, ibcm_wait_ms(id, msg), 0);
 	spin_unlock_irq(&id->lock);
 
 	if (!moved) {
@@ -327,6 +329,8 @@ int ibcm_rx_drep(struct ibcm_id *id, struct ibcm_rx *rx)
 
 	spin_lock_irq(&id->lock);
 	ibcm_step(id, IBCM_RX_DREP, &todo);
+	if (todo.stop)
+		ibcm_answered(id, todo.stop, todo.from);
 	spin_unlock_irq(&id->lock);
 	event.private_data = IBA_GET_MEM_PTR(CM_DREP_PRIVATE_DATA, drep);
 	return ibcm_rx_finish(id, rx, &todo, &event);

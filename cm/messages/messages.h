@@ -14,13 +14,13 @@ struct ibcm_msg {
 	struct ibcm_path *path;	/* with a reference; its handle is in use */
 	struct work_struct look;	/* REP: probes; owns the MAD layer's reference */
 	ktime_t sent;		/* first posting */
-	u32 waited_ms;		/* REP: sum of its waits, without those for an MRA */
-	unsigned long mra_end;	/* REP: when an MRA's time ends; protected by id->lock */
+	u32 waited_ms;		/* sum of its waits; see retry.c for those for an MRA */
+	unsigned long mra_end;	/* when an MRA's time ends; protected by id->lock */
 	u8 kind;		/* enum ibcm_kind */
-	u8 tries;		/* REP: how often resent, apart from an MRA's time */
+	u8 tries;		/* how often resent, apart from an MRA's time; id->lock */
 	bool request;		/* outstanding until answered or given up */
 	bool posted;		/* the MAD layer has accepted it; set once */
-	bool stopped;		/* answered or given up: never resent */
+	bool stopped;		/* ibcm_msg_stop() was called: never resent */
 	bool mraed;		/* mra_end is not reached; protected by id->lock */
 	bool over;		/* completed by the MAD layer; protected by id->lock */
 	struct ibcm_peer *left;	/* of a DREQ whose id was destroyed, or NULL; id->lock */
@@ -46,7 +46,10 @@ __be64 ibcm_new_tid(const struct ibcm_msg *msg);
 /* Makes @msg the outstanding request.  Caller holds id->lock. */
 struct ibcm_msg *ibcm_msg_attach(struct ibcm_id *id, struct ibcm_msg *msg,
 				 u32 timeout_ms, u8 retries);
-/* Makes @msg, not posted yet, a request that the MAD layer resends @retries times. */
+/*
+ * Makes @msg, not posted yet, a request: it waits @timeout_ms for its answer, and the MAD
+ * layer resends it @retries times, before retry.c does.
+ */
 void ibcm_msg_repeat(struct ibcm_msg *msg, u32 timeout_ms, u8 retries);
 struct ibcm_msg *ibcm_msg_detach(struct ibcm_id *id);
 void ibcm_msg_stop(struct ibcm_msg *msg);	/* NULL allowed */
@@ -54,8 +57,24 @@ void ibcm_msg_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc);
 /* Posts the message of the step @todo; undoes the step if that fails. */
 int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 		   const struct ibcm_todo *todo);
-/* Resends the REP @msg, which was not answered, or gives it up; true if resent. */
-bool ibcm_rep_unanswered(struct ibcm_msg *msg);
+/* Resends @msg, which was not answered, or gives it up; true if resent. */
+bool ibcm_unanswered(struct ibcm_msg *msg);
+
+/* ---- retry.c: when a request is sent again ---- */
+/* A LAP is not: the MAD layer resends it. */
+static inline bool ibcm_is_retried(const struct ibcm_msg *msg)
+{
+	return msg->kind == IBCM_REQ || msg->kind == IBCM_REP || msg->kind == IBCM_DREQ ||
+	       msg->kind == IBCM_SIDR_REQ;
+}
+
+unsigned int ibcm_first_wait_ms(const struct ibcm_id *id, const struct ibcm_port *port,
+				enum ibcm_kind kind);
+unsigned int ibcm_wait_ms(const struct ibcm_id *id, const struct ibcm_msg *msg);
+unsigned int ibcm_mraed(struct ibcm_id *id, struct ibcm_msg *msg, unsigned int ms);
+bool ibcm_retry(struct ibcm_msg *msg);
+void ibcm_answered(const struct ibcm_id *id, const struct ibcm_msg *msg,
+		   enum ib_cm_state from);
 
 /* ---- rx.c: received messages ---- */
 struct ibcm_rx {
@@ -118,13 +137,6 @@ int ibcm_rx_sidr_rep(struct ibcm_id *id, struct ibcm_rx *rx);
 void ibcm_sidr_req_arrived(struct ibcm_rx *rx);	/* consumes @rx */
 
 struct ibcm_id *ibcm_find_rejected(struct cm_rej_msg *rej);
-bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg);
-unsigned int ibcm_rep_wait_ms(const struct ibcm_id *id,
-			      const struct ibcm_msg *msg);
-unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
-				    const struct ibcm_port *port);
-unsigned int ibcm_rep_mraed(struct ibcm_id *id, struct ibcm_msg *msg,
-			    unsigned int ms);
 int ibcm_established(struct ibcm_id *id);	/* IBCM_PEND_EST, in the work */
 int ibcm_migrated(struct ibcm_id *id);		/* IBCM_PEND_MIGRATED */
 int ibcm_path_mig(struct ibcm_id *id);		/* ib_cm_notify; any context */

@@ -211,8 +211,11 @@ int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx)
 	    (todo.step->flags & IBCM_F_EXTEND) && id->msg) {
 		request = id->msg;
 		refcount_inc(&request->ref);
-		if (request->kind == IBCM_REP)
-			ms = ibcm_rep_mraed(id, request, ms);
+		if (ibcm_is_retried(request)) {
+			if (request->kind == IBCM_REQ)
+				ibcm_answered(id, request, todo.from);
+			ms = ibcm_mraed(id, request, ms);
+		}
 	}
 	spin_unlock_irq(&id->lock);
 	if (request) {

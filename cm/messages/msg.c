@@ -249,8 +249,6 @@ struct ibcm_msg *ibcm_msg_detach(struct ibcm_id *id)
 
 	lockdep_assert_held(&id->lock);
 	id->msg = NULL;
-	if (msg)
-		WRITE_ONCE(msg->stopped, true);
 	return msg;
 }
 
@@ -259,7 +257,8 @@ void ibcm_msg_stop(struct ibcm_msg *msg)
 {
 	if (!msg)
 		return;
-	smp_mb();	/* pairs with ibcm_msg_post() and ibcm_rep_retry() */
+	WRITE_ONCE(msg->stopped, true);
+	smp_mb();	/* pairs with ibcm_msg_post() and ibcm_retry() */
 	ib_cancel_mad(msg->buf);
 	ibcm_msg_put(msg);
 }
@@ -314,19 +313,19 @@ static void ibcm_request_done(struct ibcm_msg *msg, enum ib_wc_status status)
 		ibcm_dreq_done(msg);
 }
 
-bool ibcm_rep_unanswered(struct ibcm_msg *msg)
+bool ibcm_unanswered(struct ibcm_msg *msg)
 {
-	if (ibcm_rep_retry(msg->id, msg))
+	if (ibcm_retry(msg))
 		return true;
 	ibcm_request_done(msg, IB_WC_RESP_TIMEOUT_ERR);
 	return false;
 }
 
-/* Returns true if the REP's work or next posting took over the MAD layer's reference. */
+/* Returns true if the REP's work or the next posting took over the MAD layer's reference. */
 static bool ibcm_request_sent(struct ibcm_msg *msg, enum ib_wc_status status)
 {
-	if (status == IB_WC_RESP_TIMEOUT_ERR && msg->kind == IBCM_REP)
-		return ibcm_rep_look(msg) || ibcm_rep_unanswered(msg);
+	if (status == IB_WC_RESP_TIMEOUT_ERR && ibcm_is_retried(msg))
+		return (msg->kind == IBCM_REP && ibcm_rep_look(msg)) || ibcm_unanswered(msg);
 	ibcm_request_done(msg, status);
 	return false;
 }

@@ -2,153 +2,14 @@
 /*
  * REP (IBA vol. 1, 12.6.8): sent by the passive side, received by the active side.
  *
- * The first retries of a REP are sent early, so that a lost RTU costs a few round
- * trips, not the negotiated timeout of seconds.  The waits double up to that
- * timeout.  The last wait takes what remains of the time that the protocol allows.
- * There are never more retries than Max CM Retries.
- *
- * During the time that an MRA asks for, the REP is resent at the negotiated timeout:
- * MRAs ask for more than a minute, and the RTU that ends the wait may be lost.  Such
- * retries and their waits do not count.
- *
- * Before a REP is resent or given up, the QP's expected PSN is queried where that may
- * help (ibcm/watch.c): if the peer has sent data, the REP need not be resent.
+ * When a REP is resent is in retry.c.  Before a REP is resent or given up, the QP's
+ * expected PSN is queried where that may help (ibcm/watch.c): if the peer has sent data,
+ * the REP need not be resent.
  */
 #include "ibcm/id.h"
 #include "ibcm/port.h"
 #include "messages/messages.h"
 #include "trace.h"
-
-#define IBCM_MIN_WAIT_MS	10
-
-/*
- * The longest first wait on a port where no RTU was measured yet.  The fabric may take
- * up to twice the packet lifetime, on RoCE 537 ms by convention; RTUs usually take a few
- * milliseconds.  A REP that is resent too early costs one MAD and its response, and the
- * next waits are 80 and 160 ms: a peer that takes a second gets four REPs that it does
- * not need, until its RTUs have been measured.  In return a lost RTU is made up for, by
- * another RTU or by a probe that finds data, before a consumer notices.
- */
-#define IBCM_UNKNOWN_WAIT_MS	40
-
-/*
- * Returns four times the average time that RTUs took on this port, at least
- * IBCM_MIN_WAIT_MS and at most twice the packet lifetime.  If no RTU was measured yet:
- * twice the packet lifetime, at most IBCM_UNKNOWN_WAIT_MS.
- */
-unsigned int ibcm_rep_first_wait_ms(const struct ibcm_id *id,
-				    const struct ibcm_port *port)
-{
-	unsigned int round_trip = ibcm_time_ms(id->av.packet_life_time + 1);
-	u32 usecs = READ_ONCE(port->rtu_usecs);
-	unsigned int ms = min(round_trip, IBCM_UNKNOWN_WAIT_MS);
-
-	if (usecs)
-		ms = clamp(usecs / (USEC_PER_MSEC / 4), IBCM_MIN_WAIT_MS,
-			   max(round_trip, IBCM_MIN_WAIT_MS));
-	return min(ms, id->timeout_ms);
-}
-EXPORT_SYMBOL_IF_KUNIT(ibcm_rep_first_wait_ms);
-
-/* Returns how long to wait after try number @msg->tries, 0 to max_cm_retries. */
-unsigned int ibcm_rep_wait_ms(const struct ibcm_id *id,
-			      const struct ibcm_msg *msg)
-{
-	u64 budget = (u64)id->timeout_ms * (id->max_cm_retries + 1);
-	u64 first;
-
-	if (msg->tries >= id->max_cm_retries)
-		return budget - min_t(u64, msg->waited_ms, budget - 1);
-	first = ibcm_rep_first_wait_ms(id, msg->port);
-	return min_t(u64, first << msg->tries, id->timeout_ms);
-}
-EXPORT_SYMBOL_IF_KUNIT(ibcm_rep_wait_ms);
-
-/*
- * Returns how long to wait next during the time that an MRA asked for; 0 if that time is
- * over or there was no MRA.  Caller holds id->lock.
- */
-static unsigned int ibcm_rep_mra_wait_ms(const struct ibcm_id *id,
-					 struct ibcm_msg *msg)
-{
-	lockdep_assert_held(&id->lock);
-	if (msg->mraed && time_after_eq(jiffies, msg->mra_end))
-		msg->mraed = false;
-	if (!msg->mraed)
-		return 0;
-	return clamp(jiffies_to_msecs(msg->mra_end - jiffies), 1U,
-		     max(id->timeout_ms, 1U));
-}
-
-/*
- * An MRA asks for @ms before the response to @msg, the REP.  Returns how long to wait
- * first.  Caller holds id->lock.
- */
-unsigned int ibcm_rep_mraed(struct ibcm_id *id, struct ibcm_msg *msg,
-			    unsigned int ms)
-{
-	msg->mraed = true;
-	msg->mra_end = jiffies + msecs_to_jiffies(ms);
-	return ibcm_rep_mra_wait_ms(id, msg);
-}
-
-/*
- * Prepares @msg for its next posting; false if its retries are used up.  Caller holds
- * id->lock.
- */
-static bool ibcm_rep_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
-{
-	bool mraed = msg->mraed;
-	unsigned int ms = ibcm_rep_mra_wait_ms(id, msg);
-
-	if (!ms) {
-		if (msg->tries >= id->max_cm_retries)
-			return false;
-		if (!mraed)
-			msg->waited_ms += msg->buf->timeout_ms;
-		msg->tries++;
-		ms = ibcm_rep_wait_ms(id, msg);
-	}
-	msg->buf->timeout_ms = ms;
-	msg->buf->retries = 0;
-	return true;
-}
-
-/*
- * @msg, the REP, was not answered in time.  Posts it again if it is still outstanding
- * and has retries left, and returns whether it did.  The caller owns the MAD layer's
- * reference, which the new posting then takes over.
- */
-bool ibcm_rep_retry(struct ibcm_id *id, struct ibcm_msg *msg)
-{
-	unsigned long flags;
-	bool again = false;
-	int idx;
-
-	idx = srcu_read_lock(&ibcm_srcu);
-	spin_lock_irqsave(&id->lock, flags);
-	if (id->msg == msg && rcu_access_pointer(msg->port->agent))
-		again = ibcm_rep_next_try(id, msg);
-	spin_unlock_irqrestore(&id->lock, flags);
-
-	if (again) {
-		/* The MAD layer's reference may be put as soon as the REP is posted. */
-		refcount_inc(&msg->ref);
-		again = !ib_post_send_mad(msg->buf, NULL);
-		if (again) {
-			ibcm_count(msg->port, IBCM_TX_MSGS, IBCM_REP);
-			ibcm_count(msg->port, IBCM_TX_RETRIES, IBCM_REP);
-			ibcm_stat(msg->port, IBCM_STAT_REP_RESENT);
-			trace_icm_send_dup_rep(&id->id);
-			smp_mb();	/* pairs with ibcm_msg_stop() */
-			if (READ_ONCE(msg->stopped))
-				ib_cancel_mad(msg->buf);
-		}
-		ibcm_msg_put(msg);
-	}
-	srcu_read_unlock(&ibcm_srcu, idx);
-	return again;
-}
 
 /*
  * Answers a resent REQ with a copy of the outstanding REP.  Does not before that REP itself
@@ -251,7 +112,7 @@ int ib_send_cm_rep(struct ib_cm_id *cm_id,
 		id->rq_psn = param->starting_psn;
 		id->initiator_depth = param->initiator_depth;
 		id->responder_resources = param->responder_resources;
-		old = ibcm_msg_attach(id, msg, ibcm_rep_wait_ms(id, msg), 0);
+		old = ibcm_msg_attach(id, msg, ibcm_wait_ms(id, msg), 0);
 	}
 	spin_unlock_irq(&id->lock);
 
@@ -391,6 +252,8 @@ int ibcm_rx_rep(struct ibcm_id *id, struct ibcm_rx *rx)
 		if (!ret)
 			ibcm_step(id, IBCM_RX_REP, &todo);
 	}
+	if (todo.stop)
+		ibcm_answered(id, todo.stop, todo.from);
 	spin_unlock_irq(&id->lock);
 
 	if (ret == -EEXIST)

@@ -238,8 +238,8 @@ static void ibcm_req_commit(struct ibcm_id *id, __be64 tid,
  *	The caller holds a reference on @param->ppath_sgid_attr, if not NULL.
  *
  * The REQ (IBA vol. 1, 12.6.5) is resent up to @param->max_cm_retries times
- * until the peer answers.  IB_CM_REP_RECEIVED, IB_CM_REJ_RECEIVED or
- * IB_CM_REQ_ERROR reports the outcome.
+ * until the peer answers, the first times after a few round trips.
+ * IB_CM_REP_RECEIVED, IB_CM_REJ_RECEIVED or IB_CM_REQ_ERROR reports the outcome.
  *
  * Context: May sleep; RoCE paths that are not resolved are resolved here.
  *
@@ -275,8 +275,7 @@ int ib_send_cm_req(struct ib_cm_id *cm_id,
 	spin_lock_irq(&id->lock);
 	if (ibcm_step(id, IBCM_TX_REQ, &todo)) {
 		ibcm_req_commit(id, tid, param, &ctx);
-		old = ibcm_msg_attach(id, msg, id->timeout_ms,
-				      id->max_cm_retries);
+		old = ibcm_msg_attach(id, msg, ibcm_wait_ms(id, msg), 0);
 	} else {
 		ret = -EINVAL;
 	}

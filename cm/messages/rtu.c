@@ -86,39 +86,6 @@ int ib_send_cm_rtu(struct ib_cm_id *cm_id,
 }
 EXPORT_SYMBOL(ib_send_cm_rtu);
 
-/*
- * Adds the time from REP to RTU to the port's average.  If the REP was resent, the RTU
- * may answer any of the REPs, so its time counts only up to twice the first wait: if it
- * did not count at all, an average that is too short would stay so, as every REP is
- * resent then; if it counted in full, one lost RTU would make the average much too long.
- * Times after an MRA do not count, as they show how slow the peer's consumer is.
- *
- * Connections established without an RTU do not count.  Data arrives when the peer's
- * consumer sends it, and a probe of the PSN finds it at the end of the wait, which is
- * four times the average: the average would only confirm itself, four times over.  An
- * RTU after such a proof does not count either, as it may answer any REP.  So slow RTUs
- * are not measured if data is faster, and the average is too short.  That costs probes,
- * which find the data, but no REPs.  If probes find no data, RTUs are measured as usual.
- * No wait is below IBCM_MIN_WAIT_MS.
- */
-static void ibcm_rtu_measure(const struct ibcm_id *id, const struct ibcm_msg *rep,
-			     enum ib_cm_state from)
-{
-	u32 *avg = &rep->port->rtu_usecs;
-	u32 old = READ_ONCE(*avg);
-	s64 now;
-
-	if (from != IB_CM_REP_SENT)
-		return;
-	now = max_t(s64, ktime_us_delta(ktime_get(), rep->sent), 1);
-	if (rep->tries)
-		now = min_t(s64, now, 2LL * USEC_PER_MSEC *
-			    ibcm_rep_first_wait_ms(id, rep->port));
-	now = min_t(s64, now, U32_MAX / 8);
-	/* Other ids may update it at the same time; a lost update does not matter. */
-	WRITE_ONCE(*avg, old ? max_t(u32, old - old / 8 + now / 8, 1) : now);
-}
-
 int ibcm_rx_rtu(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct cm_rtu_msg *rtu = ibcm_rx_mad(rx);
@@ -127,6 +94,8 @@ int ibcm_rx_rtu(struct ibcm_id *id, struct ibcm_rx *rx)
 
 	spin_lock_irq(&id->lock);
 	ibcm_step(id, IBCM_RX_RTU, &todo);
+	if (todo.stop)
+		ibcm_answered(id, todo.stop, todo.from);
 	spin_unlock_irq(&id->lock);
 
 	ibcm_stat(rx->port, IBCM_STAT_RTU_RECEIVED);
@@ -134,8 +103,6 @@ int ibcm_rx_rtu(struct ibcm_id *id, struct ibcm_rx *rx)
 		ibcm_stat(rx->port, IBCM_STAT_EST_BY_RTU);
 	else
 		ibcm_stat(rx->port, IBCM_STAT_RTU_LATE);
-	if (todo.stop)
-		ibcm_rtu_measure(id, todo.stop, todo.from);
 	event.private_data = IBA_GET_MEM_PTR(CM_RTU_PRIVATE_DATA, rtu);
 	return ibcm_rx_finish(id, rx, &todo, &event);
 }

@@ -125,8 +125,9 @@ int ib_send_cm_sidr_req(struct ib_cm_id *cm_id,
 	moved = ibcm_step(id, IBCM_TX_SIDR_REQ, &todo);
 	if (moved) {
 		ibcm_sidr_commit(id, tid, param->service_id, &av, &path);
-		old = ibcm_msg_attach(id, msg, param->timeout_ms,
-				      param->max_cm_retries);
+		id->timeout_ms = param->timeout_ms;
+		id->max_cm_retries = param->max_cm_retries;
+		old = ibcm_msg_attach(id, msg, ibcm_wait_ms(id, msg), 0);
 	}
 	spin_unlock_irq(&id->lock);
 
@@ -154,6 +155,8 @@ int ibcm_rx_sidr_rep(struct ibcm_id *id, struct ibcm_rx *rx)
 
 	spin_lock_irq(&id->lock);
 	ibcm_step(id, IBCM_RX_SIDR_REP, &todo);
+	if (todo.stop)
+		ibcm_answered(id, todo.stop, todo.from);
 	spin_unlock_irq(&id->lock);
 
 	param->status = IBA_GET(CM_SIDR_REP_STATUS, rep);

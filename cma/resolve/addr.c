@@ -260,8 +260,8 @@ static int cma_resolve_start(struct cma_id *idp, unsigned long timeout_ms)
  * Context: may sleep.  A callback of @id may call it.
  * Return: 0 if an event will follow.  On error none follows: -EAFNOSUPPORT; -EINVAL if
  * @id is in the wrong state or the families differ; -ENETDOWN if the device is being
- * removed; an error of rdma_bind_addr(); -EADDRINUSE if @id shares the port that it was given with an id that connects to
- * @dst_addr; -ENODEV or an error of the routing tables.
+ * removed; an error of rdma_bind_addr(); -EADDRINUSE if @id shares the port that it was
+ * given with an id that connects to @dst_addr; -ENODEV or an error of the routing tables.
  */
 int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 		      const struct sockaddr *dst_addr, unsigned long timeout_ms)

@@ -19,6 +19,7 @@ static void both_sides_agree(struct kunit *test)
 {
 	struct ib_cm_event *seen;
 	unsigned long start;
+	int reqs;
 
 	pair.server.on_req = CM_WAIT;
 	pair.client.on_rep = CM_WAIT;
@@ -65,9 +66,10 @@ static void both_sides_agree(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, (char *)pair.server.private_data, "ready");
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_ESTABLISHED);
+	reqs = atomic_read(&pair.client.wire[IBCM_REQ]);
 	msleep(2000);
-	/* Each message was sent once, and no timer is left to send it again. */
-	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_REQ]), 1);
+	/* No timer is left to send a message again. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_REQ]), reqs);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_REP]), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_RTU]), 1);
 
@@ -179,7 +181,7 @@ static void the_server_gives_up_its_reply(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QT"));
 }
 
-/* The client waits for as long as the server asks it to. */
+/* The client waits for as long as the server asks it to, and sends its REQ meanwhile. */
 static void an_mra_gains_time(struct kunit *test)
 {
 	pair.server.on_req = CM_MRA;
@@ -192,7 +194,9 @@ static void an_mra_gains_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_MRA_REQ_RCVD);
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_MRA_REQ_SENT);
 	msleep(900);	/* the MRA requested 1074 ms */
-	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_REQ]), 1);
+	KUNIT_EXPECT_GT(test, atomic_read(&pair.client.wire[IBCM_REQ]), TEST_RETRIES + 1);
+	KUNIT_EXPECT_LE(test, atomic_read(&pair.client.wire[IBCM_REQ]),
+			2 + 1000 / CLIENT_TRY_MS);
 	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "MP"));
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
@@ -222,7 +226,7 @@ static void a_delayed_mra(struct kunit *test)
 					     NULL, 0), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&pair.server.wire[IBCM_MRA]), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "M"));
-	KUNIT_EXPECT_EQ(test, atomic_read(&pair.client.wire[IBCM_REQ]), 2);
+	KUNIT_EXPECT_GE(test, atomic_read(&pair.client.wire[IBCM_REQ]), 2);
 	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "MP"));
 }

@@ -414,6 +414,11 @@ static bool is_taken(u32 slot)
 	return taken;
 }
 
+static void try_six_times(struct cm_pair *pair, struct ib_cm_req_param *req)
+{
+	req->max_cm_retries = 5;
+}
+
 /*
  * The DREQ is resent for longer than the timewait: the communication ID of the
  * destroyed id is not used again meanwhile.
@@ -422,13 +427,15 @@ static void the_drep_is_lost(struct kunit *test)
 {
 	u32 slot;
 
+	/* Three early tries, and one a CLIENT_TRY_MS */
+	pair.tune_req = try_six_times;
 	connect(test);
 	slot = be32_to_cpu(pair.client.id->local_id);
-	pair.server.drop[IBCM_DREP] = TEST_RETRIES;
+	pair.server.drop[IBCM_DREP] = 5;
 	cm_drop_id(&pair.client);
 	msleep(TIMEWAIT_MS + 30);
 	KUNIT_EXPECT_TRUE(test, is_taken(slot));
-	expect_released(test, TEST_RETRIES + 1);
+	expect_released(test, 6);
 	KUNIT_EXPECT_FALSE(test, is_taken(slot));
 }
 

@@ -458,6 +458,7 @@ static void an_ari_that_is_too_long(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
+	pair.client.drop[IBCM_REQ] = -1;	/* another would be a new request */
 	send_rej(be32_to_cpu(pair.client.id->local_id),
 		 be32_to_cpu(pair.server.id->local_id), 9, NULL, 127);
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QJ"));

@@ -341,7 +341,8 @@ static void through_an_adapter_that_renames_ids(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cma_request(client), 0);
 		cma_quiesce(&pair);
 		msleep(100);
-		KUNIT_EXPECT_STREQ_MSG(test, server->events, i ? "" : "Q", "%d", i);
+		/* A copy of the REQ may have been sent, after the REJ of a forged ID. */
+		KUNIT_EXPECT_EQ_MSG(test, server->events[0], i ? 0 : 'Q', "%d", i);
 		memset(&forged, 0, sizeof(forged));
 		cma_drop_id(client);
 		cma_quiesce(&pair);

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/*
+ * When an unanswered REQ, REP, DREQ or SIDR_REQ is sent again (IBA vol. 1, 12.9.8.1).
+ *
+ * The first retries are early, so that a lost message costs a few round trips, not the
+ * negotiated timeout of seconds.  The waits double up to that timeout.  At most half of
+ * the retries are early, so that the others bridge a fabric that is down for seconds.
+ * The last wait takes what remains of the time that the protocol allows.  There are
+ * never more retries than Max CM Retries.
+ *
+ * During the time that an MRA asks for, the message is resent at the negotiated timeout:
+ * MRAs ask for more than a minute, and the answer that ends the wait may be lost.  Such
+ * retries do not count.  The waits do, except that one more timeout is left for when the
+ * MRA's time is over: early retries are what MRAs are sent for, by a peer whose consumer
+ * takes a moment, and a peer that dies then must not be waited for twice as long.
+ */
+#include "ibcm/id.h"
+#include "ibcm/port.h"
+#include "messages/messages.h"
+#include "trace.h"
+
+#define IBCM_MIN_WAIT_MS	10
+
+/*
+ * The longest first wait on a port where no answer was measured yet.  The fabric may take
+ * up to twice the packet lifetime, on RoCE 537 ms by convention; answers usually take a
+ * few milliseconds.  A message that is resent too early costs one MAD and its response,
+ * and the next waits are 80 and 160 ms: a peer that takes a second gets four copies that
+ * it does not need, until its answers have been measured.  In return a lost message is
+ * made up for before a consumer notices.
+ */
+#define IBCM_UNKNOWN_WAIT_MS	40
+
+/*
+ * A SIDR_REQ that arrives after its answer was sent is a new request to the peer's
+ * consumer, so it is resent only if an answer is hardly on its way any more.
+ */
+#define IBCM_SIDR_WAIT_MS	100
+
+/*
+ * Returns four times the average time in which messages of this kind are answered on
+ * this port, within bounds, of which the upper one is twice the packet lifetime.
+ */
+unsigned int ibcm_first_wait_ms(const struct ibcm_id *id, const struct ibcm_port *port,
+				enum ibcm_kind kind)
+{
+	unsigned int round_trip = ibcm_time_ms(id->av.packet_life_time + 1);
+	u32 usecs = READ_ONCE(port->answer_usecs[kind]);
+	unsigned int least = IBCM_MIN_WAIT_MS;
+	unsigned int ms = IBCM_UNKNOWN_WAIT_MS;
+
+	if (kind == IBCM_SIDR_REQ)
+		least = IBCM_SIDR_WAIT_MS;
+	if (usecs)
+		ms = clamp(usecs / (USEC_PER_MSEC / 4), least, max(round_trip, least));
+	else
+		ms = max(min(round_trip, ms), least);
+	return min(ms, id->timeout_ms);
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_first_wait_ms);
+
+/* The time that the protocol allows for all tries. */
+static u64 ibcm_budget_ms(const struct ibcm_id *id)
+{
+	return (u64)id->timeout_ms * (id->max_cm_retries + 1);
+}
+
+/* Returns how long to wait after try number @msg->tries, 0 to max_cm_retries. */
+unsigned int ibcm_wait_ms(const struct ibcm_id *id, const struct ibcm_msg *msg)
+{
+	u64 budget = ibcm_budget_ms(id);
+	u64 left = budget - min_t(u64, msg->waited_ms, budget - 1);
+	u64 first;
+
+	if (msg->tries >= id->max_cm_retries)
+		return left;
+	if (msg->tries >= (id->max_cm_retries + 1) / 2)
+		return min_t(u64, id->timeout_ms, left);
+	first = ibcm_first_wait_ms(id, msg->port, msg->kind);
+	return min3(first << msg->tries, (u64)id->timeout_ms, left);
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_wait_ms);
+
+/*
+ * Returns how long to wait next during the time that an MRA asked for; 0 if that time is
+ * over or there was no MRA.  Caller holds id->lock.
+ */
+static unsigned int ibcm_mra_wait_ms(const struct ibcm_id *id, struct ibcm_msg *msg)
+{
+	lockdep_assert_held(&id->lock);
+	if (msg->mraed && time_after_eq(jiffies, msg->mra_end))
+		msg->mraed = false;
+	if (!msg->mraed)
+		return 0;
+	return clamp(jiffies_to_msecs(msg->mra_end - jiffies), 1U,
+		     max(id->timeout_ms, 1U));
+}
+
+/*
+ * An MRA asks for @ms before the response to @msg, which ibcm_is_retried().  Returns how
+ * long to wait first.  Caller holds id->lock.
+ */
+unsigned int ibcm_mraed(struct ibcm_id *id, struct ibcm_msg *msg, unsigned int ms)
+{
+	msg->mraed = true;
+	msg->mra_end = jiffies + msecs_to_jiffies(ms);
+	return ibcm_mra_wait_ms(id, msg);
+}
+
+/*
+ * Prepares @msg for its next posting; false if its retries are used up.  Caller holds
+ * id->lock.
+ */
+static bool ibcm_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
+{
+	u64 budget = ibcm_budget_ms(id), waited = msg->waited_ms + msg->buf->timeout_ms;
+	bool mraed = msg->mraed;
+	unsigned int ms = ibcm_mra_wait_ms(id, msg);
+
+	if (mraed)
+		waited = max_t(u64, msg->waited_ms,
+			       min_t(u64, waited, budget - id->timeout_ms));
+	msg->waited_ms = waited;
+	if (!ms) {
+		if (msg->tries >= id->max_cm_retries || waited >= budget)
+			return false;
+		msg->tries++;
+		ms = ibcm_wait_ms(id, msg);
+	}
+	msg->buf->timeout_ms = ms;
+	msg->buf->retries = 0;
+	return true;
+}
+
+/*
+ * Whether @msg still waits for its answer.  A DREQ does so after the id's destruction,
+ * until it is stopped (dreq.c).  Caller holds id->lock.
+ */
+static bool ibcm_is_outstanding(const struct ibcm_id *id, const struct ibcm_msg *msg)
+{
+	if (msg->kind == IBCM_DREQ)
+		return !READ_ONCE(msg->stopped);
+	return id->msg == msg;
+}
+
+static void ibcm_count_retry(const struct ibcm_msg *msg)
+{
+	ibcm_count(msg->port, IBCM_TX_MSGS, msg->kind);
+	ibcm_count(msg->port, IBCM_TX_RETRIES, msg->kind);
+	if (msg->kind != IBCM_REP)
+		return;
+	ibcm_stat(msg->port, IBCM_STAT_REP_RESENT);
+	trace_icm_send_dup_rep(&msg->id->id);
+}
+
+/*
+ * @msg was not answered in time.  Posts it again if it is still outstanding and has
+ * retries left, and returns whether it did.  The caller owns the MAD layer's reference,
+ * which the new posting then takes over.
+ */
+bool ibcm_retry(struct ibcm_msg *msg)
+{
+	struct ibcm_id *id = msg->id;
+	unsigned long flags;
+	bool again = false;
+	int idx;
+
+	idx = srcu_read_lock(&ibcm_srcu);
+	spin_lock_irqsave(&id->lock, flags);
+	if (ibcm_is_outstanding(id, msg) && rcu_access_pointer(msg->port->agent))
+		again = ibcm_next_try(id, msg);
+	spin_unlock_irqrestore(&id->lock, flags);
+
+	if (again) {
+		/* The MAD layer's reference may be put as soon as the message is posted. */
+		refcount_inc(&msg->ref);
+		again = !ib_post_send_mad(msg->buf, NULL);
+		if (again) {
+			ibcm_count_retry(msg);
+			smp_mb();	/* pairs with ibcm_msg_stop() */
+			if (READ_ONCE(msg->stopped))
+				ib_cancel_mad(msg->buf);
+		}
+		ibcm_msg_put(msg);
+	}
+	srcu_read_unlock(&ibcm_srcu, idx);
+	return again;
+}
+
+/*
+ * @msg was answered while the id was in state @from.  Adds the time that the answer took
+ * to the port's average, unless the peer had asked for more time by an MRA: such times
+ * show how slow the peer's consumer is.
+ *
+ * If the message was resent, the answer may be to any of the copies, so its time counts
+ * only up to twice the first wait: if it did not count at all, an average that is too
+ * short would stay so, as every message is resent then, and a peer that is slow because
+ * of its load would get more of it; if it counted in full, one lost message would make
+ * the average much too long.
+ *
+ * An MRA is an answer to a REQ, as it is sent when a copy of the REQ arrives.
+ *
+ * Connections established without an RTU do not count.  Data arrives when the peer's
+ * consumer sends it, and a probe of the PSN finds it at the end of the wait, which is
+ * four times the average: the average would only confirm itself, four times over.  An
+ * RTU after such a proof does not count either, as it may answer any REP.  So slow RTUs
+ * are not measured if data is faster, and the average is too short.  That costs probes,
+ * which find the data, but no REPs.  If probes find no data, RTUs are measured as usual.
+ * No wait is below IBCM_MIN_WAIT_MS.
+ *
+ * Caller holds id->lock.
+ */
+void ibcm_answered(const struct ibcm_id *id, const struct ibcm_msg *msg,
+		   enum ib_cm_state from)
+{
+	u32 *avg = &msg->port->answer_usecs[msg->kind];
+	u32 old = READ_ONCE(*avg);
+	s64 now;
+
+	lockdep_assert_held(&id->lock);
+	if (from != IB_CM_REQ_SENT && from != IB_CM_REP_SENT && from != IB_CM_DREQ_SENT &&
+	    from != IB_CM_SIDR_REQ_SENT)
+		return;
+	now = max_t(s64, ktime_us_delta(ktime_get(), msg->sent), 1);
+	if (msg->tries)
+		now = min_t(s64, now, 2LL * USEC_PER_MSEC *
+			    ibcm_first_wait_ms(id, msg->port, msg->kind));
+	now = min_t(s64, now, U32_MAX / 8);
+	/* Other ids may update it at the same time; a lost update does not matter. */
+	WRITE_ONCE(*avg, old ? max_t(u32, old - old / 8 + now / 8, 1) : now);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+/* When messages that are not answered are sent again. */
+#include "cm/cm_test.h"
+#include "wait.h"
+
+static struct cm_pair pair;
+
+static int retry_test_init(struct kunit *test)
+{
+	return cm_pair_init(test, &pair);
+}
+
+static void retry_test_exit(struct kunit *test)
+{
+	cm_pair_exit(&pair);
+}
+
+static void start_over(struct kunit *test)
+{
+	cm_pair_exit(&pair);
+	KUNIT_ASSERT_EQ(test, cm_pair_init(test, &pair), 0);
+}
+
+static int sent(struct cm_side *side, enum ibcm_kind kind)
+{
+	return atomic_read(&side->wire[kind]);
+}
+
+/* As the RDMA CM connects, but for a packet lifetime of 67 ms. */
+static void as_usual(struct cm_pair *pair, struct ib_cm_req_param *req)
+{
+	req->primary_path->packet_life_time = 14;
+	req->remote_cm_response_timeout = 20;	/* 4295 ms */
+	req->local_cm_response_timeout = 20;
+	req->max_cm_retries = 15;
+}
+
+static struct ibcm_port *port_of(struct ib_cm_id *id)
+{
+	return &to_ibcm(id)->dev->ports[0];
+}
+
+/* The sum of the waits for the copies of a message of which @lost are lost. */
+static unsigned int waits_ms(int lost)
+{
+	return 40 * ((1 << lost) - 1);
+}
+
+static void lose_in_connect(struct kunit *test, struct cm_side *side,
+			    enum ibcm_kind kind, int lost)
+{
+	unsigned long start = jiffies;
+
+	pair.tune_req = as_usual;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	side->drop[kind] = lost;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "P"));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+	cm_expect_ms(test, start, pair.server.when, waits_ms(lost));
+	KUNIT_EXPECT_GE(test, sent(side, kind), lost + 1);
+}
+
+static void a_lost_req_costs_little(struct kunit *test)
+{
+	lose_in_connect(test, &pair.client, IBCM_REQ, 1);
+	start_over(test);
+	lose_in_connect(test, &pair.client, IBCM_REQ, 3);
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_REQ), 4);
+}
+
+static void a_lost_rtu_costs_little(struct kunit *test)
+{
+	lose_in_connect(test, &pair.client, IBCM_RTU, 1);
+	start_over(test);
+	lose_in_connect(test, &pair.client, IBCM_RTU, 3);
+}
+
+static void lose_in_release(struct kunit *test, bool destroy, int lost)
+{
+	struct cm_side *side = destroy ? &pair.server : &pair.client;
+	unsigned long start;
+
+	pair.tune_req = as_usual;
+	cm_connect(test, &pair);
+	pair.client.drop[IBCM_DREQ] = lost;
+	start = jiffies;
+	if (destroy)
+		cm_drop_id(&pair.client);
+	else
+		KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(side, destroy ? "D" : "R"));
+	cm_expect_ms(test, start, side->when, waits_ms(lost));
+	cm_quiesce(&pair);
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_DREQ), lost + 1);
+}
+
+static void a_lost_dreq_costs_little(struct kunit *test)
+{
+	lose_in_release(test, false, 1);
+	start_over(test);
+	lose_in_release(test, false, 3);
+}
+
+/* The id is destroyed before the first DREQ is sent again. */
+static void a_lost_last_dreq_costs_little(struct kunit *test)
+{
+	lose_in_release(test, true, 1);
+	start_over(test);
+	lose_in_release(test, true, 3);
+}
+
+/* The DREQ is sent, then the id destroyed. */
+static void a_lost_dreq_of_a_destroyed_id(struct kunit *test)
+{
+	unsigned long start;
+
+	pair.tune_req = as_usual;
+	cm_connect(test, &pair);
+	pair.client.drop[IBCM_DREQ] = 3;
+	start = jiffies;
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	msleep(60);
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_DREQ), 2);
+	cm_drop_id(&pair.client);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "D"));
+	cm_expect_ms(test, start, pair.server.when, waits_ms(3));
+}
+
+/* Checks the waits of all tries; returns how many are shorter than the timeout. */
+static int early_waits(struct kunit *test, struct ibcm_id *id, struct ibcm_msg *msg)
+{
+	unsigned int budget = id->timeout_ms * (id->max_cm_retries + 1);
+	unsigned int ms, before = 0;
+	int early = 0;
+
+	msg->waited_ms = 0;
+	for (msg->tries = 0; msg->tries < id->max_cm_retries; msg->tries++) {
+		ms = ibcm_wait_ms(id, msg);
+		KUNIT_EXPECT_GE(test, ms, before);
+		KUNIT_EXPECT_LE(test, ms, id->timeout_ms);
+		early += ms < id->timeout_ms;
+		msg->waited_ms += ms;
+		before = ms;
+	}
+	ms = ibcm_wait_ms(id, msg);
+	KUNIT_EXPECT_GE(test, ms, id->timeout_ms);
+	KUNIT_EXPECT_EQ(test, msg->waited_ms + ms, budget);
+	return early;
+}
+
+/* All waits together are those that the protocol has, and half of them are not early. */
+static void the_total_is_kept(struct kunit *test)
+{
+	struct ibcm_port *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
+	struct ibcm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	struct ibcm_msg msg = { .port = port, .kind = IBCM_REQ };
+	int retries, early;
+
+	KUNIT_ASSERT_NOT_NULL(test, port);
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	id->timeout_ms = 4295;
+	id->av.packet_life_time = 16;		/* 268 ms */
+	for (retries = 0; retries <= 15; retries++) {
+		id->max_cm_retries = retries;
+		port->answer_usecs[IBCM_REQ] = 0;
+		KUNIT_EXPECT_EQ(test, early_waits(test, id, &msg),
+				min((retries + 1) / 2, 7));
+		port->answer_usecs[IBCM_REQ] = 1;
+		early = early_waits(test, id, &msg);
+		KUNIT_EXPECT_LE(test, early, (retries + 1) / 2);
+	}
+}
+
+static void first_waits(struct kunit *test)
+{
+	struct ibcm_port *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
+	struct ibcm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	u32 *req, *sidr;
+
+	KUNIT_ASSERT_NOT_NULL(test, port);
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	req = &port->answer_usecs[IBCM_REQ];
+	sidr = &port->answer_usecs[IBCM_SIDR_REQ];
+	id->timeout_ms = 4295;
+	id->av.packet_life_time = 16;
+	/* Nothing measured */
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 40);
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_SIDR_REQ), 100);
+	/* Four times the average, but 10 or 100 ms, and no more than the fabric may take */
+	*req = 7000;
+	*sidr = 50000;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 28);
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_SIDR_REQ), 200);
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_DREQ), 40);
+	*req = 50;
+	*sidr = 50;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 10);
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_SIDR_REQ), 100);
+	*req = 5000000;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 537);
+	/* No longer than the consumer asks for */
+	id->timeout_ms = 30;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 30);
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_SIDR_REQ), 30);
+}
+
+/* The MRA requests 1074 ms, but the REQ is still sent again in that time. */
+static void the_rej_after_an_mra_is_lost(struct kunit *test)
+{
+	unsigned long start;
+
+	pair.server.on_req = CM_MRA;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "M"));
+	pair.server.on_req = CM_REJECT;
+	pair.server.drop[IBCM_REJ] = 1;
+	start = jiffies;
+	cm_drop_id(&pair.server);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "MJ"));
+	KUNIT_EXPECT_LE(test, took_ms(pair.client.when - start),
+			3u * CLIENT_TRY_MS);
+}
+
+static void answers_are_measured(struct kunit *test)
+{
+	struct ibcm_port *client, *server;
+
+	cm_connect(test, &pair);
+	client = port_of(pair.client.id);
+	server = port_of(pair.server.id);
+	KUNIT_EXPECT_GT(test, client->answer_usecs[IBCM_REQ], 0);
+	KUNIT_EXPECT_GT(test, server->answer_usecs[IBCM_REP], 0);
+	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
+	KUNIT_EXPECT_GT(test, client->answer_usecs[IBCM_DREQ], 0);
+
+	/* Also that of a DREQ whose id was destroyed */
+	cm_drop_id(&pair.client);
+	cm_drop_id(&pair.server);
+	cm_forget(&pair.client);
+	cm_forget(&pair.server);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
+	client->answer_usecs[IBCM_DREQ] = 0;
+	cm_drop_id(&pair.client);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QUDT"));
+	KUNIT_EXPECT_GT(test, client->answer_usecs[IBCM_DREQ], 0);
+}
+
+static void answers_to_sidr_are_measured(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_resolve(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "I"));
+	KUNIT_EXPECT_GT(test, port_of(pair.client.id)->answer_usecs[IBCM_SIDR_REQ], 0);
+}
+
+/* Returns how many REQs a server gets that takes 100 ms for its answer. */
+static int reqs_to_a_slow_server(struct kunit *test)
+{
+	int before = sent(&pair.client, IBCM_REQ);
+
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
+	msleep(100);
+	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
+	cm_drop_id(&pair.client);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QUDT"));
+	cm_drop_id(&pair.server);
+	cm_forget(&pair.client);
+	cm_forget(&pair.server);
+	pair.client.qpn++;
+	return sent(&pair.client, IBCM_REQ) - before;
+}
+
+/* A server that is slow under load does not get more load for it. */
+static void slow_servers_are_waited_for(struct kunit *test)
+{
+	int i, reqs = 0;
+
+	pair.tune_req = as_usual;
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_EXPECT_GT(test, reqs_to_a_slow_server(test), 1);
+	for (i = 0; i < 5; i++)
+		reqs = reqs_to_a_slow_server(test);
+	KUNIT_EXPECT_EQ(test, reqs, 1);
+}
+
+static struct kunit_case retry_cases[] = {
+	KUNIT_CASE(a_lost_req_costs_little),
+	KUNIT_CASE(a_lost_rtu_costs_little),
+	KUNIT_CASE(a_lost_dreq_costs_little),
+	KUNIT_CASE(a_lost_last_dreq_costs_little),
+	KUNIT_CASE(a_lost_dreq_of_a_destroyed_id),
+	KUNIT_CASE(the_total_is_kept),
+	KUNIT_CASE(first_waits),
+	KUNIT_CASE(the_rej_after_an_mra_is_lost),
+	KUNIT_CASE(answers_are_measured),
+	KUNIT_CASE(answers_to_sidr_are_measured),
+	KUNIT_CASE(slow_servers_are_waited_for),
+	{}
+};
+
+static struct kunit_suite ibcm_retry_suite = {
+	.name = "ib_cm_retry",
+	.init = retry_test_init,
+	.exit = retry_test_exit,
+	.test_cases = retry_cases,
+};
+
+kunit_test_suite(ibcm_retry_suite);
