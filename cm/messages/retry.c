@@ -129,6 +129,7 @@ static bool ibcm_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
 	}
 	msg->buf->timeout_ms = ms;
 	msg->buf->retries = 0;
+	msg->resent = ktime_get();
 	return true;
 }
 
@@ -192,11 +193,13 @@ bool ibcm_retry(struct ibcm_msg *msg)
  * to the port's average, unless the peer had asked for more time by an MRA: such times
  * show how slow the peer's consumer is.
  *
- * If the message was resent, the answer may be to any of the copies, so its time counts
- * only up to twice the first wait: if it did not count at all, an average that is too
- * short would stay so, as every message is resent then, and a peer that is slow because
- * of its load would get more of it; if it counted in full, one lost message would make
- * the average much too long.
+ * If the message was resent, the answer may be to any of the copies.  It is taken for one
+ * to the last copy, as if the others were lost, unless it came much sooner than answers
+ * do, or none was measured yet: then the peer may be slow, and all of the time counts.
+ * In either case up to twice the first wait counts.  So lost messages do not make the average longer.  But it grows if
+ * peers take longer than the first wait: if such times did not count at all, it would
+ * stay too short, as every message is resent then, and a peer that is slow because of its
+ * load would get more of it.
  *
  * An MRA is an answer to a REQ, as it is sent when a copy of the REQ arrives.
  *
@@ -221,11 +224,14 @@ void ibcm_answered(const struct ibcm_id *id, const struct ibcm_msg *msg,
 	if (from != IB_CM_REQ_SENT && from != IB_CM_REP_SENT && from != IB_CM_DREQ_SENT &&
 	    from != IB_CM_SIDR_REQ_SENT)
 		return;
-	now = max_t(s64, ktime_us_delta(ktime_get(), msg->sent), 1);
-	if (msg->tries)
+	now = ktime_us_delta(ktime_get(), msg->tries ? msg->resent : msg->sent);
+	if (msg->tries) {
+		if (!old || now < old / 2)
+			now = ktime_us_delta(ktime_get(), msg->sent);
 		now = min_t(s64, now, 2LL * USEC_PER_MSEC *
 			    ibcm_first_wait_ms(id, msg->port, msg->kind));
-	now = min_t(s64, now, U32_MAX / 8);
+	}
+	now = clamp_t(s64, now, 1, U32_MAX / 8);
 	/* Other ids may update it at the same time; a lost update does not matter. */
 	WRITE_ONCE(*avg, old ? max_t(u32, old - old / 8 + now / 8, 1) : now);
 }

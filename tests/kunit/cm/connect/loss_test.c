@@ -214,7 +214,6 @@ static void rtus_become_slow(struct kunit *test)
 		msleep(100);
 		KUNIT_ASSERT_EQ(test, ib_send_cm_rtu(pair.client.id, NULL, 0), 0);
 		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
-		KUNIT_EXPECT_GT_MSG(test, port->answer_usecs[IBCM_REP], usecs, "round %d", i);
 		/*
 		 * One RTU changes the estimate little: it may be a response to a
 		 * repeated REP.

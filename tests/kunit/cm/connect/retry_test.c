@@ -290,6 +290,32 @@ static void slow_servers_are_waited_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, reqs, 1);
 }
 
+/*
+ * Messages that are lost do not make the next one wait longer, as those do that a slow
+ * server answers.
+ */
+static void losses_are_no_slowness(struct kunit *test)
+{
+	u32 *usecs;
+	int i;
+
+	pair.tune_req = as_usual;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	usecs = &port_of(pair.server.listener)->answer_usecs[IBCM_REP];
+	for (i = 0; i < 20; i++) {
+		pair.client.drop[IBCM_RTU] = i ? 1 : 0;
+		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
+		cm_drop_id(&pair.client);
+		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QUDT"));
+		cm_drop_id(&pair.server);
+		cm_forget(&pair.client);
+		cm_forget(&pair.server);
+		pair.client.qpn++;
+		KUNIT_EXPECT_LT_MSG(test, *usecs, 10000, "round %d", i);
+	}
+}
+
 static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(a_lost_req_costs_little),
 	KUNIT_CASE(a_lost_rtu_costs_little),
@@ -302,6 +328,7 @@ static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(answers_are_measured),
 	KUNIT_CASE(answers_to_sidr_are_measured),
 	KUNIT_CASE(slow_servers_are_waited_for),
+	KUNIT_CASE(losses_are_no_slowness),
 	{}
 };
 

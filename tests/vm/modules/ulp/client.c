@@ -27,6 +27,7 @@ static int begin_connect(struct conn *conn, struct run *run)
 		return ret;
 	conn_param(&param, &cookie);
 	conn->started = ktime_get();
+	conn->times = times_new(true);
 	set_bit(CONN_CONNECTED, &conn->bits);
 	return rdma_connect(conn->id, &param);
 }
@@ -38,6 +39,7 @@ static int begin_exchange(struct conn *conn, struct run *run)
 
 static int begin_disconnect(struct conn *conn, struct run *run)
 {
+	times_ended(conn->times);
 	return rdma_disconnect(conn->id);
 }
 

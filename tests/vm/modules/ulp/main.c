@@ -13,8 +13,8 @@
  *            only those of the active side, so that the other side sees them end
  *   stats    name=value lines; a write sets them to zero
  *   hold     1: leave connections established
- *   times    a line for each connection accepted since stats were cleared,
- *            see times.c
+ *   times, connects  a line for each connection accepted or requested since stats
+ *            were cleared, see times.c
  *   abrupt   1: destroy the id without disconnecting it first
  *   reject   1: the listener rejects every request
  *   silent   1: send nothing, and post no receive
@@ -227,6 +227,7 @@ static ssize_t stats_write(struct file *file, const char __user *from,
 }
 
 DEFINE_SHOW_ATTRIBUTE(times);
+DEFINE_SHOW_ATTRIBUTE(connects);
 
 #define WRITE_ONLY(_name)						\
 	static const struct file_operations _name##_ops = {		\
@@ -261,6 +262,7 @@ static int __init ulp_init(void)
 	debugfs_create_file("drop", 0200, dir, NULL, &drop_ops);
 	debugfs_create_file("stats", 0600, dir, NULL, &stats_ops);
 	debugfs_create_file("times", 0400, dir, NULL, &times_fops);
+	debugfs_create_file("connects", 0400, dir, NULL, &connects_fops);
 	debugfs_create_bool("hold", 0600, dir, &ulp_hold);
 	debugfs_create_bool("abrupt", 0600, dir, &ulp_abrupt);
 	debugfs_create_bool("reject", 0600, dir, &ulp_reject);

@@ -32,7 +32,7 @@ static int accept_request(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		return -ENOMEM;
 	conn->id = id;
 	conn->started = ktime_get();
-	conn->times = times_new();
+	conn->times = times_new(false);
 	if (!event_cookie(event, &conn->cookie))
 		ulp_count(ULP_BAD_DATA);
 

@@ -1,30 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The times of events of the connections that were accepted. debugfs/ibex_ulp/times has
- * a line for each:
+ * The times of events of connections. debugfs/ibex_ulp/times has a line for each that was
+ * accepted:
  *
  *   RECEIVED ESTABLISHED DISCONNECTED N_ESTABLISHED N_DISCONNECTED
  *
  * the first three in microseconds since just before rdma_accept, "-" for what has not
  * happened: the first good receive completion, and the first of either event; then the
- * number of each event. The records outlive their connections. Clear them only when
- * no connection is left.
+ * number of each event. debugfs/ibex_ulp/connects has a line for each that was requested:
+ *
+ *   ENDED ESTABLISHED DISCONNECTED N_ESTABLISHED N_DISCONNECTED
+ *
+ * in microseconds since just before rdma_connect; ENDED is just before rdma_disconnect.
+ * The records outlive their connections. Clear them only when no connection is left.
  */
 #include "ulp.h"
 
 #define MAX_TIMES	512
 
-static struct times table[MAX_TIMES];
-static atomic_t used;
+struct table {
+	struct times rows[MAX_TIMES];
+	atomic_t used;
+};
 
-struct times *times_new(void)
+static struct table passive, active;
+
+struct times *times_new(bool is_active)
 {
-	int n = atomic_inc_return(&used) - 1;
+	struct table *table = is_active ? &active : &passive;
+	int n = atomic_inc_return(&table->used) - 1;
 
 	if (n >= MAX_TIMES)
 		return NULL;
-	table[n].accepted = ktime_get_ns();
-	return &table[n];
+	table->rows[n].began = ktime_get_ns();
+	return &table->rows[n];
 }
 
 static void stamp(u64 *when)
@@ -37,6 +46,12 @@ void times_received(struct times *times)
 {
 	if (times)
 		stamp(&times->received);
+}
+
+void times_ended(struct times *times)
+{
+	if (times)
+		stamp(&times->ended);
 }
 
 void times_event(struct times *times, enum rdma_cm_event_type event)
@@ -54,30 +69,41 @@ void times_event(struct times *times, enum rdma_cm_event_type event)
 
 void times_clear(void)
 {
-	atomic_set(&used, 0);
-	memset(table, 0, sizeof(table));
+	memset(&passive, 0, sizeof(passive));
+	memset(&active, 0, sizeof(active));
 }
 
 static void show_time(struct seq_file *seq, const struct times *times, u64 when)
 {
 	if (when)
-		seq_printf(seq, "%lld ", div_s64(when - times->accepted, NSEC_PER_USEC));
+		seq_printf(seq, "%lld ", div_s64(when - times->began, NSEC_PER_USEC));
 	else
 		seq_puts(seq, "- ");
 }
 
-int times_show(struct seq_file *seq, void *unused)
+static int show_table(struct seq_file *seq, const struct table *table)
 {
-	int i, n = min(atomic_read(&used), MAX_TIMES);
+	int i, n = min(atomic_read(&table->used), MAX_TIMES);
 
 	for (i = 0; i < n; i++) {
-		const struct times *times = &table[i];
+		const struct times *times = &table->rows[i];
 
-		show_time(seq, times, READ_ONCE(times->received));
+		show_time(seq, times, table == &active ? READ_ONCE(times->ended) :
+						       READ_ONCE(times->received));
 		show_time(seq, times, READ_ONCE(times->established));
 		show_time(seq, times, READ_ONCE(times->disconnected));
 		seq_printf(seq, "%u %u\n", times->n_established,
 			   times->n_disconnected);
 	}
 	return 0;
+}
+
+int times_show(struct seq_file *seq, void *unused)
+{
+	return show_table(seq, &passive);
+}
+
+int connects_show(struct seq_file *seq, void *unused)
+{
+	return show_table(seq, &active);
 }

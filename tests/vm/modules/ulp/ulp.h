@@ -54,13 +54,14 @@ enum conn_bits {
 };
 
 /*
- * The times of the events of an accepted connection, in ns since boot, 0 for never.
- * Events of one id are serialised; the receive completion may run concurrently with
- * them, and writes received only.
+ * The times of the events of a connection, in ns since boot, 0 for never. Events of one id
+ * are serialised; the receive completion may run concurrently with them, and writes
+ * received only, and the thread that disconnects, which writes ended only.
  */
 struct times {
-	u64 accepted;			/* before rdma_accept */
+	u64 began;			/* before rdma_accept or rdma_connect */
 	u64 received;			/* first good receive completion */
+	u64 ended;			/* before rdma_disconnect */
 	u64 established;		/* the first of each */
 	u64 disconnected;
 	unsigned int n_established;
@@ -92,7 +93,7 @@ struct conn {
 	atomic_t recvs_left;		/* receives not yet posted */
 	atomic_t sends_left;		/* active: messages not yet sent */
 	atomic_t echoes_due;		/* active: answers still awaited */
-	struct times *times;		/* passive, or NULL when there is no room */
+	struct times *times;		/* NULL when there is no room */
 	ktime_t started;
 	struct completion event;	/* active: the awaited event arrived */
 	struct completion echoed;	/* echoed, or never will be: see CONN_ECHOED */
@@ -164,11 +165,13 @@ int idle_start(const struct sockaddr_storage *addr, unsigned int count, int back
 void idle_stop(void);
 
 /* times.c */
-struct times *times_new(void);
+struct times *times_new(bool is_active);
 void times_received(struct times *times);
+void times_ended(struct times *times);
 void times_event(struct times *times, enum rdma_cm_event_type event);
 void times_clear(void);
 int times_show(struct seq_file *seq, void *unused);
+int connects_show(struct seq_file *seq, void *unused);
 
 /* poll.c */
 extern atomic_t ulp_polled;		/* completions, with direct */

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# about: how long a connect and a disconnect take while packets are lost
+# timeout: 900
+# Prints a "loss" line for each share of lost packets, which scripts/results puts in a table.
+# Each connection must end, and those that get through have each event once; how many get
+# through is asserted for our core.
+count=${IBEX_ARGS:-100}
+parallel=8
+
+# percentiles NAME: of standard input, in ms
+percentiles() {
+	sort -n | awk -v loss="$loss" -v name="$1" '
+		{ v[NR] = $1 / 1000 }
+		END {
+			if (!NR) exit 1
+			p99 = int((NR * 99 + 99) / 100)
+			printf "loss | %s | %s | %d | %.1f | %.1f | %.1f\n",
+			       loss, name, NR, v[int((NR + 1) / 2)], v[p99], v[NR]
+		}'
+}
+
+round() {
+	loss=$1
+	[ "$loss" = 0 ] || {
+		tc qdisc replace dev va root netem loss "$loss%"
+		tc qdisc replace dev vb root netem loss "$loss%"
+	}
+	ulp stats 0
+	ulp connect "$B $A 7471 $count $parallel"
+	[ "$loss" = 0 ] || {
+		tc qdisc del dev va root
+		tc qdisc del dev vb root
+	}
+	wait_for 90 ulp_is live=0 || fail "$(ulp_get live) connections still live"
+	ulp_check attempts="$count" duplicates=0 unexpected=0 timeouts=0 setup_error=0 \
+		addr_error=0 route_error=0
+	[ "$IBEX_MODE" = stock ] || ulp_check completed="$count"
+	awk '$2 != "-" { print $2 }' "$ULP/connects" | percentiles connect
+	awk '$1 != "-" && $3 != "-" { print $3 - $1 }' "$ULP/connects" | percentiles disconnect
+}
+
+is_both || fail "this scenario runs in one VM"
+rdma_up
+load sch_netem
+ulp_up
+ulp silent 1
+ulp wait_s 90
+ulp listen "$A 7471"
+# A lost ARP request costs a second; that is not the CM's.
+round 0
+ip neigh show | while read -r address _ dev _ mac _; do
+	ip neigh replace "$address" lladdr "$mac" dev "$dev" nud permanent
+done
+for share in 0 1 5 10 20; do
+	round $share
+done
+ulp_down
+no_resources
