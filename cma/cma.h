@@ -39,9 +39,7 @@
 #include <ibex/gid.h>
 #include <ibex/restrack.h>
 
-/* CM timing: 4.096 us * 2^20 = 4.3 s per response, 15 retries, 69 s for an MRA. */
-#define CMA_RESPONSE_TIMEOUT	20
-#define CMA_MAX_RETRIES		15
+/* An MRA asks for 4.096 us * 2^24, which is 69 s. */
 #define CMA_MRA_TIMEOUT		24
 /* 4.096 us * 2^16: how long a RoCE fabric may hold a packet. */
 #define CMA_ROCE_PACKET_LIFETIME	16

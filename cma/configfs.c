@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * /sys/kernel/config/rdma_cm/HCA/ports/N/default_roce_{mode,tos}
- * (Documentation/ABI/testing/configfs-rdma_cm).
+ * (Documentation/ABI/testing/configfs-rdma_cm) and default_cm_{timeout_ms,retries}.
  *
  * The directories hold no reference to a device: each access looks the device up by
  * the name of its directory, and fails with ENODEV if the device no longer exists.
@@ -121,12 +121,90 @@ static ssize_t default_roce_tos_store(struct config_item *item,
 	return count;
 }
 
+static ssize_t default_cm_timeout_ms_show(struct config_item *item, char *buf)
+{
+	struct cma_port *port;
+	struct cma_dev *dev;
+	ssize_t len;
+	u32 nr;
+
+	port = cma_dir_port(item, &dev, &nr);
+	if (!port)
+		return -ENODEV;
+	len = sysfs_emit(buf, "%u\n", cma_timeout_to_ms(READ_ONCE(port->cm_timeout)));
+	cma_dev_put(dev);
+	return len;
+}
+
+static ssize_t default_cm_timeout_ms_store(struct config_item *item,
+					   const char *buf, size_t count)
+{
+	struct cma_port *port;
+	struct cma_dev *dev;
+	unsigned int ms;
+	int timeout;
+	u32 nr;
+
+	timeout = kstrtouint(buf, 0, &ms);
+	if (!timeout)
+		timeout = cma_timeout_of_ms(ms);
+	if (timeout < 0)
+		return timeout;
+	port = cma_dir_port(item, &dev, &nr);
+	if (!port)
+		return -ENODEV;
+	WRITE_ONCE(port->cm_timeout, timeout);
+	cma_dev_put(dev);
+	return count;
+}
+
+static ssize_t default_cm_retries_show(struct config_item *item, char *buf)
+{
+	struct cma_port *port;
+	struct cma_dev *dev;
+	ssize_t len;
+	u32 nr;
+
+	port = cma_dir_port(item, &dev, &nr);
+	if (!port)
+		return -ENODEV;
+	len = sysfs_emit(buf, "%u\n", READ_ONCE(port->cm_retries));
+	cma_dev_put(dev);
+	return len;
+}
+
+static ssize_t default_cm_retries_store(struct config_item *item,
+					const char *buf, size_t count)
+{
+	struct cma_port *port;
+	struct cma_dev *dev;
+	u8 retries;
+	int err;
+	u32 nr;
+
+	err = kstrtou8(buf, 0, &retries);
+	if (err)
+		return err;
+	if (retries > CMA_CM_RETRIES_MAX)
+		return -ERANGE;
+	port = cma_dir_port(item, &dev, &nr);
+	if (!port)
+		return -ENODEV;
+	WRITE_ONCE(port->cm_retries, retries);
+	cma_dev_put(dev);
+	return count;
+}
+
 CONFIGFS_ATTR(, default_roce_mode);
 CONFIGFS_ATTR(, default_roce_tos);
+CONFIGFS_ATTR(, default_cm_timeout_ms);
+CONFIGFS_ATTR(, default_cm_retries);
 
 static struct configfs_attribute *cma_port_attrs[] = {
 	&attr_default_roce_mode,
 	&attr_default_roce_tos,
+	&attr_default_cm_timeout_ms,
+	&attr_default_cm_retries,
 	NULL,
 };
 

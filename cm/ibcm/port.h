@@ -59,12 +59,18 @@ void ibcm_counters_rename(struct ibcm_port *port);
 void ibcm_counters_unregister(struct ibcm_port *port);
 
 /* ---- port.c: devices, ports, MAD agents ---- */
+/* How soon messages of one kind are answered; messages/retry.c. */
+struct ibcm_answer_time {
+	u32 usecs;		/* smoothed; 0: unknown */
+	u32 too_short;		/* first waits in a row that were */
+};
+
 struct ibcm_port {
 	struct ibcm_device *dev;
 	u32 num;
 	struct ib_mad_agent __rcu *agent; /* ibcm_srcu; NULL on device removal */
 	struct ib_mad_agent *closing;	/* agent to unregister; device removal only */
-	u32 answer_usecs[IBCM_KINDS];	/* smoothed time to the answer; 0: unknown */
+	struct ibcm_answer_time answer_times[IBCM_KINDS];
 	atomic_long_t counters[IBCM_COUNTER_GROUPS][IBCM_KINDS];
 	atomic_long_t stats[IBCM_STATS];
 	struct dentry *debugfs;		/* ibcm_files_lock; NULL: the name is not free yet */

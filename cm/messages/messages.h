@@ -14,7 +14,6 @@ struct ibcm_msg {
 	struct ibcm_path *path;	/* with a reference; its handle is in use */
 	struct work_struct look;	/* REP: probes; owns the MAD layer's reference */
 	ktime_t sent;		/* first posting */
-	ktime_t resent;		/* last retry; id->lock */
 	u32 waited_ms;		/* sum of its waits; see retry.c for those for an MRA */
 	unsigned long mra_end;	/* when an MRA's time ends; protected by id->lock */
 	u8 kind;		/* enum ibcm_kind */

@@ -37,24 +37,29 @@
  */
 #define IBCM_SIDR_WAIT_MS	100
 
+/* Doubled that often, any first wait has reached its upper bound. */
+#define IBCM_MAX_DOUBLINGS	20
+
 /*
  * Returns four times the average time in which messages of this kind are answered on
- * this port, within bounds, of which the upper one is twice the packet lifetime.
+ * this port, doubled for each exchange in a row in which the wait was too short, within
+ * bounds, of which the upper one is twice the packet lifetime.
  */
 unsigned int ibcm_first_wait_ms(const struct ibcm_id *id, const struct ibcm_port *port,
 				enum ibcm_kind kind)
 {
+	const struct ibcm_answer_time *time = &port->answer_times[kind];
 	unsigned int round_trip = ibcm_time_ms(id->av.packet_life_time + 1);
-	u32 usecs = READ_ONCE(port->answer_usecs[kind]);
+	u32 usecs = READ_ONCE(time->usecs);
 	unsigned int least = IBCM_MIN_WAIT_MS;
 	unsigned int ms = IBCM_UNKNOWN_WAIT_MS;
 
 	if (kind == IBCM_SIDR_REQ)
 		least = IBCM_SIDR_WAIT_MS;
 	if (usecs)
-		ms = clamp(usecs / (USEC_PER_MSEC / 4), least, max(round_trip, least));
-	else
-		ms = max(min(round_trip, ms), least);
+		ms = usecs / (USEC_PER_MSEC / 4);
+	ms = min_t(u64, (u64)max(ms, least) << READ_ONCE(time->too_short),
+		   max(round_trip, least));
 	return min(ms, id->timeout_ms);
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_first_wait_ms);
@@ -129,7 +134,6 @@ static bool ibcm_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
 	}
 	msg->buf->timeout_ms = ms;
 	msg->buf->retries = 0;
-	msg->resent = ktime_get();
 	return true;
 }
 
@@ -193,13 +197,11 @@ bool ibcm_retry(struct ibcm_msg *msg)
  * to the port's average, unless the peer had asked for more time by an MRA: such times
  * show how slow the peer's consumer is.
  *
- * If the message was resent, the answer may be to any of the copies.  It is taken for one
- * to the last copy, as if the others were lost, unless it came much sooner than answers
- * do, or none was measured yet: then the peer may be slow, and all of the time counts.
- * In either case up to twice the first wait counts.  So lost messages do not make the average longer.  But it grows if
- * peers take longer than the first wait: if such times did not count at all, it would
- * stay too short, as every message is resent then, and a peer that is slow because of its
- * load would get more of it.
+ * If the message was resent, the answer may be to any of the copies, so its time does not
+ * count.  Whether messages were lost or the peer is slow, the next first wait is twice as
+ * long, until a message is answered that was not resent.  So the wait grows until the
+ * time of a slow peer is measured, and a peer that is slow because of its load does not
+ * get more of it; and messages that are lost now and then do not make the average longer.
  *
  * An MRA is an answer to a REQ, as it is sent when a copy of the REQ arrives.
  *
@@ -211,27 +213,26 @@ bool ibcm_retry(struct ibcm_msg *msg)
  * which find the data, but no REPs.  If probes find no data, RTUs are measured as usual.
  * No wait is below IBCM_MIN_WAIT_MS.
  *
- * Caller holds id->lock.
+ * Caller holds id->lock.  Other ids may write the port's average at the same time; a lost
+ * update does not matter.
  */
 void ibcm_answered(const struct ibcm_id *id, const struct ibcm_msg *msg,
 		   enum ib_cm_state from)
 {
-	u32 *avg = &msg->port->answer_usecs[msg->kind];
-	u32 old = READ_ONCE(*avg);
+	struct ibcm_answer_time *time = &msg->port->answer_times[msg->kind];
+	u32 old = READ_ONCE(time->usecs);
 	s64 now;
 
 	lockdep_assert_held(&id->lock);
 	if (from != IB_CM_REQ_SENT && from != IB_CM_REP_SENT && from != IB_CM_DREQ_SENT &&
 	    from != IB_CM_SIDR_REQ_SENT)
 		return;
-	now = ktime_us_delta(ktime_get(), msg->tries ? msg->resent : msg->sent);
 	if (msg->tries) {
-		if (!old || now < old / 2)
-			now = ktime_us_delta(ktime_get(), msg->sent);
-		now = min_t(s64, now, 2LL * USEC_PER_MSEC *
-			    ibcm_first_wait_ms(id, msg->port, msg->kind));
+		WRITE_ONCE(time->too_short,
+			   min(READ_ONCE(time->too_short) + 1, IBCM_MAX_DOUBLINGS));
+		return;
 	}
-	now = clamp_t(s64, now, 1, U32_MAX / 8);
-	/* Other ids may update it at the same time; a lost update does not matter. */
-	WRITE_ONCE(*avg, old ? max_t(u32, old - old / 8 + now / 8, 1) : now);
+	WRITE_ONCE(time->too_short, 0);
+	now = clamp_t(s64, ktime_us_delta(ktime_get(), msg->sent), 1, U32_MAX / 8);
+	WRITE_ONCE(time->usecs, old ? max_t(u32, old - old / 8 + now / 8, 1) : now);
 }

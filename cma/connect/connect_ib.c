@@ -41,6 +41,7 @@ static u8 cma_retries(u8 count)
 /* Sends the REQ of rdma_connect(). */
 int cma_ib_connect(struct cma_id *idp, struct rdma_conn_param *param)
 {
+	u8 timeout = READ_ONCE(cma_id_port(idp)->cm_timeout);
 	struct rdma_route *route = &idp->id.route;
 	struct ib_cm_req_param req = {
 		.primary_path = &route->path_rec[0],
@@ -58,9 +59,9 @@ int cma_ib_connect(struct cma_id *idp, struct rdma_conn_param *param)
 		.flow_control = param->flow_control,
 		.retry_count = cma_retries(param->retry_count),
 		.rnr_retry_count = cma_retries(param->rnr_retry_count),
-		.remote_cm_response_timeout = CMA_RESPONSE_TIMEOUT,
-		.local_cm_response_timeout = CMA_RESPONSE_TIMEOUT,
-		.max_cm_retries = CMA_MAX_RETRIES,
+		.remote_cm_response_timeout = timeout,
+		.local_cm_response_timeout = timeout,
+		.max_cm_retries = READ_ONCE(cma_id_port(idp)->cm_retries),
 		.srq = idp->srq,
 		.ece = idp->ece,
 	};

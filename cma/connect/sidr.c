@@ -6,19 +6,17 @@
 #include "id/id.h"
 #include "trace.h"
 
-/* The response timeout of a SIDR_REQ, as of a REQ: 4.096 us * 2^20, in ms. */
-#define CMA_SIDR_TIMEOUT_MS	(1 << (CMA_RESPONSE_TIMEOUT - 8))
-
 /* Sends the SIDR_REQ of rdma_connect(). */
 int cma_sidr_connect(struct cma_id *idp, struct rdma_conn_param *param)
 {
+	const struct cma_port *port = cma_id_port(idp);
 	struct rdma_route *route = &idp->id.route;
 	struct ib_cm_sidr_req_param req = {
 		.path = route->path_rec,
 		.sgid_attr = idp->sgid_attr,
 		.service_id = rdma_get_service_id(&idp->id, cma_dst(idp)),
-		.timeout_ms = CMA_SIDR_TIMEOUT_MS,
-		.max_cm_retries = CMA_MAX_RETRIES,
+		.timeout_ms = cma_timeout_to_ms(READ_ONCE(port->cm_timeout)),
+		.max_cm_retries = READ_ONCE(port->cm_retries),
 	};
 	void *data;
 	int err;

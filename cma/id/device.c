@@ -5,6 +5,7 @@
  * A cma_dev exists from the client's add to the end of its remove, which waits
  * until the consumers have destroyed every id bound to the device.
  */
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <ibex/device.h>
 
@@ -18,6 +19,32 @@ DECLARE_RWSEM(cma_topology);
 LIST_HEAD(cma_devices);		/* cma_dev.node; under cma_topology or RCU */
 
 static struct ib_client cma_client;
+
+/* The initial settings of each port; configfs changes those of one port. */
+static unsigned int cm_timeout_ms = 4295;
+module_param(cm_timeout_ms, uint, 0444);
+MODULE_PARM_DESC(cm_timeout_ms, "How long one try of a connect waits for an answer (4295)");
+
+static unsigned int cm_retries = CMA_CM_RETRIES_MAX;
+module_param(cm_retries, uint, 0444);
+MODULE_PARM_DESC(cm_retries, "How often a connect is tried again, up to 15 (15)");
+
+int cma_timeout_of_ms(unsigned int ms)
+{
+	u8 timeout;
+
+	if (!ms)
+		return -EINVAL;
+	for (timeout = 0; timeout <= CMA_CM_TIMEOUT_MAX; timeout++)
+		if (cma_timeout_to_ms(timeout) >= ms)
+			return timeout;
+	return -ERANGE;
+}
+
+struct cma_port *cma_id_port(struct cma_id *idp)
+{
+	return &idp->dev->ports[idp->id.port_num];
+}
 
 bool cma_dev_tryget(struct cma_dev *dev)
 {
@@ -190,9 +217,12 @@ static int cma_add_one(struct ib_device *device)
 	INIT_LIST_HEAD(&dev->removed_ids);
 	INIT_LIST_HEAD(&dev->hints);
 	INIT_LIST_HEAD(&dev->listens);
-	rdma_for_each_port(device, port)
+	rdma_for_each_port(device, port) {
 		dev->ports[port].default_gid_type =
 			cma_preferred_gid_type(device, port);
+		dev->ports[port].cm_timeout = cma_timeout_of_ms(cm_timeout_ms);
+		dev->ports[port].cm_retries = cm_retries;
+	}
 
 	ib_set_client_data(device, &cma_client, dev);
 	down_write(&cma_topology);
@@ -246,6 +276,11 @@ static struct ib_client cma_client = {
 
 int cma_device_init(void)
 {
+	if (cma_timeout_of_ms(cm_timeout_ms) < 0 || cm_retries > CMA_CM_RETRIES_MAX) {
+		pr_err("rdma_cm: cm_timeout_ms=%u or cm_retries=%u is out of range\n",
+		       cm_timeout_ms, cm_retries);
+		return -EINVAL;
+	}
 	return ib_register_client(&cma_client);
 }
 

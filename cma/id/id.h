@@ -6,10 +6,23 @@
 #include "bind/bind.h"
 
 /* ---- device.c: devices the CMA serves, the ids bound to them ---- */
-struct cma_port {
-	enum ib_gid_type default_gid_type;	/* WRITE_ONCE by configfs */
-	u8 default_tos;				/* WRITE_ONCE by configfs */
+struct cma_port {			/* WRITE_ONCE by configfs */
+	enum ib_gid_type default_gid_type;
+	u8 default_tos;
+	u8 cm_timeout;		/* of one try of a REQ or SIDR_REQ: 4.096 us * 2^n */
+	u8 cm_retries;
 };
+
+#define CMA_CM_TIMEOUT_MAX	31	/* five bits on the wire, 2.4 hours */
+#define CMA_CM_RETRIES_MAX	15	/* four bits on the wire */
+
+static inline unsigned int cma_timeout_to_ms(u8 timeout)
+{
+	return div_u64((4096ULL << timeout) + NSEC_PER_MSEC - 1, NSEC_PER_MSEC);
+}
+
+/* Returns the least timeout that is not shorter than @ms, or -EINVAL or -ERANGE. */
+int cma_timeout_of_ms(unsigned int ms);
 
 struct cma_dev {
 	struct ib_device *device;
@@ -33,6 +46,8 @@ extern struct list_head cma_devices;
 int cma_device_init(void);
 void cma_device_exit(void);
 struct cma_dev *cma_dev_get_by_name(const char *name);
+/* The settings of the port that @idp, which has a device, is bound to. */
+struct cma_port *cma_id_port(struct cma_id *idp);
 void cma_dev_put(struct cma_dev *dev);
 bool cma_dev_tryget(struct cma_dev *dev);
 

@@ -227,7 +227,7 @@ static void by_the_first_look(struct kunit *test, enum ib_qp_type type)
 	KUNIT_EXPECT_EQ(test, stat(IBCM_STAT_PSN_PROBES), 1);
 	KUNIT_EXPECT_EQ(test, stat(IBCM_STAT_REP_RESENT), 0);
 	/* This does not change the estimate of when RTUs arrive. */
-	KUNIT_EXPECT_EQ(test, port()->answer_usecs[IBCM_REP], 0);
+	KUNIT_EXPECT_EQ(test, port()->answer_times[IBCM_REP].usecs, 0);
 }
 
 static void a_queue_of_the_kernels(struct kunit *test)
@@ -333,7 +333,7 @@ static void the_rtu_comes_after_that(struct kunit *test)
 	cm_quiesce(&pair);
 	KUNIT_EXPECT_STREQ(test, pair.server.events, "QE");
 	KUNIT_EXPECT_EQ(test, stat(IBCM_STAT_RTU_LATE), 1);
-	KUNIT_EXPECT_EQ(test, port()->answer_usecs[IBCM_REP], 0);
+	KUNIT_EXPECT_EQ(test, port()->answer_times[IBCM_REP].usecs, 0);
 }
 
 /*

@@ -163,10 +163,10 @@ static void the_total_is_kept(struct kunit *test)
 	id->av.packet_life_time = 16;		/* 268 ms */
 	for (retries = 0; retries <= 15; retries++) {
 		id->max_cm_retries = retries;
-		port->answer_usecs[IBCM_REQ] = 0;
+		port->answer_times[IBCM_REQ].usecs = 0;
 		KUNIT_EXPECT_EQ(test, early_waits(test, id, &msg),
 				min((retries + 1) / 2, 7));
-		port->answer_usecs[IBCM_REQ] = 1;
+		port->answer_times[IBCM_REQ].usecs = 1;
 		early = early_waits(test, id, &msg);
 		KUNIT_EXPECT_LE(test, early, (retries + 1) / 2);
 	}
@@ -180,8 +180,8 @@ static void first_waits(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, port);
 	KUNIT_ASSERT_NOT_NULL(test, id);
-	req = &port->answer_usecs[IBCM_REQ];
-	sidr = &port->answer_usecs[IBCM_SIDR_REQ];
+	req = &port->answer_times[IBCM_REQ].usecs;
+	sidr = &port->answer_times[IBCM_SIDR_REQ].usecs;
 	id->timeout_ms = 4295;
 	id->av.packet_life_time = 16;
 	/* Nothing measured */
@@ -198,6 +198,12 @@ static void first_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 10);
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_SIDR_REQ), 100);
 	*req = 5000000;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 537);
+	/* Twice as long for each wait that was too short, however long nothing is answered */
+	*req = 7000;
+	port->answer_times[IBCM_REQ].too_short = 2;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 112);
+	port->answer_times[IBCM_REQ].too_short = 20;
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 537);
 	/* No longer than the consumer asks for */
 	id->timeout_ms = 30;
@@ -230,11 +236,11 @@ static void answers_are_measured(struct kunit *test)
 	cm_connect(test, &pair);
 	client = port_of(pair.client.id);
 	server = port_of(pair.server.id);
-	KUNIT_EXPECT_GT(test, client->answer_usecs[IBCM_REQ], 0);
-	KUNIT_EXPECT_GT(test, server->answer_usecs[IBCM_REP], 0);
+	KUNIT_EXPECT_GT(test, client->answer_times[IBCM_REQ].usecs, 0);
+	KUNIT_EXPECT_GT(test, server->answer_times[IBCM_REP].usecs, 0);
 	KUNIT_ASSERT_EQ(test, ib_send_cm_dreq(pair.client.id, NULL, 0), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "RT"));
-	KUNIT_EXPECT_GT(test, client->answer_usecs[IBCM_DREQ], 0);
+	KUNIT_EXPECT_GT(test, client->answer_times[IBCM_DREQ].usecs, 0);
 
 	/* Also that of a DREQ whose id was destroyed */
 	cm_drop_id(&pair.client);
@@ -243,10 +249,10 @@ static void answers_are_measured(struct kunit *test)
 	cm_forget(&pair.server);
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
-	client->answer_usecs[IBCM_DREQ] = 0;
+	client->answer_times[IBCM_DREQ].usecs = 0;
 	cm_drop_id(&pair.client);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QUDT"));
-	KUNIT_EXPECT_GT(test, client->answer_usecs[IBCM_DREQ], 0);
+	KUNIT_EXPECT_GT(test, client->answer_times[IBCM_DREQ].usecs, 0);
 }
 
 static void answers_to_sidr_are_measured(struct kunit *test)
@@ -254,7 +260,7 @@ static void answers_to_sidr_are_measured(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 	KUNIT_ASSERT_EQ(test, cm_resolve(&pair), 0);
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "I"));
-	KUNIT_EXPECT_GT(test, port_of(pair.client.id)->answer_usecs[IBCM_SIDR_REQ], 0);
+	KUNIT_EXPECT_GT(test, port_of(pair.client.id)->answer_times[IBCM_SIDR_REQ].usecs, 0);
 }
 
 /* Returns how many REQs a server gets that takes 100 ms for its answer. */
@@ -291,19 +297,21 @@ static void slow_servers_are_waited_for(struct kunit *test)
 }
 
 /*
- * Messages that are lost do not make the next one wait longer, as those do that a slow
- * server answers.
+ * Messages that are lost now and then do not make the estimate longer, and the wait after
+ * them is twice as long only until the next exchange.
  */
 static void losses_are_no_slowness(struct kunit *test)
 {
+	struct ibcm_answer_time *time;
 	u32 *usecs;
 	int i;
 
 	pair.tune_req = as_usual;
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
-	usecs = &port_of(pair.server.listener)->answer_usecs[IBCM_REP];
+	time = &port_of(pair.server.listener)->answer_times[IBCM_REP];
+	usecs = &time->usecs;
 	for (i = 0; i < 20; i++) {
-		pair.client.drop[IBCM_RTU] = i ? 1 : 0;
+		pair.client.drop[IBCM_RTU] = i % 2;
 		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
 		cm_drop_id(&pair.client);
@@ -313,6 +321,7 @@ static void losses_are_no_slowness(struct kunit *test)
 		cm_forget(&pair.server);
 		pair.client.qpn++;
 		KUNIT_EXPECT_LT_MSG(test, *usecs, 10000, "round %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, time->too_short, i % 2, "round %d", i);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <linux/umh.h>
 #include <rdma/ib_cache.h>
 #include "cma/cma_test.h"
+#include "wait.h"
 
 #define CONFIG_DIR	"/sys/kernel/config/rdma_cm"
 
@@ -319,6 +320,49 @@ static void the_default_gid_type(struct kunit *test)
 	remove_dir(test);
 }
 
+static void expect_attr(struct kunit *test, const char *attr, const char *value)
+{
+	char buf[32];
+
+	KUNIT_EXPECT_GT(test, read_attr(config_name, attr, buf, 32), 0);
+	KUNIT_EXPECT_STREQ(test, buf, value);
+}
+
+/* Nobody answers: the id is told after the time that the port's settings make. */
+static void the_default_cm_timeout(struct kunit *test)
+{
+	static const char timeout[] = "default_cm_timeout_ms", retries[] = "default_cm_retries";
+	unsigned long start;
+
+	make_dir(test);
+	expect_attr(test, timeout, "4295\n");
+	expect_attr(test, retries, "15\n");
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, timeout, "0"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, timeout, "soon"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, timeout, "8796095"), -ERANGE);
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, timeout, "8796094"), 7);
+	expect_attr(test, timeout, "8796094\n");
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, timeout, "1"), 1);
+	expect_attr(test, timeout, "1\n");
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, timeout, "250"), 3);
+	expect_attr(test, timeout, "269\n");	/* 4.096 us * 2^16 */
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, retries, "16"), -ERANGE);
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, retries, "-1"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, retries, "3"), 1);
+	expect_attr(test, retries, "3\n");
+	remove_dir(test);
+
+	KUNIT_ASSERT_EQ(test, cma_listen(&pair), 0);
+	cma_resolve(test, &pair);
+	pair.client.drop[IBCM_REQ] = -1;
+	start = jiffies;
+	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
+	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "u"));
+	/* Each of the four tries adds twice the packet lifetime, 2^16. */
+	KUNIT_EXPECT_GE(test, took_ms(jiffies - start) + 10, 4 * 3 * 268u);
+	KUNIT_EXPECT_LE(test, took_ms(jiffies - start), 4 * 3 * 269u * 9 / 8 + 100);
+}
+
 /* So a script may write the same to all ports that it has read. */
 static void the_gid_type_of_infiniband(struct kunit *test)
 {
@@ -371,6 +415,13 @@ static void the_device_of_a_directory_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, read_attr(config_name, "default_roce_mode", buf, 32),
 			-ENODEV);
 	KUNIT_EXPECT_EQ(test, write_attr(config_name, "default_roce_tos", "1"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, read_attr(config_name, "default_cm_timeout_ms", buf, 32),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, read_attr(config_name, "default_cm_retries", buf, 32),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, "default_cm_timeout_ms", "1"),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, write_attr(config_name, "default_cm_retries", "1"), -ENODEV);
 	KUNIT_EXPECT_EQ(test, write_attr(config_name, "default_roce_mode", "RoCE v2\n"),
 			-ENODEV);
 	remove_dir(test);
@@ -389,6 +440,7 @@ static struct kunit_case options_cases[] = {
 	KUNIT_CASE(a_users_id),
 	KUNIT_CASE(the_default_class_of_service),
 	KUNIT_CASE(the_default_gid_type),
+	KUNIT_CASE(the_default_cm_timeout),
 	KUNIT_CASE(the_gid_type_of_infiniband),
 	KUNIT_CASE(routed_packets_are_roce_v2),
 	KUNIT_CASE(the_device_of_a_directory_goes),

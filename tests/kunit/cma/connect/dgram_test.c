@@ -132,7 +132,7 @@ static void no_answer_from_the_service(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "u"));
 	KUNIT_EXPECT_EQ(test, pair.client.last.status, -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, cma_sent(&pair.client, IBCM_SIDR_REQ), CMA_MAX_RETRIES + 1);
+	KUNIT_EXPECT_EQ(test, cma_sent(&pair.client, IBCM_SIDR_REQ), CMA_CM_RETRIES_MAX + 1);
 }
 
 static void the_handler_ends_the_client(struct kunit *test)

@@ -21,7 +21,7 @@ static void no_answer_to_the_request(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
 	KUNIT_ASSERT_TRUE(test, cma_wait(&pair.client, "u"));
 	KUNIT_EXPECT_EQ(test, pair.client.last.status, -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, cma_sent(&pair.client, IBCM_REQ), CMA_MAX_RETRIES + 1);
+	KUNIT_EXPECT_EQ(test, cma_sent(&pair.client, IBCM_REQ), CMA_CM_RETRIES_MAX + 1);
 }
 
 static void some_requests_are_lost(struct kunit *test)

@@ -109,6 +109,23 @@ namespaces() {
 	ip netns del n1
 }
 
+cm_defaults() {
+	local value
+	file 644 4295 "$1/default_cm_timeout_ms"
+	file 644 15 "$1/default_cm_retries"
+	write 0 100 "$1/default_cm_timeout_ms"
+	file 644 135 "$1/default_cm_timeout_ms"
+	for value in 0 -1 8796095 x ''; do
+		write 1 "$value" "$1/default_cm_timeout_ms"
+	done
+	write 0 4295 "$1/default_cm_timeout_ms"
+	write 0 0 "$1/default_cm_retries"
+	for value in 16 -1 x ''; do
+		write 1 "$value" "$1/default_cm_retries"
+	done
+	write 0 15 "$1/default_cm_retries"
+}
+
 roce_defaults() {
 	local dir=/sys/kernel/config/rdma_cm/rxe_a value
 	mountpoint -q /sys/kernel/config || mount -t configfs configfs /sys/kernel/config
@@ -127,6 +144,7 @@ roce_defaults() {
 		write 1 $value $dir/ports/1/default_roce_tos
 	done
 	write 0 0 $dir/ports/1/default_roce_tos
+	[ "$IBEX_MODE" = stock ] || cm_defaults $dir/ports/1
 	rmdir $dir
 }
 
