@@ -211,11 +211,8 @@ int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx)
 	    (todo.step->flags & IBCM_F_EXTEND) && id->msg) {
 		request = id->msg;
 		refcount_inc(&request->ref);
-		if (ibcm_is_retried(request)) {
-			if (request->kind == IBCM_REQ)
-				ibcm_answered(id, request, todo.from);
+		if (ibcm_is_retried(request))
 			ms = ibcm_mraed(id, request, ms);
-		}
 	}
 	spin_unlock_irq(&id->lock);
 	if (request) {

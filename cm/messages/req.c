@@ -238,7 +238,7 @@ static void ibcm_req_commit(struct ibcm_id *id, __be64 tid,
  *	The caller holds a reference on @param->ppath_sgid_attr, if not NULL.
  *
  * The REQ (IBA vol. 1, 12.6.5) is resent up to @param->max_cm_retries times
- * until the peer answers, the first times after a few round trips.
+ * until the peer answers, the first times after twice the packet lifetime.
  * IB_CM_REP_RECEIVED, IB_CM_REJ_RECEIVED or IB_CM_REQ_ERROR reports the outcome.
  *
  * Context: May sleep; RoCE paths that are not resolved are resolved here.

@@ -2,8 +2,8 @@
 /*
  * When an unanswered REQ, REP, DREQ or SIDR_REQ is sent again (IBA vol. 1, 12.9.8.1).
  *
- * The first retries are early, so that a lost message costs a few round trips, not the
- * negotiated timeout of seconds.  The waits double up to that timeout.  At most half of
+ * The first retries are early, so that a lost message costs a few round trips, or a REQ
+ * and a SIDR_REQ twice the packet lifetime, not the negotiated timeout of seconds.  The waits double up to that timeout.  At most half of
  * the retries are early, so that the others bridge a fabric that is down for seconds.
  * The last wait takes what remains of the time that the protocol allows.  There are
  * never more retries than Max CM Retries.
@@ -12,7 +12,7 @@
  * MRAs ask for more than a minute, and the answer that ends the wait may be lost.  Such
  * retries do not count.  The waits do, except that one more timeout is left for when the
  * MRA's time is over: early retries are what MRAs are sent for, by a peer whose consumer
- * takes a moment, and a peer that dies then must not be waited for twice as long.
+ * takes a while, and a peer that dies then must not be waited for twice as long.
  */
 #include "ibcm/id.h"
 #include "ibcm/port.h"
@@ -32,18 +32,20 @@
 #define IBCM_UNKNOWN_WAIT_MS	40
 
 /*
- * A SIDR_REQ that arrives after its answer was sent is a new request to the peer's
- * consumer, so it is resent only if an answer is hardly on its way any more.
+ * A REQ that arrives after it was rejected, or a SIDR_REQ after it was answered, is a new
+ * request to the peer's consumer.  So they are resent when the fabric cannot hold the
+ * first one any more, and not before this time.
  */
-#define IBCM_SIDR_WAIT_MS	100
+#define IBCM_REQUEST_WAIT_MS	100
 
 /* Doubled that often, any first wait has reached its upper bound. */
 #define IBCM_MAX_DOUBLINGS	20
 
 /*
- * Returns four times the average time in which messages of this kind are answered on
- * this port, doubled for each exchange in a row in which the wait was too short, within
- * bounds, of which the upper one is twice the packet lifetime.
+ * For a REP or DREQ, returns four times the average time in which such messages are
+ * answered on this port, doubled for each exchange in a row in which the wait was too
+ * short, within bounds, of which the upper one is twice the packet lifetime.  For a REQ
+ * or SIDR_REQ, returns that upper one.
  */
 unsigned int ibcm_first_wait_ms(const struct ibcm_id *id, const struct ibcm_port *port,
 				enum ibcm_kind kind)
@@ -51,15 +53,14 @@ unsigned int ibcm_first_wait_ms(const struct ibcm_id *id, const struct ibcm_port
 	const struct ibcm_answer_time *time = &port->answer_times[kind];
 	unsigned int round_trip = ibcm_time_ms(id->av.packet_life_time + 1);
 	u32 usecs = READ_ONCE(time->usecs);
-	unsigned int least = IBCM_MIN_WAIT_MS;
 	unsigned int ms = IBCM_UNKNOWN_WAIT_MS;
 
-	if (kind == IBCM_SIDR_REQ)
-		least = IBCM_SIDR_WAIT_MS;
+	if (kind == IBCM_REQ || kind == IBCM_SIDR_REQ)
+		return min(max(round_trip, IBCM_REQUEST_WAIT_MS), id->timeout_ms);
 	if (usecs)
-		ms = usecs / (USEC_PER_MSEC / 4);
-	ms = min_t(u64, (u64)max(ms, least) << READ_ONCE(time->too_short),
-		   max(round_trip, least));
+		ms = max(usecs / (USEC_PER_MSEC / 4), IBCM_MIN_WAIT_MS);
+	ms = min_t(u64, (u64)ms << READ_ONCE(time->too_short),
+		   max(round_trip, IBCM_MIN_WAIT_MS));
 	return min(ms, id->timeout_ms);
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_first_wait_ms);
@@ -193,7 +194,7 @@ bool ibcm_retry(struct ibcm_msg *msg)
 }
 
 /*
- * @msg was answered while the id was in state @from.  Adds the time that the answer took
+ * @msg, a REP or DREQ, was answered while the id was in state @from.  Adds the time that the answer took
  * to the port's average, unless the peer had asked for more time by an MRA: such times
  * show how slow the peer's consumer is.
  *
@@ -202,8 +203,6 @@ bool ibcm_retry(struct ibcm_msg *msg)
  * long, until a message is answered that was not resent.  So the wait grows until the
  * time of a slow peer is measured, and a peer that is slow because of its load does not
  * get more of it; and messages that are lost now and then do not make the average longer.
- *
- * An MRA is an answer to a REQ, as it is sent when a copy of the REQ arrives.
  *
  * Connections established without an RTU do not count.  Data arrives when the peer's
  * consumer sends it, and a probe of the PSN finds it at the end of the wait, which is
@@ -224,8 +223,7 @@ void ibcm_answered(const struct ibcm_id *id, const struct ibcm_msg *msg,
 	s64 now;
 
 	lockdep_assert_held(&id->lock);
-	if (from != IB_CM_REQ_SENT && from != IB_CM_REP_SENT && from != IB_CM_DREQ_SENT &&
-	    from != IB_CM_SIDR_REQ_SENT)
+	if (from != IB_CM_REP_SENT && from != IB_CM_DREQ_SENT)
 		return;
 	if (msg->tries) {
 		WRITE_ONCE(time->too_short,

@@ -155,8 +155,6 @@ int ibcm_rx_sidr_rep(struct ibcm_id *id, struct ibcm_rx *rx)
 
 	spin_lock_irq(&id->lock);
 	ibcm_step(id, IBCM_RX_SIDR_REP, &todo);
-	if (todo.stop)
-		ibcm_answered(id, todo.stop, todo.from);
 	spin_unlock_irq(&id->lock);
 
 	param->status = IBA_GET(CM_SIDR_REP_STATUS, rep);
