@@ -3,10 +3,10 @@
  * When an unanswered REQ, REP, DREQ or SIDR_REQ is sent again (IBA vol. 1, 12.9.8.1).
  *
  * The first retries are early, so that a lost message costs a few round trips, or a REQ
- * and a SIDR_REQ twice the packet lifetime, not the negotiated timeout of seconds.  The waits double up to that timeout.  At most half of
- * the retries are early, so that the others bridge a fabric that is down for seconds.
- * The last wait takes what remains of the time that the protocol allows.  There are
- * never more retries than Max CM Retries.
+ * and a SIDR_REQ twice the packet lifetime, not the negotiated timeout of seconds.  The
+ * waits double up to that timeout.  At most half of the retries are early, so that the
+ * others bridge a fabric that is down for seconds.  The last wait takes what remains of
+ * the time that the protocol allows.  There are never more retries than Max CM Retries.
  *
  * During the time that an MRA asks for, the message is resent at the negotiated timeout:
  * MRAs ask for more than a minute, and the answer that ends the wait may be lost.  Such
@@ -194,9 +194,9 @@ bool ibcm_retry(struct ibcm_msg *msg)
 }
 
 /*
- * @msg, a REP or DREQ, was answered while the id was in state @from.  Adds the time that the answer took
- * to the port's average, unless the peer had asked for more time by an MRA: such times
- * show how slow the peer's consumer is.
+ * @msg, a REP or DREQ, was answered while the id was in state @from.  Adds the time that
+ * the answer took to the port's average, unless the peer had asked for more time by an
+ * MRA: such times show how slow the peer's consumer is.
  *
  * If the message was resent, the answer may be to any of the copies, so its time does not
  * count.  Whether messages were lost or the peer is slow, the next first wait is twice as
