@@ -5,7 +5,7 @@
  * The first retries are early, so that a lost message costs a few round trips, or a REQ
  * and a SIDR_REQ twice the packet lifetime, not the negotiated timeout of seconds.  The
  * waits double up to that timeout.  At most half of the retries are early, so that the
- * others bridge a fabric that is down for seconds.  The last wait takes what remains of
+ * others, seconds apart, bridge a fabric that is down.  The last wait takes what remains of
  * the time that the protocol allows.  There are never more retries than Max CM Retries.
  *
  * During the time that an MRA asks for, the message is resent at the negotiated timeout:
@@ -37,6 +37,12 @@
  * first one any more, and not before this time.
  */
 #define IBCM_REQUEST_WAIT_MS	100
+
+/*
+ * The least wait after a retry that is not early, unless the negotiated timeout is less:
+ * the timeout that most consumers ask for, 4.096 us * 2^20.  A peer may ask for hours.
+ */
+#define IBCM_LATE_WAIT_MS	4295ULL
 
 /* Doubled that often, any first wait has reached its upper bound. */
 #define IBCM_MAX_DOUBLINGS	20
@@ -76,14 +82,14 @@ unsigned int ibcm_wait_ms(const struct ibcm_id *id, const struct ibcm_msg *msg)
 {
 	u64 budget = ibcm_budget_ms(id);
 	u64 left = budget - min_t(u64, msg->waited_ms, budget - 1);
-	u64 first;
+	u64 ms;
 
 	if (msg->tries >= id->max_cm_retries)
 		return left;
+	ms = (u64)ibcm_first_wait_ms(id, msg->port, msg->kind) << msg->tries;
 	if (msg->tries >= (id->max_cm_retries + 1) / 2)
-		return min_t(u64, id->timeout_ms, left);
-	first = ibcm_first_wait_ms(id, msg->port, msg->kind);
-	return min3(first << msg->tries, (u64)id->timeout_ms, left);
+		ms = max(ms, IBCM_LATE_WAIT_MS);
+	return min3(ms, (u64)id->timeout_ms, left);
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_wait_ms);
 

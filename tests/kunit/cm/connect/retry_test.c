@@ -172,6 +172,28 @@ static void the_total_is_kept(struct kunit *test)
 	}
 }
 
+/* A peer that asks for hours gets the REP again within seconds all the same. */
+static void long_timeouts(struct kunit *test)
+{
+	struct ibcm_port *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
+	struct ibcm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	struct ibcm_msg msg = { .port = port, .kind = IBCM_REP };
+
+	KUNIT_ASSERT_NOT_NULL(test, port);
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	id->timeout_ms = 3600 * MSEC_PER_SEC;
+	id->av.packet_life_time = 16;
+	id->max_cm_retries = 15;
+	port->answer_times[IBCM_REP].usecs = 1000;
+	for (msg.tries = 0; msg.tries < 8; msg.tries++)
+		KUNIT_EXPECT_EQ(test, ibcm_wait_ms(id, &msg), 10 << msg.tries);
+	KUNIT_EXPECT_EQ(test, ibcm_wait_ms(id, &msg), 4295);
+	msg.tries = 9;
+	KUNIT_EXPECT_EQ(test, ibcm_wait_ms(id, &msg), 5120);
+	msg.tries = 14;
+	KUNIT_EXPECT_EQ(test, ibcm_wait_ms(id, &msg), 163840);
+}
+
 static void first_waits(struct kunit *test)
 {
 	struct ibcm_port *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
@@ -291,6 +313,7 @@ static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(a_lost_last_dreq_costs_little),
 	KUNIT_CASE(a_lost_dreq_of_a_destroyed_id),
 	KUNIT_CASE(the_total_is_kept),
+	KUNIT_CASE(long_timeouts),
 	KUNIT_CASE(first_waits),
 	KUNIT_CASE(the_rej_after_an_mra_is_lost),
 	KUNIT_CASE(answers_are_measured),
