@@ -36,6 +36,7 @@
 #include <rdma/rdma_cm.h>
 #include <rdma/rdma_cm_ib.h>
 #include <ibex/addr.h>
+#include <ibex/cm.h>
 #include <ibex/gid.h>
 #include <ibex/restrack.h>
 

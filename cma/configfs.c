@@ -86,113 +86,96 @@ static ssize_t default_roce_mode_store(struct config_item *item,
 	return ret;
 }
 
-static ssize_t default_roce_tos_show(struct config_item *item, char *buf)
+/* @field: the offset of an u8 in struct cma_port.  Returns its value, or -ENODEV. */
+static int cma_dir_get(struct config_item *item, size_t field)
 {
 	struct cma_port *port;
 	struct cma_dev *dev;
-	ssize_t len;
+	u8 value;
 	u32 nr;
 
 	port = cma_dir_port(item, &dev, &nr);
 	if (!port)
 		return -ENODEV;
-	len = sysfs_emit(buf, "%u\n", READ_ONCE(port->default_tos));
+	value = READ_ONCE(*((u8 *)port + field));
 	cma_dev_put(dev);
-	return len;
+	return value;
+}
+
+/* Likewise; returns 0 or -ENODEV. */
+static int cma_dir_set(struct config_item *item, size_t field, u8 value)
+{
+	struct cma_port *port;
+	struct cma_dev *dev;
+	u32 nr;
+
+	port = cma_dir_port(item, &dev, &nr);
+	if (!port)
+		return -ENODEV;
+	WRITE_ONCE(*((u8 *)port + field), value);
+	cma_dev_put(dev);
+	return 0;
+}
+
+static ssize_t default_roce_tos_show(struct config_item *item, char *buf)
+{
+	int tos = cma_dir_get(item, offsetof(struct cma_port, default_tos));
+
+	return tos < 0 ? tos : sysfs_emit(buf, "%d\n", tos);
 }
 
 static ssize_t default_roce_tos_store(struct config_item *item,
 				      const char *buf, size_t count)
 {
-	struct cma_port *port;
-	struct cma_dev *dev;
 	int err;
-	u32 nr;
 	u8 tos;
 
 	err = kstrtou8(buf, 0, &tos);
-	if (err)
-		return err;
-	port = cma_dir_port(item, &dev, &nr);
-	if (!port)
-		return -ENODEV;
-	WRITE_ONCE(port->default_tos, tos);
-	cma_dev_put(dev);
-	return count;
+	if (!err)
+		err = cma_dir_set(item, offsetof(struct cma_port, default_tos), tos);
+	return err ?: count;
 }
 
 static ssize_t default_cm_timeout_ms_show(struct config_item *item, char *buf)
 {
-	struct cma_port *port;
-	struct cma_dev *dev;
-	ssize_t len;
-	u32 nr;
+	int timeout = cma_dir_get(item, offsetof(struct cma_port, cm_timeout));
 
-	port = cma_dir_port(item, &dev, &nr);
-	if (!port)
-		return -ENODEV;
-	len = sysfs_emit(buf, "%u\n", cma_timeout_to_ms(READ_ONCE(port->cm_timeout)));
-	cma_dev_put(dev);
-	return len;
+	return timeout < 0 ? timeout : sysfs_emit(buf, "%u\n", ibcm_time_ms(timeout));
 }
 
 static ssize_t default_cm_timeout_ms_store(struct config_item *item,
 					   const char *buf, size_t count)
 {
-	struct cma_port *port;
-	struct cma_dev *dev;
 	unsigned int ms;
 	int timeout;
-	u32 nr;
 
 	timeout = kstrtouint(buf, 0, &ms);
 	if (!timeout)
 		timeout = cma_timeout_of_ms(ms);
 	if (timeout < 0)
 		return timeout;
-	port = cma_dir_port(item, &dev, &nr);
-	if (!port)
-		return -ENODEV;
-	WRITE_ONCE(port->cm_timeout, timeout);
-	cma_dev_put(dev);
-	return count;
+	return cma_dir_set(item, offsetof(struct cma_port, cm_timeout), timeout) ?: count;
 }
 
 static ssize_t default_cm_retries_show(struct config_item *item, char *buf)
 {
-	struct cma_port *port;
-	struct cma_dev *dev;
-	ssize_t len;
-	u32 nr;
+	int retries = cma_dir_get(item, offsetof(struct cma_port, cm_retries));
 
-	port = cma_dir_port(item, &dev, &nr);
-	if (!port)
-		return -ENODEV;
-	len = sysfs_emit(buf, "%u\n", READ_ONCE(port->cm_retries));
-	cma_dev_put(dev);
-	return len;
+	return retries < 0 ? retries : sysfs_emit(buf, "%d\n", retries);
 }
 
 static ssize_t default_cm_retries_store(struct config_item *item,
 					const char *buf, size_t count)
 {
-	struct cma_port *port;
-	struct cma_dev *dev;
 	u8 retries;
 	int err;
-	u32 nr;
 
 	err = kstrtou8(buf, 0, &retries);
-	if (err)
-		return err;
-	if (retries > CMA_CM_RETRIES_MAX)
-		return -ERANGE;
-	port = cma_dir_port(item, &dev, &nr);
-	if (!port)
-		return -ENODEV;
-	WRITE_ONCE(port->cm_retries, retries);
-	cma_dev_put(dev);
-	return count;
+	if (!err && retries > CMA_CM_RETRIES_MAX)
+		err = -ERANGE;
+	if (!err)
+		err = cma_dir_set(item, offsetof(struct cma_port, cm_retries), retries);
+	return err ?: count;
 }
 
 CONFIGFS_ATTR(, default_roce_mode);

@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Address vectors of connections, their source GIDs, and timeouts. */
-#include <linux/math64.h>
 #include <linux/slab.h>
 
 #include "ibcm/port.h"
-
-/*
- * Converts an IBA time, 4.096 us * 2^n, to ms, rounded up.  A path record has 6 bits
- * for n, a QP's timeout 5; values of n above 31 are taken as 31.
- */
-unsigned int ibcm_time_ms(u8 iba_time)
-{
-	return DIV_ROUND_UP_ULL(4096ULL << min_t(u8, iba_time, 31), NSEC_PER_MSEC);
-}
-EXPORT_SYMBOL_IF_KUNIT(ibcm_time_ms);
 
 /*
  * Local ACK timeout (IBA vol. 1, 12.7.34): twice the packet lifetime plus the

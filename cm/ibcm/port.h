@@ -3,6 +3,7 @@
 #define IBCM_PORT_H
 
 /* Devices and ports, their counters, and the paths to peers. */
+#include <ibex/cm.h>
 #include "cm.h"
 
 /* ---- counters.c: what ports/N/cm_* in sysfs shows ---- */
@@ -146,7 +147,6 @@ const struct ib_gid_attr *ibcm_gid_on_netdev(const struct ib_gid_attr *like,
 const struct ib_gid_attr *ibcm_gid_in_net(const struct ib_gid_attr *like,
 					  const union ib_gid *gid);
 
-unsigned int ibcm_time_ms(u8 iba_time);		/* 4.096 us * 2^n, rounded up */
 u8 ibcm_ack_timeout(u8 ca_ack_delay, u8 packet_life_time);
 
 /* ---- path.c: paths that MADs are sent along, and their address handles ---- */

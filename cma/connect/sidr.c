@@ -15,7 +15,7 @@ int cma_sidr_connect(struct cma_id *idp, struct rdma_conn_param *param)
 		.path = route->path_rec,
 		.sgid_attr = idp->sgid_attr,
 		.service_id = rdma_get_service_id(&idp->id, cma_dst(idp)),
-		.timeout_ms = cma_timeout_to_ms(READ_ONCE(port->cm_timeout)),
+		.timeout_ms = ibcm_time_ms(READ_ONCE(port->cm_timeout)),
 		.max_cm_retries = READ_ONCE(port->cm_retries),
 	};
 	void *data;

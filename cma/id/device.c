@@ -36,7 +36,7 @@ int cma_timeout_of_ms(unsigned int ms)
 	if (!ms)
 		return -EINVAL;
 	for (timeout = 0; timeout <= CMA_CM_TIMEOUT_MAX; timeout++)
-		if (cma_timeout_to_ms(timeout) >= ms)
+		if (ibcm_time_ms(timeout) >= ms)
 			return timeout;
 	return -ERANGE;
 }

@@ -16,11 +16,6 @@ struct cma_port {			/* WRITE_ONCE by configfs */
 #define CMA_CM_TIMEOUT_MAX	31	/* five bits on the wire, 2.4 hours */
 #define CMA_CM_RETRIES_MAX	15	/* four bits on the wire */
 
-static inline unsigned int cma_timeout_to_ms(u8 timeout)
-{
-	return div_u64((4096ULL << timeout) + NSEC_PER_MSEC - 1, NSEC_PER_MSEC);
-}
-
 /* Returns the least timeout that is not shorter than @ms, or -EINVAL or -ERANGE. */
 int cma_timeout_of_ms(unsigned int ms);
 

@@ -3,7 +3,19 @@
 #define IBEX_IB_CM_H
 
 /* What ib_cm offers beyond <rdma/ib_cm.h>. */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
 #include <rdma/ib_cm.h>
+
+/*
+ * Converts an IBA time, 4.096 us * 2^n, to ms, rounded up.  A path record has 6 bits
+ * for n, a QP's timeout 5; values of n above 31 are taken as 31.
+ */
+static inline unsigned int ibcm_time_ms(u8 iba_time)
+{
+	return DIV_ROUND_UP_ULL(4096ULL << min_t(u8, iba_time, 31), NSEC_PER_MSEC);
+}
 
 /* ---- the RDMA CM ---- */
 
