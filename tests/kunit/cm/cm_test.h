@@ -110,6 +110,8 @@ char cm_letter(enum ib_cm_event_type event);
 /* Listens and connects; then forgets both sides' events. */
 void cm_connect(struct kunit *test, struct cm_pair *pair);
 void cm_forget(struct cm_side *side);
+/* Releases a connection of which the server has had "QU", and forgets all events. */
+void cm_release(struct kunit *test, struct cm_pair *pair);
 /* Returns the number of address handles beyond those of an idle adapter. */
 int cm_ahs(struct cm_side *side);
 void cm_drop_id(struct cm_side *side);

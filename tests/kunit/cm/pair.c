@@ -439,6 +439,15 @@ void cm_forget(struct cm_side *side)
 	atomic_set(&side->nr_events, 0);
 }
 
+void cm_release(struct kunit *test, struct cm_pair *pair)
+{
+	cm_drop_id(&pair->client);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair->server, "QUDT"));
+	cm_drop_id(&pair->server);
+	cm_forget(&pair->client);
+	cm_forget(&pair->server);
+}
+
 void cm_connect(struct kunit *test, struct cm_pair *pair)
 {
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair->server), 0);

@@ -295,11 +295,7 @@ static void many_connections(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "P"));
 		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
-		cm_drop_id(&pair.client);
-		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QUDT"));
-		cm_drop_id(&pair.server);
-		cm_forget(&pair.client);
-		cm_forget(&pair.server);
+		cm_release(test, &pair);
 	}
 	msleep(1000);
 	KUNIT_EXPECT_EQ(test, cm_ahs(&pair.client), 0);

@@ -127,6 +127,20 @@ static void a_lost_dreq_of_a_destroyed_id(struct kunit *test)
 	cm_expect_ms(test, start, pair.server.when, waits_ms(IBCM_DREQ, 3));
 }
 
+/* An id without a device, that asks for @timeout_ms; *@port has measured nothing. */
+static struct ibcm_id *lone_id(struct kunit *test, struct ibcm_port **port,
+			       u32 timeout_ms)
+{
+	struct ibcm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+
+	*port = kunit_kzalloc(test, sizeof(**port), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, *port);
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	id->timeout_ms = timeout_ms;
+	id->av.packet_life_time = 16;		/* 268 ms */
+	return id;
+}
+
 /* Checks the waits of all tries; returns how many are shorter than the timeout. */
 static int early_waits(struct kunit *test, struct ibcm_id *id, struct ibcm_msg *msg)
 {
@@ -152,15 +166,11 @@ static int early_waits(struct kunit *test, struct ibcm_id *id, struct ibcm_msg *
 /* All waits together are those that the protocol has, and half of them are not early. */
 static void the_total_is_kept(struct kunit *test)
 {
-	struct ibcm_port *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
-	struct ibcm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	struct ibcm_port *port;
+	struct ibcm_id *id = lone_id(test, &port, 4295);
 	struct ibcm_msg msg = { .port = port, .kind = IBCM_REP };
 	int retries, early;
 
-	KUNIT_ASSERT_NOT_NULL(test, port);
-	KUNIT_ASSERT_NOT_NULL(test, id);
-	id->timeout_ms = 4295;
-	id->av.packet_life_time = 16;		/* 268 ms */
 	for (retries = 0; retries <= 15; retries++) {
 		id->max_cm_retries = retries;
 		port->answer_times[IBCM_REP].usecs = 0;
@@ -175,14 +185,10 @@ static void the_total_is_kept(struct kunit *test)
 /* A peer that asks for hours gets the REP again within seconds all the same. */
 static void long_timeouts(struct kunit *test)
 {
-	struct ibcm_port *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
-	struct ibcm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	struct ibcm_port *port;
+	struct ibcm_id *id = lone_id(test, &port, 3600 * MSEC_PER_SEC);
 	struct ibcm_msg msg = { .port = port, .kind = IBCM_REP };
 
-	KUNIT_ASSERT_NOT_NULL(test, port);
-	KUNIT_ASSERT_NOT_NULL(test, id);
-	id->timeout_ms = 3600 * MSEC_PER_SEC;
-	id->av.packet_life_time = 16;
 	id->max_cm_retries = 15;
 	port->answer_times[IBCM_REP].usecs = 1000;
 	for (msg.tries = 0; msg.tries < 8; msg.tries++)
@@ -196,15 +202,10 @@ static void long_timeouts(struct kunit *test)
 
 static void first_waits(struct kunit *test)
 {
-	struct ibcm_port *port = kunit_kzalloc(test, sizeof(*port), GFP_KERNEL);
-	struct ibcm_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
-	struct ibcm_answer_time *time;
+	struct ibcm_port *port;
+	struct ibcm_id *id = lone_id(test, &port, 4295);
+	struct ibcm_answer_time *time = &port->answer_times[IBCM_DREQ];
 
-	KUNIT_ASSERT_NOT_NULL(test, port);
-	KUNIT_ASSERT_NOT_NULL(test, id);
-	time = &port->answer_times[IBCM_DREQ];
-	id->timeout_ms = 4295;
-	id->av.packet_life_time = 16;
 	/* Nothing measured */
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_DREQ), 40);
 	/* Four times the average, but 10 ms, and no more than the fabric may take */
@@ -295,11 +296,7 @@ static void losses_are_no_slowness(struct kunit *test)
 		pair.client.drop[IBCM_RTU] = i % 2;
 		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
-		cm_drop_id(&pair.client);
-		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QUDT"));
-		cm_drop_id(&pair.server);
-		cm_forget(&pair.client);
-		cm_forget(&pair.server);
+		cm_release(test, &pair);
 		pair.client.qpn++;
 		KUNIT_EXPECT_LT_MSG(test, *usecs, 10000, "round %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, time->too_short, i % 2, "round %d", i);

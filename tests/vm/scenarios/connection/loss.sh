@@ -22,16 +22,12 @@ percentiles() {
 
 round() {
 	loss=$1
-	[ "$loss" = 0 ] || {
-		tc qdisc replace dev va root netem loss "$loss%"
-		tc qdisc replace dev vb root netem loss "$loss%"
-	}
+	tc qdisc replace dev va root netem loss "$loss%"
+	tc qdisc replace dev vb root netem loss "$loss%"
 	ulp stats 0
 	ulp connect "$B $A 7471 $count $parallel"
-	[ "$loss" = 0 ] || {
-		tc qdisc del dev va root
-		tc qdisc del dev vb root
-	}
+	tc qdisc del dev va root
+	tc qdisc del dev vb root
 	wait_for 90 ulp_is live=0 || fail "$(ulp_get live) connections still live"
 	ulp_check attempts="$count" duplicates=0 unexpected=0 timeouts=0 setup_error=0 \
 		addr_error=0 route_error=0

@@ -170,7 +170,16 @@ trace_events() {
 	done
 }
 
+# parameters out of range: the module is not loaded
+bad_parameters() {
+	local bad
+	for bad in cm_retries=16 cm_timeout_ms=0 cm_timeout_ms=8796095; do
+		! modprobe rdma_cm $bad 2>/dev/null || fail "rdma_cm is loaded with $bad"
+	done
+}
+
 is_both || fail "this scenario runs in one VM"
+[ "$IBEX_MODE" = stock ] || bad_parameters
 rdma_up
 load rdma_cm
 say "devices"
