@@ -14,6 +14,7 @@ import zlib
 
 ROCE_PORT = 4791
 UD_SEND_ONLY = 0x64
+SO_RCVBUFFORCE = 33     # socket does not have it before Python 3.13
 QKEY_QP1 = 0x80010000
 CM_CLASS = 0x07
 SEND = 0x03
@@ -113,6 +114,7 @@ class Wire:
         self.out = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
         self.out.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, netdev.encode())
         self.back = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
+        self.back.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 23)
         self.back.bind((netdev, 0x0800))
         self.sent = 0
 
