@@ -27,7 +27,7 @@ CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
 .PHONY: all help deps modules libvib libibex install abi abi-test sparse lint kunit model demo \
-	demo-ib bench-mad profile-connect results chaos check check-all check-debug check-fast clean
+	demo-ib bench-mad bench-cm profile-connect results chaos check check-all check-debug check-fast clean
 all: modules
 
 help:
@@ -50,6 +50,7 @@ help:
 	@echo "make model         the CM's state machine against a lossy network, with Spin"
 	@echo "make sparse lint   static checks"
 	@echo "make bench-mad     what the MAD layer costs, the in-tree core beside ours"
+	@echo "make bench-cm      what connections cost, likewise"
 	@echo "make profile-connect  what a connection costs, by module and function, on either core"
 	@echo "make results       Documentation/results.rst anew, SECTION= one section of it"
 	@echo "IBEX_CACHE         folder for what is kept between runs ($$(scripts/cache))"
@@ -102,6 +103,9 @@ demo-ib: modules
 
 bench-mad: modules
 	@scripts/bench-mad
+
+bench-cm: modules
+	@scripts/bench-cm
 
 chaos: deps
 	+@$(MAKE) --no-print-directory -s KERNEL=$(or $(KERNEL),debug) modules

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* The device, its port and their attributes. */
 #include <linux/module.h>
+#include <linux/netdevice.h>
+#include <net/net_namespace.h>
 #include <rdma/ib_mad.h>
 #include "instant.h"
+
+static char *netdev;
+module_param(netdev, charp, 0444);
+MODULE_PARM_DESC(netdev, "the port's netdev, for RoCE; the default is an InfiniBand link");
 
 static int instant_query_device(struct ib_device *device,
 				struct ib_device_attr *attr,
@@ -10,7 +16,7 @@ static int instant_query_device(struct ib_device *device,
 {
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = PAGE_SIZE;
-	attr->max_qp = 2;
+	attr->max_qp = 1 << 20;
 	attr->max_qp_wr = 8192;
 	attr->max_send_sge = 1;
 	attr->max_recv_sge = 1;
@@ -31,10 +37,10 @@ static int instant_query_port(struct ib_device *device, u32 port,
 	attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = IB_MTU_4096;
-	attr->gid_tbl_len = 1;
+	attr->gid_tbl_len = netdev ? 16 : 1;
 	attr->pkey_tbl_len = 1;
-	attr->lid = INSTANT_LID;
-	attr->sm_lid = 1;
+	attr->lid = netdev ? 0 : INSTANT_LID;
+	attr->sm_lid = netdev ? 0 : 1;
 	attr->max_msg_sz = SZ_4K;
 	attr->active_width = IB_WIDTH_4X;
 	attr->active_speed = IB_SPEED_EDR;
@@ -46,9 +52,10 @@ static int instant_port_immutable(struct ib_device *device, u32 port,
 				  struct ib_port_immutable *immutable)
 {
 	/* The in-tree core creates a QP1 only for ports that have a CM. */
-	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_IB_MAD |
+	immutable->core_cap_flags = netdev ? RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP :
+				    RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_IB_MAD |
 				    RDMA_CORE_CAP_IB_CM;
-	immutable->gid_tbl_len = 1;
+	immutable->gid_tbl_len = netdev ? 16 : 1;
 	immutable->pkey_tbl_len = 1;
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	return 0;
@@ -56,7 +63,7 @@ static int instant_port_immutable(struct ib_device *device, u32 port,
 
 static enum rdma_link_layer instant_link_layer(struct ib_device *device, u32 port)
 {
-	return IB_LINK_LAYER_INFINIBAND;
+	return netdev ? IB_LINK_LAYER_ETHERNET : IB_LINK_LAYER_INFINIBAND;
 }
 
 static int instant_query_pkey(struct ib_device *device, u32 port, u16 index,
@@ -74,6 +81,17 @@ static int instant_query_gid(struct ib_device *device, u32 port, int index,
 	return 0;
 }
 
+/* The core's table is all there is. */
+static int instant_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	return 0;
+}
+
+static int instant_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	return 0;
+}
+
 static const struct ib_device_ops instant_ops = {
 	.owner			= THIS_MODULE,
 	.driver_id		= RDMA_DRIVER_UNKNOWN,
@@ -85,15 +103,43 @@ static const struct ib_device_ops instant_ops = {
 	.query_gid		= instant_query_gid,
 };
 
+static const struct ib_device_ops instant_roce_ops = {
+	.add_gid		= instant_add_gid,
+	.del_gid		= instant_del_gid,
+};
+
 struct instant_device {
 	struct ib_device ibdev;
 };
 
-static struct instant_device *instant;
+static struct instant_device *instant;	/* NULL once unplugged */
+
+void instant_unplug(void)
+{
+	if (!instant)
+		return;
+	ib_unregister_device(&instant->ibdev);
+	ib_dealloc_device(&instant->ibdev);
+	instant = NULL;
+}
+EXPORT_SYMBOL_GPL(instant_unplug);
+
+static int instant_set_netdev(struct ib_device *ibdev)
+{
+	struct net_device *ndev = dev_get_by_name(&init_net, netdev);
+	int ret;
+
+	if (!ndev)
+		return -ENODEV;
+	ib_set_device_ops(ibdev, &instant_roce_ops);
+	ret = ib_device_set_netdev(ibdev, ndev, 1);
+	dev_put(ndev);
+	return ret;
+}
 
 static int __init instant_init(void)
 {
-	int ret;
+	int ret = 0;
 
 	instant = ib_alloc_device(instant_device, ibdev);
 	if (!instant)
@@ -104,7 +150,10 @@ static int __init instant_init(void)
 	instant->ibdev.num_comp_vectors = 1;
 	ib_set_device_ops(&instant->ibdev, &instant_ops);
 	ib_set_device_ops(&instant->ibdev, &instant_queue_ops);
-	ret = ib_register_device(&instant->ibdev, INSTANT_NAME, NULL);
+	if (netdev)
+		ret = instant_set_netdev(&instant->ibdev);
+	if (!ret)
+		ret = ib_register_device(&instant->ibdev, INSTANT_NAME, NULL);
 	if (ret)
 		ib_dealloc_device(&instant->ibdev);
 	return ret;
@@ -112,8 +161,7 @@ static int __init instant_init(void)
 
 static void __exit instant_exit(void)
 {
-	ib_unregister_device(&instant->ibdev);
-	ib_dealloc_device(&instant->ibdev);
+	instant_unplug();
 }
 
 module_init(instant_init);

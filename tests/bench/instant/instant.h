@@ -4,15 +4,24 @@
 
 /*
  * An adapter that costs next to nothing, so that a measurement over it is one of the
- * layers above.  It has one port with an InfiniBand link and no SMI, and a QP1 on that
- * port.  A send completes within ib_post_send(): its completion is put on the CQ, and
- * the CQ's handler, if armed, is called from there.  The MAD that was sent is dropped
- * or, after instant_loop(true), received on the same QP1.
+ * layers above.  It has one port and a QP1 on that port.  The port's link is InfiniBand
+ * without an SMI or, with the parameter netdev, the Ethernet of that netdev (RoCE v2, IPv4
+ * only).  A send on QP1 completes within ib_post_send(): its completion is put on the CQ,
+ * and the CQ's handler, if armed, is called from there.  The MAD that was sent is dropped
+ * or, after instant_loop(true), received on the same QP1.  RC QPs keep their state, and
+ * carry no data.
  */
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
 #define INSTANT_NAME	"instant0"
 #define INSTANT_LID	5
+
+/* ---- device.c ---- */
+/* Unregisters the device, as if it were unplugged.  The module can then only be removed. */
+void instant_unplug(void);
+
+/* ---- queues.c ---- */
 
 /* Sets whether each MAD that is sent is received again on the same QP1. */
 void instant_loop(bool on);
@@ -28,5 +37,29 @@ int instant_inject(const void *mad);
 int instant_quiesce(void);
 
 extern const struct ib_device_ops instant_queue_ops;
+
+/* ---- files.c: the debugfs files of a benchmark ---- */
+#define BENCH_RESULTS	12	/* most figures of one command */
+
+/* The median of the repetitions, and the bounds between which nine of ten lie. */
+struct bench_result {
+	const char *what;
+	u64 median;
+	u64 low;
+	u64 high;
+};
+
+struct bench_command {
+	/* Runs one line written to debugfs/NAME/run; debugfs/NAME/result then has @results. */
+	int (*run)(const char *line, struct bench_result *results);
+	struct dentry *dir;
+	struct mutex mutex;		/* one command at a time */
+	struct bench_result results[BENCH_RESULTS];	/* protected by mutex */
+};
+
+void bench_files_create(struct bench_command *command, const char *name);
+void bench_files_remove(struct bench_command *command);
+/* Sorts @sample, of @n figures, and sets @result. */
+void bench_summary(u64 *sample, unsigned int n, struct bench_result *result);
 
 #endif

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * PDs, AHs, CQs and the QP1.
+ * PDs, AHs, CQs, the QP1 and RC QPs.
  *
  * Locks: qp->lock and cq->lock, neither taken inside the other; callers may hold
  * locks of their own, with interrupts off.
  */
 #include <linux/export.h>
+#include <linux/idr.h>
+#include <linux/ip.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
+#include <net/checksum.h>
 #include <rdma/ib_mad.h>
 #include "instant.h"
 
@@ -18,6 +21,8 @@ struct instant_pd {
 struct instant_ah {
 	struct ib_ah ibah;
 	struct rdma_ah_attr attr;
+	__be32 saddr;			/* RoCE: of the GIDs */
+	__be32 daddr;
 };
 
 struct instant_cq {
@@ -32,6 +37,7 @@ struct instant_cq {
 struct instant_recv {
 	struct ib_cqe *cqe;
 	void *addr;
+	bool grh;			/* one was received */
 };
 
 struct instant_qp {
@@ -47,6 +53,12 @@ static DEFINE_SPINLOCK(cqs_lock);
 static DECLARE_WAIT_QUEUE_HEAD(all_idle);
 static struct instant_qp *qp1;		/* NULL while it does not exist */
 static bool loop;
+static DEFINE_IDA(qpns);		/* of RC QPs */
+
+static struct instant_ah *to_ah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct instant_ah, ibah);
+}
 
 static struct instant_cq *to_cq(struct ib_cq *ibcq)
 {
@@ -93,15 +105,21 @@ static struct ib_mr *instant_reg_user_mr(struct ib_pd *pd, u64 start, u64 length
 static int instant_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 			     struct ib_udata *udata)
 {
-	struct instant_ah *ah = container_of(ibah, struct instant_ah, ibah);
+	struct instant_ah *ah = to_ah(ibah);
 
 	ah->attr = *init->ah_attr;
+	if (ah->attr.type == RDMA_AH_ATTR_TYPE_ROCE) {
+		const struct ib_global_route *grh = rdma_ah_read_grh(&ah->attr);
+
+		memcpy(&ah->saddr, &grh->sgid_attr->gid.raw[12], sizeof(ah->saddr));
+		memcpy(&ah->daddr, &grh->dgid.raw[12], sizeof(ah->daddr));
+	}
 	return 0;
 }
 
 static int instant_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
-	*attr = container_of(ibah, struct instant_ah, ibah)->attr;
+	*attr = to_ah(ibah)->attr;
 	return 0;
 }
 
@@ -206,7 +224,17 @@ int instant_quiesce(void)
 }
 EXPORT_SYMBOL_GPL(instant_quiesce);
 
-/* ---- QP1 ---- */
+/* ---- QPs ---- */
+
+static int instant_create_rc(struct instant_qp *qp)
+{
+	int qpn = ida_alloc_range(&qpns, 2, 0xfffffe, GFP_KERNEL);
+
+	if (qpn < 0)
+		return qpn;
+	qp->ibqp.qp_num = qpn;
+	return 0;
+}
 
 static int instant_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 			     struct ib_udata *udata)
@@ -214,6 +242,8 @@ static int instant_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct instant_qp *qp = to_qp(ibqp);
 	u32 size = roundup_pow_of_two(init->cap.max_recv_wr);
 
+	if (init->qp_type == IB_QPT_RC)
+		return instant_create_rc(qp);
 	if (init->qp_type != IB_QPT_GSI)
 		return -EOPNOTSUPP;
 	qp->ring = kvcalloc(size, sizeof(*qp->ring), GFP_KERNEL);
@@ -228,6 +258,10 @@ static int instant_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 static int instant_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
+	if (ibqp->qp_type == IB_QPT_RC) {
+		ida_free(&qpns, ibqp->qp_num);
+		return 0;
+	}
 	qp1 = NULL;
 	kvfree(to_qp(ibqp)->ring);
 	return 0;
@@ -254,6 +288,8 @@ static int instant_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int ma
 
 	if (mask & IB_QP_STATE)
 		qp->state = attr->qp_state;
+	if (ibqp->qp_type == IB_QPT_RC)
+		return 0;
 	while (qp->state == IB_QPS_ERR && qp_take_recv(qp, &recv)) {
 		struct ib_wc wc = {
 			.wr_cqe = recv.cqe,
@@ -280,6 +316,10 @@ static int instant_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int ret = 0;
 
+	if (ibqp->qp_type == IB_QPT_RC) {
+		*bad = wr;
+		return -EOPNOTSUPP;
+	}
 	spin_lock_irqsave(&qp->lock, flags);
 	for (; wr; wr = wr->next) {
 		if (qp->head - qp->tail > qp->mask) {
@@ -296,12 +336,35 @@ static int instant_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	return ret;
 }
 
-/* Puts @mad in the next receive; returns false if there is none: the MAD is dropped. */
+/* RoCE v2 over IPv4: the last 20 bytes of the GRH are the IPv4 header. */
+static void fill_grh(void *to, const struct instant_ah *ah)
+{
+	struct iphdr ip = {
+		.version = 4,
+		.ihl = sizeof(ip) / 4,
+		.ttl = 64,
+		.protocol = IPPROTO_UDP,
+		.saddr = ah->saddr,
+		.daddr = ah->daddr,
+	};
+
+	ip.check = ip_fast_csum(&ip, ip.ihl);
+	memset(to, 0, sizeof(struct ib_grh) - sizeof(ip));
+	memcpy(to + sizeof(struct ib_grh) - sizeof(ip), &ip, sizeof(ip));
+}
+
+/*
+ * Puts @mad, sent to @ah or, without it, from INSTANT_LID, in the next receive; returns
+ * false if there is none: the MAD is dropped.
+ */
 static bool qp_fill_recv(struct instant_qp *qp, const void *mad,
-			 struct instant_recv *recv)
+			 const struct instant_ah *ah, struct instant_recv *recv)
 {
 	if (!qp_take_recv(qp, recv))
 		return false;
+	recv->grh = ah && ah->attr.type == RDMA_AH_ATTR_TYPE_ROCE;
+	if (recv->grh)
+		fill_grh(recv->addr, ah);
 	memcpy(recv->addr + sizeof(struct ib_grh), mad, IB_MGMT_MAD_SIZE);
 	return true;
 }
@@ -318,6 +381,11 @@ static void qp_received(struct instant_qp *qp, const struct instant_recv *recv)
 		.port_num = 1,
 	};
 
+	if (recv->grh) {
+		wc.slid = 0;
+		wc.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+		wc.network_hdr_type = RDMA_NETWORK_IPV4;
+	}
 	cq_push(qp->ibqp.recv_cq, &wc);
 }
 
@@ -326,6 +394,10 @@ static int instant_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 {
 	struct instant_qp *qp = to_qp(ibqp);
 
+	if (ibqp->qp_type == IB_QPT_RC) {
+		*bad = wr;
+		return -EOPNOTSUPP;
+	}
 	for (; wr; wr = wr->next) {
 		struct instant_recv recv;
 		struct ib_wc wc = {
@@ -333,10 +405,10 @@ static int instant_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			.opcode = IB_WC_SEND,
 			.qp = ibqp,
 		};
-		/* Copy the MAD before its completion, after which it may be freed. */
+		/* Copy the MAD before its completion, after which it and the AH may go. */
 		bool back = READ_ONCE(loop) &&
 			    qp_fill_recv(qp, ib_virt_dma_to_ptr(wr->sg_list[0].addr),
-					 &recv);
+					 to_ah(ud_wr(wr)->ah), &recv);
 
 		cq_push(ibqp->send_cq, &wc);
 		if (back)
@@ -357,7 +429,7 @@ int instant_inject(const void *mad)
 
 	if (!qp1)
 		return -ENODEV;
-	if (!qp_fill_recv(qp1, mad, &recv))
+	if (!qp_fill_recv(qp1, mad, NULL, &recv))
 		return -ENOBUFS;
 	qp_received(qp1, &recv);
 	return 0;

@@ -6,19 +6,13 @@
 #include <linux/completion.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
+#include "../instant/instant.h"
 
 #define BENCH_STANDING	50000	/* most requests outstanding */
 #define BENCH_BATCH	64	/* most requests of a measured batch */
 #define BENCH_REPS	1024	/* most repetitions of one measurement */
 #define BENCH_LONG_MS	(30 * 60 * 1000)
 #define BENCH_PATIENCE	(20 * HZ)
-
-/* The median of the repetitions, and the bounds between which nine of ten lie. */
-struct bench_result {
-	u64 median;
-	u64 low;
-	u64 high;
-};
 
 /* ---- peer.c: the two ends ---- */
 struct bench {
@@ -75,8 +69,5 @@ int rate_run(const char *what, unsigned int window, unsigned int count,
 void rate_sent(struct ib_mad_send_buf *buf, enum ib_wc_status status);
 void rate_request(struct ib_mad_recv_wc *wc);
 void rate_answered(struct ib_mad_send_buf *buf);
-
-/* ---- main.c ---- */
-void bench_summary(u64 *sample, unsigned int n, struct bench_result *result);
 
 #endif

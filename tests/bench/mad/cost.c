@@ -10,7 +10,6 @@
 #include <linux/bottom_half.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
-#include "../instant/instant.h"
 #include "bench.h"
 
 struct cost {
@@ -240,6 +239,7 @@ int cost_run(const char *what, unsigned int k, unsigned int reps,
 		ret = cost_sample(cost, k, reps, sample);
 	if (!ret)
 		bench_summary(sample, reps, result);
+	result->what = cost->name;
 	kvfree(answers);
 	kvfree(sample);
 	return ret;

@@ -133,6 +133,7 @@ int rate_run(const char *what, unsigned int window, unsigned int count,
 		ret = rate_once(window, &sample[i]);
 	if (!ret)
 		bench_summary(sample, reps, result);
+	result->what = rate.answered ? "roundtrip" : "oneway";
 	kfree(sample);
 	return ret;
 }

@@ -9,7 +9,6 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/prandom.h>
-#include "../instant/instant.h"
 #include "bench.h"
 
 static struct ib_mad_send_buf **standing;	/* the first nr are outstanding */

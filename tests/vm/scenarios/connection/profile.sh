@@ -4,8 +4,8 @@
 # timeout: 600
 # debug: off
 . /ibex/lib/user.sh
+. /ibex/lib/profile.sh
 count=${IBEX_ARGS:-100}
-WORKS=/sys/kernel/tracing/events/workqueue/workqueue_execute_start/trigger
 
 # connects COUNT [WRAPPER]: WRAPPER MOMENT is called before the client begins and when it has ended
 connects() {
@@ -21,25 +21,12 @@ connects() {
 	wait $server || :
 }
 
-mark() { /ibex/bin/mark "$1"; }
-
-works() {
-	case $1 in
-	begin) echo 'hist:keys=function.sym:size=4096' > $WORKS ;;
-	end)
-		grep '^{' "${WORKS%trigger}hist" > /run/out/works
-		echo '!hist:keys=function.sym' > $WORKS
-		;;
-	esac
-}
-
 user_up
-mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 # Grows what only grows, and makes what is made once.
 connects "$count"
-connects "$count" mark
+connects "$count" instructions
 sed -n '/^step/,$ s/^/  /p' /tmp/client
 # In a pass of its own: it takes time itself.
 connects "$count" works
-awk '$2 ~ /[tT]/ { print $1, $3, $4 }' /proc/kallsyms > /run/out/kallsyms
+symbols
 user_down

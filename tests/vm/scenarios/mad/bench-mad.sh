@@ -7,8 +7,8 @@
 # Prints one line for each measurement (the "head" line below names the columns). Args:
 # "full" for all sizes and rxe; "cost" or "rate" for that part alone. No time is asserted,
 # but every MAD must complete as it should.
+. /ibex/lib/bench.sh
 BENCH=/sys/kernel/debug/ibex_bench_mad
-INTREE=/lib/modules/$(uname -r)/kernel/drivers/infiniband
 
 rounds=1 sizes='1 100 1000' reps=5 timeouts=5 many=1000 rate_reps=2 memory=1000
 providers=instant parts='cost rate'
@@ -23,48 +23,8 @@ for arg in $IBEX_ARGS; do
 	esac
 done
 
-# --- cores -------------------------------------------------------------------
-# turns off our limit of requests to one peer, so that N requests can be outstanding
-core_up() {
-	if [ "$1" = stock ]; then
-		insmod "$INTREE/core/ib_core.ko"
-		insmod "$INTREE/core/ib_uverbs.ko"
-	else
-		modprobe ib_mad request_window=0
-		modprobe ib_uverbs
-	fi
-	core_is "$1" || fail "that is not the core of $1"
-	say "core: $1"
-}
-
-# the taint shows modules that were not built with the kernel
-core_is() {
-	local taint
-	read -r taint </sys/module/ib_core/taint || :
-	case $taint in
-	*O*) [ "$1" = ours ] && [ -e /sys/module/ib_mad ] ;;
-	*) [ "$1" = stock ] && [ ! -e /sys/module/ib_mad ] ;;
-	esac
-}
-
-core_down() {
-	local m
-	for m in ibex_bench_mad ibex_instant rdma_rxe ib_uverbs ib_mad ib_core; do
-		[ ! -e "/sys/module/$m/initstate" ] || rmmod "$m" || fail "rmmod $m"
-	done
-}
-
 # --- measuring ---------------------------------------------------------------
-run() { echo "$*" >$BENCH/run || fail "$core, $*"; }
-
-row() { echo "row | $round | $core | $* | $(tr ' ' '|' <$BENCH/result)"; }
-
-# run_on MASK: this script and all workers run on the CPUs of MASK
-all_cpus=$(cat /sys/devices/virtual/workqueue/cpumask)
-run_on() {
-	echo "$1" >/sys/devices/virtual/workqueue/cpumask
-	taskset -p "$1" $$ >/dev/null
-}
+row() { echo "row | $round | $core | $* | $(sed 's/^[^ ]* //; s/ /|/g' $BENCH/result)"; }
 
 cost() {
 	local n k what count
@@ -103,10 +63,6 @@ rate() {
 	run close
 }
 
-# pages of the slabs, and all that is not free, in kB
-slab_kb() { awk 'NR > 2 { s += $15 * $6 * 4 } END { print s }' /proc/slabinfo; }
-free_kb() { awk '/^MemFree:/ { print $2 }' /proc/meminfo; }
-
 memory() {
 	local slab free
 	run open instant0 instant0
@@ -139,19 +95,19 @@ measure_rxe() {
 	rdma link delete rxe_b
 }
 
-cores='stock ours'
-[ "$IBEX_MODE" = ours ] || cores=stock
 case $providers in *rxe*) net_up ;; esac
 echo "head | round | core | what | provider | outstanding | batch | median | low | high"
 for round in $(seq "$rounds"); do
 	for core in $cores; do
-		core_up "$core"
+		# no limit of requests to one peer, so that N requests can be outstanding
+		[ "$core" = stock ] || modprobe ib_mad request_window=0
+		core_up "$core" ib_core ib_uverbs
 		insmod /ibex/bench/ibex_instant.ko
 		insmod /ibex/bench/ibex_bench_mad.ko
 		measure
 		case "$providers $parts" in *rxe*rate*) measure_rxe ;; esac
 		record_core
-		core_down
+		core_down ibex_bench_mad ibex_instant rdma_rxe ib_uverbs ib_mad ib_core
 	done
 done
 say "done"

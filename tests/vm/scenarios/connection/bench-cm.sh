@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# about: the cost of connections, in the in-tree core and ours by turns in one boot
+# timeout: 300
+# debug: off
+#
+# Prints one line for each measurement (the "head" line below names the columns). Args:
+# "full" for all sizes, up to 64,000 connections; "cost", "rate" or "ports" for that part
+# alone. No time is asserted, but every connection must be made and end as it should.
+# "profile": connects on the core of the mode between two marks, for scripts/profile-connect.
+. /ibex/lib/bench.sh
+. /ibex/lib/profile.sh
+BENCH=/sys/kernel/debug/ibex_bench_cm
+SRC=10.77.0.1 DST=10.77.0.2
+
+sizes='1 1000' reps=10 count=640 rate_reps=2 parts='cost rate ports' many=1000 range=300
+for arg in $IBEX_ARGS; do
+	case $arg in
+	full) sizes='1 1000 16000 64000' reps=50 count=2560 rate_reps=5 many=64000 range=28232 ;;
+	cost | rate | ports) parts=$arg ;;
+	profile) parts=$arg cores=$IBEX_MODE ;;
+	*) fail "what is $arg?" ;;
+	esac
+done
+
+# row ALIVE BATCH: prints the results of the last command
+row() { sed "s/ /|/g; s/^/row | $core | $1 | $2 | /" $BENCH/result; }
+
+bench_up() {
+	[ ! -e /sys/class/infiniband/instant0 ] || return 0
+	core_down ibex_bench_cm ibex_instant
+	insmod /ibex/bench/ibex_instant.ko netdev=bench0
+	insmod /ibex/bench/ibex_bench_cm.ko
+}
+
+# fill N MADE: prints the bytes of memory that each connection takes
+fill() {
+	local slab free
+	echo 3 >/proc/sys/vm/drop_caches
+	slab=$(slab_kb) free=$(free_kb)
+	run fill "$1"
+	[ "$1" -gt 100 ] || return 0
+	slab=$((($(slab_kb) - slab) * 1024 / ($1 - $2)))
+	free=$(((free - $(free_kb)) * 1024 / ($1 - $2)))
+	echo "row | $core | $1 | 1 | bytes|$free|$free|$free"
+	echo "row | $core | $1 | 1 | slab|$slab|$slab|$slab"
+}
+
+cost() {
+	local n k made=0
+	# a port for each, as the in-tree core shares none
+	echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range
+	run_on 1
+	run open $SRC $DST 1
+	for n in $sizes; do
+		say "$core: $n alive"
+		fill "$n" $made
+		made=$n
+		for k in 1 64; do
+			run cost $k "$reps"
+			row "$n" $k
+		done
+	done
+	run unplug
+	row "$made" 1
+	run_on "$all_cpus"
+}
+
+# one task on one CPU, and as many tasks as there are CPUs
+rate() {
+	local cpus
+	cpus=$(nproc)
+	echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range
+	run open $SRC $DST 1
+	run_on 1
+	run rate 1 "$count" "$rate_reps"
+	row 0 1
+	run_on "$all_cpus"
+	run rate "$cpus" "$count" "$rate_reps"
+	row 0 "$cpus"
+	run close
+}
+
+# more connections to four listeners than there are ephemeral ports
+ports() {
+	echo 32768 $((32768 + range - 1)) >/proc/sys/net/ipv4/ip_local_port_range
+	run open $SRC $DST 4
+	if ! echo "fill $many" >$BENCH/run && [ "$core" = ours ]; then
+		fail "not $many connections: $(cat $BENCH/result)"
+	fi
+	row "$many" 4
+	run close
+}
+
+# a batch of 64 at a time
+profile() {
+	local what
+	run open $SRC $DST 1
+	run_on 1
+	run cost 64 20
+	for what in instructions works; do
+		$what begin
+		run cost 64 20
+		$what end
+	done
+	symbols
+	run close
+	run_on "$all_cpus"
+}
+
+ip link add bench0 type dummy
+ip addr add $SRC/24 dev bench0
+ip addr add $DST/24 dev bench0
+ip link set bench0 up
+# not with rdma_cm, which is loaded by file name
+modprobe configfs
+echo "head | core | alive | batch | what|median|low|high"
+for core in $cores; do
+	core_up "$core" ib_core ib_cm iw_cm rdma_cm
+	for part in $parts; do
+		bench_up
+		$part
+	done
+	record_core
+	core_down ibex_bench_cm ibex_instant rdma_cm iw_cm ib_cm ib_mad ib_core
+done
+say "done"
