@@ -45,9 +45,15 @@ void ibcm_paths_exit(void)
 	rhashtable_destroy(&ibcm_paths);
 }
 
+/*
+ * Without the flow label of RoCE, which spreads the data of connections over links.  MADs
+ * do not need it, and with it each connection would have a path of its own.
+ */
 static void ibcm_path_key_fill(struct ibcm_path_key *key, struct ibcm_port *port,
 			       const struct rdma_ah_attr *ah_attr)
 {
+	bool roce = ah_attr->type == RDMA_AH_ATTR_TYPE_ROCE;
+
 	memset(key, 0, sizeof(*key));
 	key->port = port;
 	key->sl = ah_attr->sl;
@@ -55,12 +61,12 @@ static void ibcm_path_key_fill(struct ibcm_path_key *key, struct ibcm_port *port
 	key->dlid = rdma_ah_get_dlid(ah_attr);
 	key->path_bits = rdma_ah_get_path_bits(ah_attr);
 	key->make_grd = rdma_ah_get_make_grd(ah_attr);
-	if (ah_attr->type == RDMA_AH_ATTR_TYPE_ROCE)
+	if (roce)
 		ether_addr_copy(key->dmac, ah_attr->roce.dmac);
 	if (rdma_ah_get_ah_flags(ah_attr) & IB_AH_GRH) {
 		key->sgid_attr = ah_attr->grh.sgid_attr;
 		key->dgid = ah_attr->grh.dgid;
-		key->flow_label = ah_attr->grh.flow_label;
+		key->flow_label = roce ? 0 : ah_attr->grh.flow_label;
 		key->hop_limit = ah_attr->grh.hop_limit;
 		key->traffic_class = ah_attr->grh.traffic_class;
 	}
@@ -87,7 +93,7 @@ void ibcm_path_put(struct ibcm_path *path)
 }
 
 /* Returns a new path, not in the table yet; NULL if there is no memory. */
-static struct ibcm_path *ibcm_path_new(struct ibcm_port *port,
+static struct ibcm_path *ibcm_path_new(const struct ibcm_path_key *key,
 				       const struct rdma_ah_attr *ah_attr)
 {
 	struct ibcm_path *path = kzalloc(sizeof(*path), GFP_KERNEL);
@@ -98,14 +104,22 @@ static struct ibcm_path *ibcm_path_new(struct ibcm_port *port,
 	mutex_init(&path->making);
 	INIT_LIST_HEAD(&path->idle);
 	rdma_copy_ah_attr(&path->ah_attr, ah_attr);
-	/*
-	 * The flow label spreads the data of connections over links.  MADs do not need
-	 * it, and with it each connection would have a path of its own.
-	 */
-	if (ah_attr->type == RDMA_AH_ATTR_TYPE_ROCE)
-		path->ah_attr.grh.flow_label = 0;
-	ibcm_path_key_fill(&path->key, port, &path->ah_attr);
-	atomic_inc(&port->dev->nr_paths);
+	path->ah_attr.grh.flow_label = key->flow_label;
+	path->key = *key;
+	atomic_inc(&key->port->dev->nr_paths);
+	return path;
+}
+
+/* Returns the path in the table, with a reference, or NULL. */
+static struct ibcm_path *ibcm_path_find(const struct ibcm_path_key *key)
+{
+	struct ibcm_path *path;
+
+	rcu_read_lock();
+	path = rhashtable_lookup(&ibcm_paths, key, ibcm_path_params);
+	if (path && !refcount_inc_not_zero(&path->ref))
+		path = NULL;
+	rcu_read_unlock();
 	return path;
 }
 
@@ -141,13 +155,19 @@ struct ibcm_path *ibcm_path_get(struct ibcm_port *port,
 				const struct rdma_ah_attr *ah_attr)
 {
 	struct ibcm_path *path = ERR_PTR(-ENODEV);
+	struct ibcm_path_key key;
 	int idx;
 
+	ibcm_path_key_fill(&key, port, ah_attr);
 	idx = srcu_read_lock(&ibcm_srcu);
 	if (srcu_dereference(port->agent, &ibcm_srcu)) {
-		path = ibcm_path_new(port, ah_attr);
+		path = ibcm_path_find(&key);
+		if (path)
+			goto out;
+		path = ibcm_path_new(&key, ah_attr);
 		path = path ? ibcm_path_enter(path) : ERR_PTR(-ENOMEM);
 	}
+out:
 	srcu_read_unlock(&ibcm_srcu, idx);
 	return path;
 }
