@@ -191,52 +191,43 @@ static bool restrack_is_dd(const struct rdma_restrack_entry *res)
 	       container_of(res, struct ib_qp, res)->qp_type >= IB_QPT_DRIVER;
 }
 
-/* Takes the slot of res->id if it is free or its entry is hidden. */
-static int restrack_reserve_id(struct restrack_table *table,
-			       struct rdma_restrack_entry *res)
+/* Stores @res in the slot of res->id if that is free or its entry is hidden. */
+static int restrack_store_fixed(struct restrack_table *table,
+				struct rdma_restrack_entry *res)
 {
 	void *old = NULL, *seen;
 
 	for (;;) {
-		seen = xa_cmpxchg(&table->xa, res->id, old,
-				  restrack_hidden(res), GFP_KERNEL);
+		seen = __xa_cmpxchg(&table->xa, res->id, old, res, GFP_KERNEL);
 		if (xa_is_err(seen))
 			return xa_err(seen);
 		if (seen == old)
-			return 0;
+			break;
 		if (seen && !restrack_is_hidden(seen))
 			return -EBUSY;
 		old = seen;
 	}
+	/* The hidden entry may have been a driver's. */
+	if (old)
+		__xa_clear_mark(&table->xa, res->id, RESTRACK_DD);
+	return 0;
 }
 
-static int restrack_reserve(struct restrack_table *table,
-			    struct rdma_restrack_entry *res)
+/* Stores @res in a slot.  Drops and takes the lock again to allocate memory. */
+static int restrack_store(struct restrack_table *table,
+			  struct rdma_restrack_entry *res)
 {
 	int ret;
 
+	lockdep_assert_held(&table->xa.xa_lock);
 	if (restrack_has_fixed_id(res)) {
 		res->id = restrack_fixed_id(res);
-		return restrack_reserve_id(table, res);
+		return restrack_store_fixed(table, res);
 	}
 
-	ret = xa_alloc_cyclic(&table->xa, &res->id, restrack_hidden(res),
-			      xa_limit_32b, &table->next_id, GFP_KERNEL);
+	ret = __xa_alloc_cyclic(&table->xa, &res->id, res, xa_limit_32b,
+				&table->next_id, GFP_KERNEL);
 	return ret < 0 ? ret : 0;
-}
-
-/* Makes @res visible in its reserved slot; allocates nothing and cannot fail. */
-static void restrack_show(struct restrack_table *table,
-			  struct rdma_restrack_entry *res)
-{
-	xa_lock(&table->xa);
-	__xa_store(&table->xa, res->id, res, 0);
-	if (restrack_is_dd(res))
-		__xa_set_mark(&table->xa, res->id, RESTRACK_DD);
-	else
-		__xa_clear_mark(&table->xa, res->id, RESTRACK_DD);
-	restrack_account(table, res->id, 1);
-	xa_unlock(&table->xa);
 }
 
 /**
@@ -258,11 +249,15 @@ void rdma_restrack_add(struct rdma_restrack_entry *res)
 		res->valid = true;
 		return;
 	}
-	if (restrack_reserve(table, res))
-		return;
 
-	res->valid = true;
-	restrack_show(table, res);
+	xa_lock(&table->xa);
+	res->valid = !restrack_store(table, res);
+	if (res->valid) {
+		if (restrack_is_dd(res))
+			__xa_set_mark(&table->xa, res->id, RESTRACK_DD);
+		restrack_account(table, res->id, 1);
+	}
+	xa_unlock(&table->xa);
 }
 EXPORT_SYMBOL(rdma_restrack_add);
 
@@ -426,12 +421,18 @@ EXPORT_SYMBOL(rdma_restrack_begin_del);
  */
 void rdma_restrack_abort_del(struct rdma_restrack_entry *res)
 {
+	struct restrack_table *table;
+
 	if (!res->valid || res->no_track)
 		return;
 
 	reinit_completion(&res->comp);
 	kref_init(&res->kref);
-	restrack_show(restrack_table(res), res);
+	table = restrack_table(res);
+	xa_lock(&table->xa);
+	__xa_store(&table->xa, res->id, res, 0);
+	restrack_account(table, res->id, 1);
+	xa_unlock(&table->xa);
 }
 EXPORT_SYMBOL(rdma_restrack_abort_del);
 
