@@ -13,6 +13,7 @@
  * place of that of id->msg.
  */
 #include <linux/slab.h>
+#include <ibex/mad_agent.h>
 
 #include "ibcm/id.h"
 #include "ibcm/port.h"
@@ -252,18 +253,6 @@ struct ibcm_msg *ibcm_msg_detach(struct ibcm_id *id)
 	return msg;
 }
 
-/* Cancels a detached request, in O(1), and puts the reference that id->msg had. */
-void ibcm_msg_stop(struct ibcm_msg *msg)
-{
-	if (!msg)
-		return;
-	WRITE_ONCE(msg->stopped, true);
-	smp_mb();	/* pairs with ibcm_msg_post() and ibcm_retry() */
-	ib_cancel_mad(msg->buf);
-	ibcm_msg_put(msg);
-}
-EXPORT_SYMBOL_IF_KUNIT(ibcm_msg_stop);
-
 int ibcm_step_post(struct ibcm_id *id, struct ibcm_msg *msg,
 		   const struct ibcm_todo *todo)
 {
@@ -330,21 +319,41 @@ static bool ibcm_request_sent(struct ibcm_msg *msg, enum ib_wc_status status)
 	return false;
 }
 
+/* The MAD layer has given back @msg, and its reference. */
+static void ibcm_msg_returned(struct ibcm_msg *msg, enum ib_wc_status status)
+{
+	if (msg->request) {
+		atomic_long_add(msg->buf->retries,
+				&msg->port->counters[IBCM_TX_MSGS][msg->kind]);
+		atomic_long_add(msg->buf->retries,
+				&msg->port->counters[IBCM_TX_RETRIES][msg->kind]);
+		if (ibcm_request_sent(msg, status))
+			return;
+	}
+	ibcm_msg_put(msg);
+}
+
+/*
+ * Cancels a detached request, in O(1), and puts the reference that id->msg had.  Takes
+ * id->lock.
+ */
+void ibcm_msg_stop(struct ibcm_msg *msg)
+{
+	if (!msg)
+		return;
+	WRITE_ONCE(msg->stopped, true);
+	smp_mb();	/* pairs with ibcm_msg_post() and ibcm_retry() */
+	if (ibmad_take_back(msg->buf))
+		ibcm_msg_returned(msg, IB_WC_WR_FLUSH_ERR);
+	ibcm_msg_put(msg);
+}
+EXPORT_SYMBOL_IF_KUNIT(ibcm_msg_stop);
+
 /*
  * The MAD layer's send handler, in the work of the completion queue or of the agent.  Does not
  * sleep (IBEX_MAD_DIRECT).
  */
 void ibcm_msg_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
-	struct ibcm_msg *msg = wc->send_buf->context[0];
-
-	if (msg->request) {
-		atomic_long_add(msg->buf->retries,
-				&msg->port->counters[IBCM_TX_MSGS][msg->kind]);
-		atomic_long_add(msg->buf->retries,
-				&msg->port->counters[IBCM_TX_RETRIES][msg->kind]);
-		if (ibcm_request_sent(msg, wc->status))
-			return;
-	}
-	ibcm_msg_put(msg);
+	ibcm_msg_returned(wc->send_buf->context[0], wc->status);
 }

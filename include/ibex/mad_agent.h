@@ -14,4 +14,6 @@
  */
 #define IBEX_MAD_DIRECT		BIT(31)
 
+bool ibmad_take_back(struct ib_mad_send_buf *send_buf);
+
 #endif

@@ -8,6 +8,7 @@
  */
 #include <linux/export.h>
 #include <linux/slab.h>
+#include <ibex/mad_agent.h>
 #include "agent/agent.h"
 #include "port/port.h"
 #include "rmpp/rmpp.h"
@@ -102,6 +103,15 @@ static unsigned int send_unexpect(struct ibmad_agent *agent,
 	return 1;
 }
 
+/* Takes @send off the agent's list.  Returns the references to release. */
+static unsigned int send_delist(struct ibmad_agent *agent, struct ibmad_send *send)
+{
+	WARN_ON_ONCE(send->place || !list_empty(&send->port_link));
+	ibmad_send_disarm(send);
+	list_del_init(&send->agent_link);
+	return send_unexpect(agent, send);
+}
+
 /*
  * Moves @send from the agent's list to its inbox.  Returns the references to release.
  */
@@ -110,12 +120,8 @@ static unsigned int send_complete(struct ibmad_agent *agent,
 				  enum ib_wc_status status, u32 vendor_err)
 {
 	struct ibmad_flow *flow = send->flow;
-	unsigned int puts;
+	unsigned int puts = send_delist(agent, send);
 
-	WARN_ON_ONCE(send->place || !list_empty(&send->port_link));
-	ibmad_send_disarm(send);
-	puts = send_unexpect(agent, send);
-	list_del_init(&send->agent_link);
 	send->status = status;
 	send->vendor_err = vendor_err;
 	ibmad_deliver_send(agent, send);
@@ -734,6 +740,17 @@ static int send_set_timeout(struct ibmad_send *send, u32 timeout_ms)
 	}
 }
 
+/* Whether @send was outstanding.  Adds to @puts the references to release. */
+static bool send_cancel(struct ibmad_agent *agent, struct ibmad_send *send,
+			unsigned int *puts)
+{
+	if (!ibmad_send_step(send->state, IBMAD_EV_CANCEL))
+		return false;
+	ibmad_count(agent->port, IBMAD_CANCELS);
+	*puts += send_event(agent, send, IBMAD_EV_CANCEL, 0, 0);
+	return true;
+}
+
 /**
  * ib_modify_mad - change how long a posted MAD waits for its response, or cancel
  * @send_buf: the MAD; posted, and not freed
@@ -754,21 +771,57 @@ int ib_modify_mad(struct ib_mad_send_buf *send_buf, u32 timeout_ms)
 	struct ibmad_agent *agent = send_agent(send);
 	unsigned int puts = 0;
 	unsigned long flags;
-	int ret = -EINVAL;
+	int ret;
 
 	spin_lock_irqsave(&agent->lock, flags);
-	if (timeout_ms) {
+	if (timeout_ms)
 		ret = send_set_timeout(send, timeout_ms);
-	} else if (ibmad_send_step(send->state, IBMAD_EV_CANCEL)) {
-		ibmad_count(agent->port, IBMAD_CANCELS);
-		puts = send_event(agent, send, IBMAD_EV_CANCEL, 0, 0);
-		ret = 0;
-	}
+	else
+		ret = send_cancel(agent, send, &puts) ? 0 : -EINVAL;
 	spin_unlock_irqrestore(&agent->lock, flags);
 	ibmad_agent_put_n(agent, puts);
 	return ret;
 }
 EXPORT_SYMBOL(ib_modify_mad);
+
+/**
+ * ibmad_take_back - cancel a MAD, at once if it only waits for its response
+ * @send_buf: the MAD; it was posted, and is not freed
+ *
+ * A connection manager knows by other MADs that its request has been answered.  This
+ * saves it the call of its send_handler, and the work item for that.
+ *
+ * Context: any.
+ * Return: true if the MAD had been sent and waited for its response.  It belongs to the
+ * client again, no handler is called for it, and ib_mad_send_buf.retries is set.  Otherwise
+ * false; the MAD is cancelled as by ib_modify_mad() if it is outstanding.
+ */
+bool ibmad_take_back(struct ib_mad_send_buf *send_buf)
+{
+	struct ibmad_send *send = to_send(send_buf);
+	struct ibmad_agent *agent = send_agent(send);
+	unsigned int puts = 0;
+	unsigned long flags;
+	bool taken;
+
+	spin_lock_irqsave(&agent->lock, flags);
+	taken = send->state == IBMAD_WAITING && !send->rmpp;
+	if (taken) {
+		struct ibmad_flow *flow = send->flow;
+
+		ibmad_count(agent->port, IBMAD_CANCELS);
+		puts = send_delist(agent, send);
+		WRITE_ONCE(send->state, IBMAD_IDLE);
+		if (flow)
+			puts += ibmad_flow_release(agent, flow);
+	} else {
+		send_cancel(agent, send, &puts);
+	}
+	spin_unlock_irqrestore(&agent->lock, flags);
+	ibmad_agent_put_n(agent, puts);
+	return taken;
+}
+EXPORT_SYMBOL(ibmad_take_back);
 
 /*
  * Sends on the QP stay on agent->sends until their work requests complete; the event

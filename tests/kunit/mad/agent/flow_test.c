@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Flow control: how many requests are sent, which is next, how long one is held. */
+#include <ibex/mad_agent.h>
 #include "flow.h"
 
 #define NOBODY	0x7777	/* no adapter has this LID */
@@ -37,6 +38,26 @@ static void the_window_bounds_what_is_out(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, flow.wire, "abcde");
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_WAITING), 4);
 	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 5);
+	flow_unregister();
+	flow_expect_all_done(test);
+}
+
+static void what_is_taken_back_lets_the_next_go(struct kunit *test)
+{
+	struct ib_mad_send_buf *first;
+
+	flow.pair.drop_requests = -1;
+	first = flow_post(test, LONG_MS, 0);
+	flow_post_many(test, 4, LONG_MS, 0);
+	mad_quiesce(&flow.pair);
+	KUNIT_EXPECT_STREQ(test, flow.wire, "abcd");
+	KUNIT_EXPECT_TRUE(test, ibmad_take_back(first));
+	mad_quiesce(&flow.pair);
+	KUNIT_EXPECT_STREQ(test, flow.wire, "abcde");
+	/* It is the client's, who may post it again. */
+	KUNIT_ASSERT_EQ(test, mad_post_buf(first), 0);
+	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_WAITING), 4);
+	KUNIT_EXPECT_EQ(test, flow_in_state(IBMAD_HELD), 1);
 	flow_unregister();
 	flow_expect_all_done(test);
 }
@@ -385,6 +406,7 @@ static void a_response_to_what_is_held_is_not_taken(struct kunit *test)
 
 static struct kunit_case flow_cases[] = {
 	KUNIT_CASE(the_window_bounds_what_is_out),
+	KUNIT_CASE(what_is_taken_back_lets_the_next_go),
 	KUNIT_CASE(all_are_answered_in_their_order),
 	KUNIT_CASE(a_dead_peer_holds_up_no_other),
 	KUNIT_CASE(destinations_come_and_go),

@@ -3,6 +3,7 @@
  * References at each step of a send: on the agent one for its work request and one for
  * the response that it expects, on the send one for its armed timer.
  */
+#include <ibex/mad_agent.h>
 #include "refs.h"
 #include "faults.h"
 
@@ -270,6 +271,54 @@ static void cancelled_in_each_place(struct kunit *test)
 	refs_run(test, on_qp);
 	refs_run(test, waiting);
 	KUNIT_EXPECT_EQ(test, atomic_read(&refs.received), 0);
+}
+
+static void taken_back(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, ibmad_take_back(refs.buf));
+}
+
+static void not_taken_back(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, ibmad_take_back(refs.buf));
+}
+
+/* Its client is told of it unless it only waits for its response. */
+static void taken_back_in_each_place(struct kunit *test)
+{
+	static const struct refs_step in_lane[] = {
+		{ queue_held,	 1, 1, 0, 0, NOWHERE },
+		{ asked,	 3, 2, 1, IBMAD_SENDING, IN_LANE },
+		{ not_taken_back, 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 1, FLUSHED },
+		{ not_taken_back, 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 1, FLUSHED },
+		{ queue_opened,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 1, FLUSHED },
+		{ send_freed,	 1, 1, 0, 0, NOWHERE, 0, 1, FLUSHED },
+		{}
+	};
+	static const struct refs_step on_qp[] = {
+		{ asked,	 3, 2, 1, IBMAD_SENDING, ON_QP, 0, 1, FLUSHED },
+		{ not_taken_back, 2, 2, 1, IBMAD_CANCELLED, ON_QP, 0, 1, FLUSHED },
+		{ completed,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 2, FLUSHED },
+		{ send_freed,	 1, 1, 0, 0, NOWHERE, 0, 2, FLUSHED },
+		{}
+	};
+	static const struct refs_step waiting[] = {
+		{ asked,	 3, 2, 1, IBMAD_SENDING, ON_QP, 0, 2, FLUSHED },
+		{ completed,	 2, 2, 2, IBMAD_WAITING, NOWHERE, 0, 2, FLUSHED },
+		{ taken_back,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 2, FLUSHED },
+		{ not_taken_back, 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 2, FLUSHED },
+		{ answered,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 2, FLUSHED },
+		{ asked_again,	 3, 2, 1, IBMAD_SENDING, ON_QP, 0, 2, FLUSHED },
+		{ completed,	 2, 2, 2, IBMAD_WAITING, NOWHERE, 0, 2, FLUSHED },
+		{ answered,	 1, 2, 1, IBMAD_IDLE, NOWHERE, 0, 3 },
+		{}
+	};
+
+	refs_run(test, in_lane);
+	refs_run(test, on_qp);
+	refs_run(test, waiting);
+	KUNIT_EXPECT_EQ(test, atomic_read(&refs.received), 1);
+	KUNIT_EXPECT_EQ(test, refs_counter(IBMAD_CANCELS), 3);
 }
 
 static void modified_in_each_place(struct kunit *test)
@@ -568,6 +617,7 @@ static struct kunit_case refs_cases[] = {
 	KUNIT_CASE(a_retry_that_is_refused),
 	KUNIT_CASE(a_send_that_is_refused),
 	KUNIT_CASE(cancelled_in_each_place),
+	KUNIT_CASE(taken_back_in_each_place),
 	KUNIT_CASE_SLOW(modified_in_each_place),
 	KUNIT_CASE(a_completion_in_error),
 	KUNIT_CASE(flushed_by_anothers_error),
