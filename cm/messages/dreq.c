@@ -197,6 +197,11 @@ int ib_send_cm_dreq(struct ib_cm_id *cm_id,
 	    (private_data_len && !private_data))
 		return -EINVAL;
 	ibcm_probe(id, false);
+	/* The peer was often faster, and the consumer then sends a DREP. */
+	if (!ibcm_step_of(READ_ONCE(id->id.state), IBCM_TX_DREQ)) {
+		trace_icm_dreq_skipped(cm_id);
+		return -EINVAL;
+	}
 	msg = ibcm_msg_alloc(id, IBCM_DREQ);
 	if (IS_ERR(msg)) {
 		if (PTR_ERR(msg) == -ENODEV)

@@ -436,6 +436,7 @@ static void the_address_and_its_handle_go(struct kunit *test)
 static void the_adapter_goes(struct kunit *test, enum cm_stage stage, bool server)
 {
 	struct cm_side *side = server ? &pair.server : &pair.client;
+	int err;
 
 	KUNIT_ASSERT_EQ(test, cm_go_to(&pair, stage), 0);
 	KUNIT_ASSERT_NOT_NULL(test, side->id);
@@ -445,7 +446,8 @@ static void the_adapter_goes(struct kunit *test, enum cm_stage stage, bool serve
 	KUNIT_EXPECT_EQ(test, fake_hca_objects(side->hca), 0);
 	KUNIT_EXPECT_NULL_MSG(test, to_ibcm(side->id)->av.ah_attr.grh.sgid_attr,
 			      "stage %d", stage);
-	KUNIT_EXPECT_EQ(test, ib_send_cm_dreq(side->id, NULL, 0), -ENODEV);
+	err = ibcm_step_of(side->id->state, IBCM_TX_DREQ) ? -ENODEV : -EINVAL;
+	KUNIT_EXPECT_EQ_MSG(test, ib_send_cm_dreq(side->id, NULL, 0), err, "stage %d", stage);
 	fake_hca_destroy(side->hca);
 	side->hca = NULL;
 	pair.client.hold = 0;
