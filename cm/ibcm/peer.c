@@ -16,10 +16,14 @@
 static struct rhashtable ibcm_by_comm;
 static struct rhashtable ibcm_by_qp;
 
+/* Below this size the tables do not shrink: connections often come and go by the dozen. */
+#define IBCM_PEERS_MIN_SIZE	256
+
 static const struct rhashtable_params ibcm_comm_params = {
 	.key_len	= sizeof(struct ibcm_comm_key),
 	.key_offset	= offsetof(struct ibcm_peer, comm),
 	.head_offset	= offsetof(struct ibcm_peer, by_comm),
+	.min_size	= IBCM_PEERS_MIN_SIZE,
 	.automatic_shrinking = true,
 };
 
@@ -27,6 +31,7 @@ static const struct rhashtable_params ibcm_qp_params = {
 	.key_len	= sizeof(struct ibcm_qp_key),
 	.key_offset	= offsetof(struct ibcm_peer, qp),
 	.head_offset	= offsetof(struct ibcm_peer, by_qp),
+	.min_size	= IBCM_PEERS_MIN_SIZE,
 	.automatic_shrinking = true,
 };
 
