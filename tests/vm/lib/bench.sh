@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 # Benchmarks that load both cores by turns in one boot (tests/bench).
+# shellcheck disable=SC2034 # used by scripts sourced after this one
 INTREE=/lib/modules/$(uname -r)/kernel/drivers/infiniband
 
 cores='stock ours'

@@ -5,7 +5,7 @@
 # debug: off
 #
 # Prints one line for each measurement (the "head" line below names the columns). Args:
-# "full" for all sizes, up to 64,000 connections; "cost", "rate" or "ports" for that part
+# "full" for all sizes, up to 64,000 connections; "cost", "rate", "ports" for these parts
 # alone. No time is asserted, but every connection must be made and end as it should.
 # "profile": connects on the core of the mode between two marks, for scripts/profile-connect.
 . /ibex/lib/bench.sh
@@ -13,15 +13,16 @@
 BENCH=/sys/kernel/debug/ibex_bench_cm
 SRC=10.77.0.1 DST=10.77.0.2
 
-sizes='1 1000' reps=10 count=640 rate_reps=2 parts='cost rate ports' many=1000 range=300
+sizes='1 1000' reps=10 count=640 rate_reps=2 parts='' many=1000 range=300
 for arg in $IBEX_ARGS; do
 	case $arg in
 	full) sizes='1 1000 16000 64000' reps=50 count=2560 rate_reps=5 many=64000 range=28232 ;;
-	cost | rate | ports) parts=$arg ;;
+	cost | rate | ports) parts+=" $arg" ;;
 	profile) parts=$arg cores=$IBEX_MODE ;;
 	*) fail "what is $arg?" ;;
 	esac
 done
+parts=${parts:-cost rate ports}
 
 # row ALIVE BATCH: prints the results of the last command
 row() { sed "s/ /|/g; s/^/row | $core | $1 | $2 | /" $BENCH/result; }
