@@ -167,6 +167,16 @@ void outcome_print(struct kunit *test)
 		kunit_info(test, "counter %d: %llu", outcomes[i], outcome_counter(outcomes[i]));
 }
 
+bool outcome_has_tid(__be64 tid)
+{
+	int i;
+
+	for (i = 0; i < OUTCOME_AGENTS; i++)
+		if (outcome_agents[i]->hi_tid == be64_to_cpu(tid) >> 32)
+			return true;
+	return false;
+}
+
 bool outcome_quiesce(void)
 {
 	u64 delivered = atomic_read(&outcome_hca->delivered);

@@ -46,6 +46,8 @@ u64 outcome_counter(enum ibmad_counter which);
 /* The sum of all counters of outcomes. */
 u64 outcome_sum(void);
 void outcome_print(struct kunit *test);
+/* Whether @tid is one of the agents here. */
+bool outcome_has_tid(__be64 tid);
 /* Waits until all that the adapter has delivered has been processed. */
 bool outcome_quiesce(void);
 bool outcome_is_smp(u8 mgmt_class);
