@@ -127,9 +127,9 @@ struct cma_id {
 	struct rdma_restrack_cm_id track;
 
 	refcount_t refs;	/* 1 until destroyed, 1 per pin and queued work */
+	bool passive;		/* created for a request; never changes */
 	struct completion idle;	/* refs reached zero */
 	struct rcu_head rcu;
-	bool passive;		/* created for a request; never changes */
 
 	/* Serializes callbacks, which may call functions that take the other locks. */
 	struct mutex handler_mutex;
@@ -159,15 +159,15 @@ struct cma_id {
 	/* bucket->lock: the claim on a port, and how others may share it. */
 	struct cma_bucket *bucket;	/* NULL: no port; set by the id's calls only */
 	u16 port_ps;			/* port space of that port; set likewise */
-	struct cma_addr_key claim_key;
-	struct list_head dst_node;	/* in bucket->dsts, if claim_dst */
-	u64 claim_dst;			/* hash of the destination, or 0 */
-	struct rhash_head listen_node;	/* in the table of listeners */
 	bool listen_hashed;
 	bool claim_hard;	/* counted as exclusive */
 	bool claim_dual;	/* counted for both IP families */
 	bool afonly;		/* under bucket->lock once bound */
 	bool reuseaddr;		/* under bucket->lock once bound */
+	struct cma_addr_key claim_key;
+	struct list_head dst_node;	/* in bucket->dsts, if claim_dst */
+	u64 claim_dst;			/* hash of the destination, or 0 */
+	struct rhash_head listen_node;	/* in the table of listeners */
 
 	/* cma_topology: the CM listeners of the id. */
 	struct list_head listens;	/* cma_listen.id_node; changed under lock, too */
@@ -181,18 +181,18 @@ struct cma_id {
 	int query_id;
 	int route_status;	/* written before CMA_POST_ROUTE */
 	int addr_status;	/* written before CMA_POST_ADDR */
-	struct cma_addr_key resolved;	/* written before CMA_POST_ADDR */
 	bool addr_asked;	/* rdma_resolve_ip() has been called */
+	struct cma_addr_key resolved;	/* written before CMA_POST_ADDR */
 
 	/* What the consumer sets before it connects or accepts. */
 	u32 qp_num;		/* of the last QP; 0: none yet; READ_ONCE() */
-	bool srq;		/* that QP has an SRQ */
 	struct rdma_ucm_ece ece;	/* what connect or accept offers */
 	u32 seq_num;		/* PSN the peer starts with; 24 bits */
 	int backlog;
 	u8 tos;
 	u8 timeout;		/* ack timeout, 4.096 us * 2^timeout */
 	u8 min_rnr_timer;
+	bool srq;		/* the QP has an SRQ */
 	bool tos_set;
 	bool timeout_set;
 	bool min_rnr_timer_set;
@@ -200,6 +200,10 @@ struct cma_id {
 	bool follows;		/* IB: the CM sees migrations of the QP; READ_ONCE() */
 	bool answered;		/* the request was accepted or rejected */
 };
+
+/* A byte more, and each id takes twice the memory, without the checks of locks. */
+static_assert(sizeof(struct cma_id) <= 1024 || IS_ENABLED(CONFIG_DEBUG_SPINLOCK) ||
+	      IS_ENABLED(CONFIG_DEBUG_MUTEXES) || IS_ENABLED(CONFIG_PREEMPT_RT));
 
 static inline struct cma_id *to_cma(struct rdma_cm_id *id)
 {
