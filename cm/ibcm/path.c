@@ -147,6 +147,14 @@ static struct ibcm_path *ibcm_path_enter(struct ibcm_path *path)
 	return old;
 }
 
+static struct ibcm_path *ibcm_path_add(const struct ibcm_path_key *key,
+				       const struct rdma_ah_attr *ah_attr)
+{
+	struct ibcm_path *path = ibcm_path_new(key, ah_attr);
+
+	return path ? ibcm_path_enter(path) : ERR_PTR(-ENOMEM);
+}
+
 /*
  * Returns the path for @ah_attr from @port, with a reference.  May sleep.  -ENODEV if
  * the port is being removed; removal waits for the paths created before.
@@ -162,12 +170,9 @@ struct ibcm_path *ibcm_path_get(struct ibcm_port *port,
 	idx = srcu_read_lock(&ibcm_srcu);
 	if (srcu_dereference(port->agent, &ibcm_srcu)) {
 		path = ibcm_path_find(&key);
-		if (path)
-			goto out;
-		path = ibcm_path_new(&key, ah_attr);
-		path = path ? ibcm_path_enter(path) : ERR_PTR(-ENOMEM);
+		if (!path)
+			path = ibcm_path_add(&key, ah_attr);
 	}
-out:
 	srcu_read_unlock(&ibcm_srcu, idx);
 	return path;
 }
