@@ -3,7 +3,7 @@
  * Connections between two addresses of one device, which loops MADs back, both ends of
  * them here.  Batches of different connections may be taken on at the same time.
  *
- * A connection's step and ids are written by the task that takes its batch on, while no
+ * A connection's active id and batch are written by the task that takes its batch on, while no
  * callback of its ids can run or before the call that makes one run; its passive id by
  * the callback of its request, which that task waits for; and, at the removal of the
  * device, by the ids' callbacks.
