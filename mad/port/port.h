@@ -171,8 +171,19 @@ void ibmad_sendq_hold(struct ibmad_qp *mqp);
  */
 void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all);
 void ibmad_sendq_done(struct ib_cq *cq, struct ib_wc *wc);
-/* Whether a send that is on the QP has been the oldest for @ms. */
-bool ibmad_sendq_waited(struct ibmad_qp *mqp, unsigned int ms);
+/* The oldest send on a QP, and how many there are. */
+struct ibmad_stuck {
+	u8 mgmt_class;
+	u8 method;
+	u16 attr_id;
+	u64 tid;
+	unsigned int ms;	/* for how long it has been the oldest */
+	unsigned int posted;	/* on the QP, with this one */
+	unsigned int queued;	/* in the lanes */
+};
+
+/* Whether a send that is on the QP has been the oldest for @ms; if so, fills in @stuck. */
+bool ibmad_sendq_waited(struct ibmad_qp *mqp, unsigned int ms, struct ibmad_stuck *stuck);
 void ibmad_sendq_stall_work(struct work_struct *work);
 
 /* ---- qp.c: QP0 and QP1 of a port ---- */

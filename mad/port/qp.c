@@ -476,18 +476,21 @@ void ibmad_qp_recover(struct ibmad_qp *mqp)
  */
 void ibmad_qp_unstick(struct ibmad_qp *mqp, unsigned int ms)
 {
-	bool stuck;
+	struct ibmad_stuck oldest;
+	bool reset;
 
 	mutex_lock(&mqp->reset_mutex);
-	if (!mqp->gone && ibmad_sendq_waited(mqp, ms)) {
+	if (!mqp->gone && ibmad_sendq_waited(mqp, ms, &oldest)) {
 		qp_poll(mqp);
-		stuck = ibmad_sendq_waited(mqp, ms);
+		reset = ibmad_sendq_waited(mqp, ms, &oldest);
 		dev_warn_ratelimited(&mqp->port->device->dev,
-				     "port %u: send queue stalled, %s QP%td\n",
+				     "port %u: send queue stalled, %s QP%td; %u sent, %u queued; oldest: class %#x method %#x attribute %#x TID %#llx, %u ms\n",
 				     mqp->port->port_num,
-				     stuck ? "resetting" : "had to poll",
-				     mqp - mqp->port->qp);
-		if (stuck) {
+				     reset ? "resetting" : "had to poll",
+				     mqp - mqp->port->qp, oldest.posted, oldest.queued,
+				     oldest.mgmt_class, oldest.method, oldest.attr_id,
+				     oldest.tid, oldest.ms);
+		if (reset) {
 			set_bit(IBMAD_QP_FATAL, &mqp->flags);
 			qp_restart(mqp, false);
 		}

@@ -456,13 +456,31 @@ void ibmad_sendq_reclaim(struct ibmad_qp *mqp, bool all)
 	sendq_complete_all(&done, IB_WC_WR_FLUSH_ERR);
 }
 
-bool ibmad_sendq_waited(struct ibmad_qp *mqp, unsigned int ms)
+/* A send in a slot exists, and so does its MAD, until the slot is vacated. */
+static void sendq_describe(const struct ibmad_qp *mqp, struct ibmad_stuck *stuck)
+{
+	const struct ibmad_send *send = mqp->send_slots[mqp->oldest_slot].send;
+	const struct ib_mad_hdr *hdr = send->buf.mad;
+
+	lockdep_assert_held(&mqp->send_lock);
+	stuck->mgmt_class = hdr->mgmt_class;
+	stuck->method = hdr->method;
+	stuck->attr_id = be16_to_cpu(hdr->attr_id);
+	stuck->tid = be64_to_cpu(hdr->tid);
+	stuck->ms = jiffies_to_msecs(jiffies - mqp->progress);
+	stuck->posted = mqp->inflight;
+	stuck->queued = mqp->backlog;
+}
+
+bool ibmad_sendq_waited(struct ibmad_qp *mqp, unsigned int ms, struct ibmad_stuck *stuck)
 {
 	bool waited;
 
 	spin_lock_irq(&mqp->send_lock);
 	waited = mqp->inflight && mqp->state != IBMAD_QP_DEAD &&
 		 jiffies - mqp->progress >= msecs_to_jiffies(ms);
+	if (waited)
+		sendq_describe(mqp, stuck);
 	spin_unlock_irq(&mqp->send_lock);
 	return waited;
 }
