@@ -22,7 +22,7 @@
  *
  * Lock order, outermost first:
  *	ibcm_listen_mutex (ibcm/listen.c)	shared listeners; not for connections
- *	ibcm_files_lock (ibcm/counters.c)	files in debugfs
+ *	ibcm_files_lock (report/counters.c)	files in debugfs
  *	ibcore_qp_watch.lock		ib_core's; held when it reports data on an id's QP
  *	path->making (ibcm/path.c)	creation of one path's address handle
  *	  listener->lock		one listener's requests waiting to be resolved

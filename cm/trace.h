@@ -161,6 +161,23 @@ TRACE_EVENT(icm_send_rej,
 		  IBCM_STATE_SHOWN, ibcm_show_reason(__entry->reason))
 );
 
+/* Requests that were not answered in time; beyond the events of the in-tree core. */
+DECLARE_EVENT_CLASS(icm_retry_class,
+	TP_PROTO(const struct ib_cm_id *id, const char *kind, u32 resent),
+	TP_ARGS(id, kind, resent),
+	TP_STRUCT__entry(IBCM_ID_FIELDS __string(kind, kind) __field(u32, resent)),
+	TP_fast_assign(IBCM_ID_SET(id); __assign_str(kind); __entry->resent = resent;),
+	TP_printk(IBCM_IDS_FORMAT " state=%s message=%s resent=%u", IBCM_IDS_SHOWN,
+		  IBCM_STATE_SHOWN, __get_str(kind), __entry->resent)
+);
+
+DEFINE_EVENT(icm_retry_class, icm_resend,
+	     TP_PROTO(const struct ib_cm_id *id, const char *kind, u32 resent),
+	     TP_ARGS(id, kind, resent));
+DEFINE_EVENT(icm_retry_class, icm_unanswered,
+	     TP_PROTO(const struct ib_cm_id *id, const char *kind, u32 resent),
+	     TP_ARGS(id, kind, resent));
+
 /* Messages that are for no id. */
 DECLARE_EVENT_CLASS(icm_local_class,
 	TP_PROTO(unsigned int ours, unsigned int theirs),

@@ -133,6 +133,20 @@ struct ibcm_id *ibcm_id_find(__be32 local_id)
 	return id;
 }
 
+struct ibcm_id *ibcm_id_from(loff_t *local_id)
+{
+	unsigned long slot = *local_id;
+	struct ibcm_id *id;
+
+	rcu_read_lock();
+	id = xa_find(&ibcm_ids, &slot, U32_MAX, XA_PRESENT);
+	while (id && (xa_pointer_tag(id) || !ibcm_id_get_maybe_zero(id)))
+		id = xa_find_after(&ibcm_ids, &slot, U32_MAX, XA_PRESENT);
+	rcu_read_unlock();
+	*local_id = slot;
+	return id;
+}
+
 struct ibcm_id *ibcm_id_find_pair(__be32 local_id, __be32 remote_id)
 {
 	struct ibcm_id *id = ibcm_id_find(local_id);

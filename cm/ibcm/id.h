@@ -220,6 +220,8 @@ void ibcm_id_destroy(struct ibcm_id *id);
 void ibcm_id_release(struct ibcm_id *id);
 /* Returns the id with this local communication id, with a reference; or NULL. */
 struct ibcm_id *ibcm_id_find(__be32 local_id);
+/* The first of the ids from *@local_id on, with a reference, and its number; or NULL. */
+struct ibcm_id *ibcm_id_from(loff_t *local_id);
 struct ibcm_id *ibcm_id_find_pair(__be32 local_id, __be32 remote_id);
 /* Queues the id's work to process @why; caller holds id->lock. */
 void ibcm_id_kick(struct ibcm_id *id, enum ibcm_pending why);

@@ -22,7 +22,8 @@ struct workqueue_struct *ibcm_wq;
  * (3) ibcm_ids_drain() ends every timewait: no timer is armed.
  * (4) destroy_workqueue() waits for works that are still queued; the last references
  *     on ids were dropped by (2) and by these works.
- * (5) rcu_barrier() ends the RCU callbacks that free peers, paths and
+ * (5) ibcm_counters_exit() waits for readers of the files in debugfs, which hold ids.
+ * (6) rcu_barrier() ends the RCU callbacks that free peers, paths and
  *     listeners.
  */
 static void __exit ibcm_exit(void)

@@ -2,62 +2,10 @@
 #ifndef IBCM_PORT_H
 #define IBCM_PORT_H
 
-/* Devices and ports, their counters, and the paths to peers. */
+/* Devices and ports, and the paths to peers. */
 #include <ibex/cm.h>
 #include "cm.h"
-
-/* ---- counters.c: what ports/N/cm_* in sysfs shows ---- */
-
-/* In the order of the attribute ids, which begin at 0x10 (IBA vol. 1, table 102). */
-enum ibcm_kind {
-	IBCM_REQ,
-	IBCM_MRA,
-	IBCM_REJ,
-	IBCM_REP,
-	IBCM_RTU,
-	IBCM_DREQ,
-	IBCM_DREP,
-	IBCM_SIDR_REQ,
-	IBCM_SIDR_REP,
-	IBCM_LAP,
-	IBCM_APR,
-	IBCM_KINDS
-};
-
-enum ibcm_counter_group {
-	IBCM_TX_MSGS,
-	IBCM_TX_RETRIES,
-	IBCM_RX_MSGS,
-	IBCM_RX_DUPLICATES,
-	IBCM_COUNTER_GROUPS
-};
-
-/* How connections were established, and what was dropped; see counters.c. */
-enum ibcm_stat {
-	IBCM_STAT_RTU_RECEIVED,
-	IBCM_STAT_RTU_LATE,		/* RTUs that did not establish the connection */
-	IBCM_STAT_COMM_EST,		/* COMM_EST notifications, all */
-	IBCM_STAT_EST_BY_RTU,
-	IBCM_STAT_EST_BY_COMM_EST,
-	IBCM_STAT_EST_BY_RECEIVED,	/* by a successful receive completion */
-	IBCM_STAT_EST_BY_PSN,		/* by the QP's expected PSN */
-	IBCM_STAT_EST_BY_DREQ,		/* by a DREQ, so that the RTU must be lost */
-	IBCM_STAT_PSN_PROBES,		/* probes of that PSN */
-	IBCM_STAT_REP_RESENT,
-	IBCM_STAT_RX_MALFORMED,
-	IBCM_STAT_RX_UNEXPECTED,	/* dropped: the id's state has no transition */
-	IBCM_STAT_RX_UNKNOWN,		/* for no existing id */
-	IBCM_STAT_RX_OVERFLOW,		/* dropped: a queue was full, or no memory */
-	IBCM_STATS
-};
-
-struct ibcm_port;
-
-void ibcm_counters_init(void);
-void ibcm_counters_exit(void);
-int ibcm_counters_register(struct ibcm_port *port);
-void ibcm_counters_rename(struct ibcm_port *port);
-void ibcm_counters_unregister(struct ibcm_port *port);
+#include "report/report.h"
 
 /* ---- port.c: devices, ports, MAD agents ---- */
 /* How soon messages of one kind are answered; messages/retry.c. */
@@ -74,6 +22,8 @@ struct ibcm_port {
 	struct ibcm_answer_time answer_times[IBCM_KINDS];
 	atomic_long_t counters[IBCM_COUNTER_GROUPS][IBCM_KINDS];
 	atomic_long_t stats[IBCM_STATS];
+	atomic_long_t unanswered[IBCM_KINDS];
+	atomic_long_t rejects[IBCM_REJ_WAYS][IBCM_REJ_REASONS];
 	struct dentry *debugfs;		/* ibcm_files_lock; NULL: the name is not free yet */
 	struct list_head file_node;	/* on ibcm_files; ibcm_files_lock */
 	struct workqueue_struct *stray_wq;	/* unbound: new requests and orphans */
@@ -126,6 +76,11 @@ static inline void ibcm_count(struct ibcm_port *port,
 static inline void ibcm_stat(struct ibcm_port *port, enum ibcm_stat stat)
 {
 	atomic_long_inc(&port->stats[stat]);
+}
+
+static inline void ibcm_count_rej(struct ibcm_port *port, enum ibcm_rej_way way, u16 reason)
+{
+	atomic_long_inc(&port->rejects[way][reason < IBCM_REJ_REASONS ? reason : 0]);
 }
 
 /* ---- av.c: address vectors ---- */

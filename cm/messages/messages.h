@@ -18,6 +18,7 @@ struct ibcm_msg {
 	unsigned long mra_end;	/* when an MRA's time ends; protected by id->lock */
 	u8 kind;		/* enum ibcm_kind */
 	u8 tries;		/* how often resent, apart from an MRA's time; id->lock */
+	u32 resent;		/* how often resent by retry.c, all told; id->lock */
 	bool request;		/* outstanding until answered or given up */
 	bool posted;		/* the MAD layer has accepted it; set once */
 	bool stopped;		/* ibcm_msg_stop() was called: never resent */

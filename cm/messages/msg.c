@@ -18,6 +18,7 @@
 #include "ibcm/id.h"
 #include "ibcm/port.h"
 #include "messages/messages.h"
+#include "trace.h"
 
 /*
  * One function begins the read section and another ends it.  So this uses the
@@ -296,6 +297,10 @@ static void ibcm_request_done(struct ibcm_msg *msg, enum ib_wc_status status)
 		ibcm_id_kick(id, IBCM_PEND_SEND_FAILED);
 	}
 	spin_unlock_irqrestore(&id->lock, flags);
+	if ((detached || left) && status == IB_WC_RESP_TIMEOUT_ERR) {
+		atomic_long_inc(&msg->port->unanswered[msg->kind]);
+		trace_icm_unanswered(&id->id, ibcm_kind_name(msg->kind), msg->resent);
+	}
 	if (detached)
 		ibcm_msg_put(msg);
 	if (left)
@@ -322,6 +327,9 @@ static bool ibcm_request_sent(struct ibcm_msg *msg, enum ib_wc_status status)
 /* The MAD layer has given back @msg, and its reference. */
 static void ibcm_msg_returned(struct ibcm_msg *msg, enum ib_wc_status status)
 {
+	if (status != IB_WC_SUCCESS && status != IB_WC_RESP_TIMEOUT_ERR &&
+	    status != IB_WC_WR_FLUSH_ERR)
+		ibcm_stat(msg->port, IBCM_STAT_SEND_ERROR);
 	if (msg->request) {
 		atomic_long_add(msg->buf->retries,
 				&msg->port->counters[IBCM_TX_MSGS][msg->kind]);

@@ -24,6 +24,7 @@ static void ibcm_orphan_rej(struct ibcm_msg *msg, const struct ibcm_rx *rx)
 	IBA_SET(CM_REJ_REMOTE_COMM_ID, rej, remote_id);
 	ibcm_rej_fill(rej, rx->kind == IBCM_REP ? IBCM_FIELD_REP : IBCM_FIELD_REQ,
 		      rx->reason, NULL, 0);
+	ibcm_count_rej(msg->port, IBCM_REJ_SENT, rx->reason);
 	trace_icm_issue_rej(local_id, remote_id);
 }
 

@@ -34,6 +34,7 @@ static void ibcm_rej_post(struct ibcm_msg *msg, u8 rejected, u16 reason,
 			  const void *ari, u8 ari_len)
 {
 	ibcm_rej_fill(ibcm_rej_start(msg), rejected, reason, ari, ari_len);
+	ibcm_count_rej(msg->port, IBCM_REJ_SENT, reason);
 	trace_icm_send_rej(&msg->id->id, reason);
 	ibcm_msg_post(msg);
 }
@@ -134,6 +135,7 @@ int ib_send_cm_rej(struct ib_cm_id *cm_id,
 		return -EINVAL;
 	}
 	ibcm_rej_fill(rej, ibcm_rejected_in(todo.from), reason, ari, ari_length);
+	ibcm_count_rej(msg->port, IBCM_REJ_SENT, reason);
 	trace_icm_send_rej(cm_id, reason);
 	ibcm_step_finish(id, &todo);
 	return ibcm_msg_post(msg);
@@ -204,7 +206,9 @@ int ibcm_rx_rej(struct ibcm_id *id, struct ibcm_rx *rx)
 	ibcm_step(id, reason == IB_CM_REJ_STALE_CONN ? IBCM_RX_REJ_STALE :
 		  IBCM_RX_REJ, &todo);
 	spin_unlock_irq(&id->lock);
-	if (!todo.step)
+	if (todo.step)
+		ibcm_count_rej(rx->port, IBCM_REJ_RECEIVED, reason);
+	else
 		trace_icm_rej_unknown_err(&id->id);
 	return ibcm_rx_finish(id, rx, &todo, &event);
 }

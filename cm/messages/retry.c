@@ -139,6 +139,7 @@ static bool ibcm_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
 		msg->tries++;
 		ms = ibcm_wait_ms(id, msg);
 	}
+	msg->resent++;
 	msg->buf->timeout_ms = ms;
 	msg->buf->retries = 0;
 	return true;
@@ -159,6 +160,7 @@ static void ibcm_count_retry(const struct ibcm_msg *msg)
 {
 	ibcm_count(msg->port, IBCM_TX_MSGS, msg->kind);
 	ibcm_count(msg->port, IBCM_TX_RETRIES, msg->kind);
+	trace_icm_resend(&msg->id->id, ibcm_kind_name(msg->kind), READ_ONCE(msg->resent));
 	if (msg->kind != IBCM_REP)
 		return;
 	ibcm_stat(msg->port, IBCM_STAT_REP_RESENT);

@@ -158,6 +158,8 @@ int ibcm_rx_sidr_rep(struct ibcm_id *id, struct ibcm_rx *rx)
 	spin_unlock_irq(&id->lock);
 
 	param->status = IBA_GET(CM_SIDR_REP_STATUS, rep);
+	if (todo.step && param->status != IB_SIDR_SUCCESS)
+		ibcm_stat(rx->port, IBCM_STAT_SIDR_REFUSED);
 	param->qkey = IBA_GET(CM_SIDR_REP_Q_KEY, rep);
 	param->qpn = IBA_GET(CM_SIDR_REP_QPN, rep);
 	param->info = IBA_GET_MEM_PTR(CM_SIDR_REP_ADDITIONAL_INFORMATION, rep);

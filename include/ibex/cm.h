@@ -32,6 +32,23 @@ bool ib_cm_sent_here(struct ib_cm_id *cm_id,
 				   const void *arg),
 		     const void *arg);
 
+/**
+ * struct ibex_cm_wait - what an id waits for
+ * @state: The name of its state, as in enum ib_cm_state, or NULL.
+ * @for_what: The message that the peer has not sent yet, such as "REP"; "consumer" if the
+ *	consumer has not replied; "path", "timewait"; or NULL: the id waits for nothing.
+ * @resent: How often this side's message was sent again.
+ * @waited_ms: The time since it was first sent; 0 if this side has sent none.
+ */
+struct ibex_cm_wait {
+	const char *state;
+	const char *for_what;
+	u32 resent;
+	u32 waited_ms;
+};
+
+void ibex_cm_query_wait(struct ib_cm_id *cm_id, struct ibex_cm_wait *wait);
+
 /* ---- alternate paths of established connections (IBA vol. 1, 12.8) ---- */
 
 /**

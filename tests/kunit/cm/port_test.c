@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Adapters: ports with and without a CM, their counters, their removal. */
 #include <linux/fs.h>
-#include <linux/seq_file.h>
-#include <linux/uio.h>
 #include <ibex/device.h>
 #include "cm_test.h"
 #include "core/netlink/nl.h"
@@ -82,68 +80,6 @@ static void each_message_is_counted(struct kunit *test)
 						  kinds[k]), 0, "%s", kinds[k]);
 	}
 	KUNIT_EXPECT_EQ(test, counter(&pair.client, 1, "cm_tx_msgs", "nothing"), -ENOENT);
-}
-
-/*
- * A file of debugfs can be read to user memory only; its seq_file to kernel memory,
- * too.
- */
-static int read_seq_file(const char *path, char *buf, size_t size)
-{
-	struct file *file = filp_open(path, O_RDONLY, 0);
-	struct kvec vec = { .iov_base = buf, .iov_len = size - 1 };
-	struct kiocb kiocb;
-	struct iov_iter iter;
-	ssize_t n;
-
-	if (IS_ERR(file))
-		return PTR_ERR(file);
-	init_sync_kiocb(&kiocb, file);
-	iov_iter_kvec(&iter, ITER_DEST, &vec, 1, size - 1);
-	n = seq_read_iter(&kiocb, &iter);
-	filp_close(file, NULL);
-	if (n < 0)
-		return n;
-	buf[n] = 0;
-	return 0;
-}
-
-static void expect_stat(struct kunit *test, const char *text, const char *line)
-{
-	KUNIT_EXPECT_NOT_NULL_MSG(test, strstr(text, line), "no \"%s\" in %s", line, text);
-}
-
-static void debugfs_tells_how_connections_came(struct kunit *test)
-{
-	char *text = kunit_kzalloc(test, 1024, GFP_KERNEL);
-	u8 mad[IB_MGMT_MAD_SIZE];
-	char path[64];
-
-	KUNIT_ASSERT_NOT_NULL(test, text);
-	cm_connect(test, &pair);
-	KUNIT_EXPECT_EQ(test, ib_cm_notify(pair.server.id, IB_EVENT_COMM_EST), -EISCONN);
-	cm_mad(&pair.client, &pair.server, IBCM_APR, mad);
-	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_mad(&pair.client, &pair.server, IBCM_RTU, mad);
-	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	IBA_SET(CM_RTU_REMOTE_COMM_ID, (struct cm_rtu_msg *)mad, 0x1234567);
-	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	((struct ib_mad_hdr *)mad)->attr_id =
-		cpu_to_be16(be16_to_cpu(CM_REQ_ATTR_ID) + IBCM_KINDS);
-	cm_inject(&pair.client, &pair.server, mad, sizeof(mad));
-	cm_quiesce(&pair);
-	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_cm/%s-1",
-		 dev_name(&pair.server.hca->ibdev.dev));
-	KUNIT_ASSERT_EQ(test, read_seq_file(path, text, 1024), 0);
-	expect_stat(test, text, "established_by_rtu 1\n");
-	expect_stat(test, text, "established_by_comm_est 0\n");
-	expect_stat(test, text, "comm_est_events 1\n");
-	expect_stat(test, text, "rtu_received 2\n");
-	expect_stat(test, text, "rtu_after_established 1\n");
-	expect_stat(test, text, "rx_unexpected 1\n");
-	expect_stat(test, text, "rx_unknown_id 1\n");
-	expect_stat(test, text, "rx_malformed 1\n");
-	expect_stat(test, text, "rx_overflow 0\n");
 }
 
 static bool has_file(const char *device, u32 port)
@@ -424,7 +360,6 @@ static void connections_need_no_new_worker(struct kunit *test)
 
 static struct kunit_case port_cases[] = {
 	KUNIT_CASE(each_message_is_counted),
-	KUNIT_CASE(debugfs_tells_how_connections_came),
 	KUNIT_CASE(debugfs_follows_the_names),
 	KUNIT_CASE(adapters_without_a_cm),
 	KUNIT_CASE(one_port_without_a_cm),

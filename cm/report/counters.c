@@ -2,8 +2,8 @@
 /*
  * Counters of a port.  In sysfs, below ports/N: the directories cm_tx_msgs,
  * cm_tx_retries, cm_rx_msgs and cm_rx_duplicates, with one file per kind of message.
- * In debugfs, ib_cm/<device>-<port>: how connections were established, and which
- * messages were dropped.
+ * In debugfs, ib_cm/<device>-<port>: how connections were established, which messages
+ * were dropped, and why attempts to connect failed.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -53,6 +53,11 @@ static const char *const ibcm_kind_names[IBCM_KINDS] = {
 	[IBCM_APR]	= "apr",
 };
 
+const char *ibcm_kind_name(enum ibcm_kind kind)
+{
+	return ibcm_kind_names[kind];
+}
+
 /* All filled in by ibcm_counters_init(); the lists end with NULL. */
 static struct ibcm_attr ibcm_attrs[IBCM_COUNTER_GROUPS][IBCM_KINDS];
 static struct attribute *ibcm_attr_lists[IBCM_COUNTER_GROUPS][IBCM_KINDS + 1];
@@ -93,6 +98,8 @@ static const char *const ibcm_stat_names[IBCM_STATS] = {
 	[IBCM_STAT_RX_UNEXPECTED]	= "rx_unexpected",
 	[IBCM_STAT_RX_UNKNOWN]		= "rx_unknown_id",
 	[IBCM_STAT_RX_OVERFLOW]		= "rx_overflow",
+	[IBCM_STAT_SEND_ERROR]		= "send_error",
+	[IBCM_STAT_SIDR_REFUSED]	= "sidr_refused",
 };
 
 /*
@@ -104,6 +111,37 @@ static DEFINE_MUTEX(ibcm_files_lock);
 static LIST_HEAD(ibcm_files);		/* ibcm_port.file_node; protected by ibcm_files_lock */
 static struct dentry *ibcm_debugfs;
 
+/* Requests that were sent as often as the protocol allows, without an answer. */
+static void ibcm_unanswered_show(struct seq_file *seq, const struct ibcm_port *port)
+{
+	static const u8 requests[] = { IBCM_REQ, IBCM_REP, IBCM_DREQ, IBCM_SIDR_REQ, IBCM_LAP };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(requests); i++)
+		seq_printf(seq, "unanswered_%s %ld\n", ibcm_kind_names[requests[i]],
+			   atomic_long_read(&port->unanswered[requests[i]]));
+}
+
+/* One line for each reason that has occurred: its number, then its name. */
+static void ibcm_rejects_show(struct seq_file *seq, const struct ibcm_port *port)
+{
+	static const char *const ways[IBCM_REJ_WAYS] = {
+		[IBCM_REJ_SENT]		= "rej_sent",
+		[IBCM_REJ_RECEIVED]	= "rej_received",
+	};
+	unsigned int way, reason;
+	long n;
+
+	for (way = 0; way < IBCM_REJ_WAYS; way++) {
+		for (reason = 0; reason < IBCM_REJ_REASONS; reason++) {
+			n = atomic_long_read(&port->rejects[way][reason]);
+			if (n)
+				seq_printf(seq, "%s_%u %ld (%s)\n", ways[way], reason, n,
+					   ibcm_reject_msg(reason));
+		}
+	}
+}
+
 static int ibcm_stats_show(struct seq_file *seq, void *unused)
 {
 	struct ibcm_port *port = seq->private;
@@ -112,6 +150,8 @@ static int ibcm_stats_show(struct seq_file *seq, void *unused)
 	for (i = 0; i < IBCM_STATS; i++)
 		seq_printf(seq, "%s %ld\n", ibcm_stat_names[i],
 			   atomic_long_read(&port->stats[i]));
+	ibcm_unanswered_show(seq, port);
+	ibcm_rejects_show(seq, port);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ibcm_stats);
@@ -185,6 +225,7 @@ void ibcm_counters_init(void)
 	for (group = 0; group < IBCM_COUNTER_GROUPS; group++)
 		ibcm_group_init(group);
 	ibcm_debugfs = debugfs_create_dir("ib_cm", NULL);
+	ibcm_waiting_init(ibcm_debugfs);
 }
 
 void ibcm_counters_exit(void)
