@@ -49,6 +49,11 @@ struct cma_bucket;
 struct cma_dev;
 struct cma_id;
 
+/* ---- events.c: counters of events ---- */
+void cma_count_event(const struct rdma_cm_event *event);
+int cma_events_init(void);
+void cma_events_exit(void);
+
 /* ---- configfs.c ---- */
 int cma_configfs_init(void);
 void cma_configfs_exit(void);

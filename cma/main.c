@@ -107,6 +107,7 @@ static const struct {
 	int (*init)(void);
 	void (*exit)(void);
 } cma_parts[] = {
+	{ cma_events_init, cma_events_exit },
 	{ cma_wq_init, cma_wq_exit },
 	{ cma_listeners_init, cma_listeners_exit },
 	{ cma_gid_hint_init, cma_gid_hint_exit },

@@ -23,7 +23,7 @@ int cma_ib_new_cm_id(struct cma_id *idp, ib_cm_handler handler)
 	cm_id = ib_create_cm_id(idp->id.device, handler, idp);
 	if (IS_ERR(cm_id))
 		return PTR_ERR(cm_id);
-	idp->cm.ib = cm_id;
+	smp_store_release(&idp->cm.ib, cm_id);	/* pairs with cma_id_query() */
 	/*
 	 * The old CM id never sent a message, so no callback of it waits for
 	 * handler_mutex.

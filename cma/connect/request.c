@@ -419,7 +419,7 @@ static int cma_request_deliver(struct cma_id *idp,
 	struct rdma_cm_event event;
 	int ret;
 
-	idp->cm.ib = req->cm_id;
+	smp_store_release(&idp->cm.ib, req->cm_id);	/* pairs with cma_id_query() */
 	idp->conn = CMA_CONN_PENDING;
 	req->cm_id->context = idp;
 	req->cm_id->cm_handler = cma_ib_event;

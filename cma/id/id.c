@@ -13,6 +13,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include <ibex/cm.h>
 
 #include "bind/bind.h"
 #include "connect/connect.h"
@@ -25,9 +26,23 @@ static void cma_id_query(const struct rdma_restrack_cm_id *track,
 			 struct rdma_restrack_cm_state *out)
 {
 	const struct cma_id *idp = container_of(track, struct cma_id, track);
+	struct ibex_cm_wait wait = {};
+	struct ib_cm_id *cm_id;
 
 	out->state = cma_state(idp);
 	out->qp_num = READ_ONCE(idp->qp_num);
+	if (!rdma_cap_ib_cm(idp->id.device, idp->id.port_num))
+		return;
+	/* RCU: another attempt to connect may replace the CM's id, and destroys this one. */
+	rcu_read_lock();
+	cm_id = smp_load_acquire(&idp->cm.ib);	/* pairs with cma_ib_new_cm_id() */
+	if (cm_id)
+		ibex_cm_query_wait(cm_id, &wait);
+	rcu_read_unlock();
+	out->cm_state = wait.state;
+	out->for_what = wait.for_what;
+	out->resent = wait.resent;
+	out->waited_ms = wait.waited_ms;
 }
 
 struct cma_id *cma_id_alloc(struct net *net, rdma_cm_event_handler handler,
@@ -153,6 +168,7 @@ int cma_id_deliver(struct cma_id *idp, struct rdma_cm_event *event)
 	int ret;
 
 	lockdep_assert_held(&idp->handler_mutex);
+	cma_count_event(event);
 	trace_cm_event_handler(idp, event);
 	WRITE_ONCE(idp->handler_task, current);
 	ret = idp->id.event_handler(&idp->id, event);

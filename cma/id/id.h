@@ -137,7 +137,7 @@ struct cma_id {
 	union {
 		struct ib_cm_id *ib;
 		struct iw_cm_id *iw;
-	} cm;	/* set under handler_mutex; cleared only on destruction */
+	} cm;	/* set under handler_mutex, by a release; cleared only on destruction */
 	enum cma_conn conn;
 	u16 peer_bucket;		/* netevent.c: if peer_node is hashed */
 	struct hlist_node peer_node;	/* that bucket's lock */

@@ -139,6 +139,23 @@ static int put_sockaddr(struct sk_buff *msg, int attr,
 	return addr->ss_family ? nla_put(msg, attr, sizeof(*addr), addr) : 0;
 }
 
+/* What the CM waits for, which is shown with the provider's details (rdma -dd). */
+static int put_cm_wait(struct sk_buff *msg, const struct rdma_restrack_cm_state *state)
+{
+	struct nlattr *nest;
+
+	if (!state->for_what)
+		return 0;
+	nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	if (!nest || rdma_nl_put_driver_string(msg, "cm_state", state->cm_state) ||
+	    rdma_nl_put_driver_string(msg, "waits_for", state->for_what) ||
+	    rdma_nl_put_driver_u32(msg, "resent", state->resent) ||
+	    rdma_nl_put_driver_u32(msg, "waited_ms", state->waited_ms))
+		return -EMSGSIZE;
+	nla_nest_end(msg, nest);
+	return 0;
+}
+
 static int fill_cm_id(struct sk_buff *msg, bool admin,
 		      struct rdma_restrack_entry *res, u32 port)
 {
@@ -172,7 +189,7 @@ static int fill_cm_id(struct sk_buff *msg, bool admin,
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CM_IDN, res->id))
 		return -EMSGSIZE;
 	if (!id->device->ops.fill_res_cm_id_entry)
-		return 0;
+		return put_cm_wait(msg, &state);
 	return id->device->ops.fill_res_cm_id_entry(msg, id);
 }
 

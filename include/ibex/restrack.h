@@ -29,6 +29,11 @@ struct rdma_cm_id;
 struct rdma_restrack_cm_state {
 	u8 state;	/* IDLE .. DESTROYING, as rdma-resource(8) prints them */
 	u32 qp_num;	/* 0 if none */
+	/* The CM's view, as in struct ibex_cm_wait; for_what: NULL if there is none */
+	const char *cm_state;
+	const char *for_what;
+	u32 resent;
+	u32 waited_ms;
 };
 
 /*

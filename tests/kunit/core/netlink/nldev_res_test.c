@@ -357,11 +357,42 @@ static void a_context_is_shown_and_named_by_its_objects(struct kunit *test)
 	test_objects_destroy(&o);
 }
 
+static const char *cm_id_waits_for;
+
 static void query_cm_id(const struct rdma_restrack_cm_id *cm_id,
 			struct rdma_restrack_cm_state *out)
 {
 	out->state = 5;
 	out->qp_num = 77;
+	out->cm_state = "REQ_SENT";
+	out->for_what = cm_id_waits_for;
+	out->resent = 3;
+	out->waited_ms = 1500;
+}
+
+/* Names and values, as rdma(8) prints them with -dd. */
+static void expect_cm_wait(struct kunit *test)
+{
+	static const char *const strings[] = {
+		"cm_state", "REQ_SENT", "waits_for", "REP", "resent", "waited_ms",
+	};
+	static const u32 numbers[] = { 3, 1500 };
+	int rem, s = 0, n = 0;
+	struct nlattr *pos;
+
+	KUNIT_ASSERT_NOT_NULL(test, tb[RDMA_NLDEV_ATTR_DRIVER]);
+	nla_for_each_nested(pos, tb[RDMA_NLDEV_ATTR_DRIVER], rem) {
+		if (nla_type(pos) == RDMA_NLDEV_ATTR_DRIVER_STRING &&
+		    s < ARRAY_SIZE(strings))
+			KUNIT_EXPECT_STREQ(test, nl_str(pos), strings[s++]);
+		else if (nla_type(pos) == RDMA_NLDEV_ATTR_DRIVER_U32 &&
+			 n < ARRAY_SIZE(numbers))
+			KUNIT_EXPECT_EQ(test, nla_get_u32(pos), numbers[n++]);
+		else
+			KUNIT_FAIL(test, "attribute %d", nla_type(pos));
+	}
+	KUNIT_EXPECT_EQ(test, s, (int)ARRAY_SIZE(strings));
+	KUNIT_EXPECT_EQ(test, n, (int)ARRAY_SIZE(numbers));
 }
 
 static int fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
@@ -398,8 +429,14 @@ static void a_cm_id_is_shown(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, nla_data(tb[RDMA_NLDEV_ATTR_RES_SRC_ADDR]), src,
 			   sizeof(*src));
 	KUNIT_EXPECT_NULL(test, tb[RDMA_NLDEV_ATTR_RES_DST_ADDR]);
+	KUNIT_EXPECT_NULL(test, tb[RDMA_NLDEV_ATTR_DRIVER]);
+	cm_id_waits_for = "REP";
+	KUNIT_EXPECT_EQ(test, get(cmd, attr, track->res.id), 0);
+	expect_cm_wait(test);
 	hca->ibdev.ops.fill_res_cm_id_entry = fill_cm_id;
 	KUNIT_EXPECT_EQ(test, get(cmd, attr, track->res.id), 0);
+	KUNIT_EXPECT_NULL(test, tb[RDMA_NLDEV_ATTR_DRIVER]);
+	cm_id_waits_for = NULL;
 	KUNIT_EXPECT_EQ(test, nl_u32(tb[RDMA_NLDEV_ATTR_RES_RAW]), 2);
 	/* The ID belongs to port 2. */
 	KUNIT_EXPECT_EQ(test, get_on(cmd, attr, track->res.id, 2), 0);

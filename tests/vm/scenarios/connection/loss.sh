@@ -36,6 +36,18 @@ round() {
 	awk '$1 != "-" && $3 != "-" { print $3 - $1 }' "$ULP/connects" | percentiles disconnect
 }
 
+DEBUG=/sys/kernel/debug
+
+# Four connects wait for a REP, and their REQs were sent again: here and in rdma(8).
+four_are_waiting() {
+	[ "$(awk '$1 == "rxe_b" && $7 == "REQ_SENT" && $8 == "REP" && $9 > 0' \
+		$DEBUG/ib_cm/waiting | wc -l)" = 4 ] || return 1
+	[ "$(rdma -dd resource show cm_id link rxe_b/1 | grep -c 'waits_for REP')" = 4 ]
+}
+
+unanswered_reqs() { awk '$1 == "unanswered_req" { print $2 }' $DEBUG/ib_cm/rxe_b-1; }
+unreachables() { sed -n 's/^unreachable, ETIMEDOUT: //p' $DEBUG/rdma_cm/events; }
+
 # A peer that is gone is given up in the time that the port's settings make, not in 77 s.
 told_less() {
 	local dir=/sys/kernel/config/rdma_cm/rxe_b
@@ -45,8 +57,19 @@ told_less() {
 	echo 3 >$dir/ports/1/default_cm_retries
 	tc qdisc replace dev vb root netem loss 100%
 	ulp stats 0
-	ulp connect "$B $A 7471 4 4"
+	local reqs events
+	reqs=$(unanswered_reqs)
+	events=$(unreachables)
+	ulp connect "$B $A 7471 4 4" &
+	wait_for 20 four_are_waiting || {
+		cat $DEBUG/ib_cm/waiting
+		rdma -dd resource show cm_id
+		fail "what the connects wait for is not shown"
+	}
+	wait $!
 	tc qdisc del dev vb root
+	[ $(($(unanswered_reqs) - reqs)) = 4 ] || fail "unanswered REQs are not counted"
+	[ $(($(unreachables) - ${events:-0})) = 4 ] || fail "UNREACHABLE events are not counted"
 	ulp_check attempts=4 unreachable=4 timeouts=0
 	say "given up after $(($(ulp_get run_us) / 1000)) ms"
 	[ "$(ulp_get run_us)" -lt 30000000 ] || fail "that is not what the port was told"
