@@ -560,20 +560,14 @@ static void ibcm_id_strip(struct ibcm_id *id)
  */
 void ibcm_ids_strip(struct ibcm_device *dev)
 {
-	unsigned long slot;
+	loff_t slot = 0;
 	struct ibcm_id *id;
 
-	rcu_read_lock();
-	xa_for_each(&ibcm_ids, slot, id) {
-		if (xa_pointer_tag(id) || id->dev != dev ||
-		    !ibcm_id_get_maybe_zero(id))
-			continue;
-		rcu_read_unlock();
-		ibcm_id_strip(id);
+	for (; (id = ibcm_id_from(&slot)); slot++) {
+		if (id->dev == dev)
+			ibcm_id_strip(id);
 		ibcm_id_put(id);
-		rcu_read_lock();
 	}
-	rcu_read_unlock();
 }
 
 /* On module exit only timewaits without an id are left: ends them now. */

@@ -163,7 +163,8 @@ enum ibcm_msg_field {
 	IBCM_FIELD_OTHER,	/* REJ: other; MRA: LAP */
 };
 
-void ibcm_rej_fill(void *mad, u8 rejected, u16 reason, const void *ari,
+/* Fills in and counts the REJ that @msg is. */
+void ibcm_rej_fill(struct ibcm_msg *msg, u8 rejected, u16 reason, const void *ari,
 		   u8 ari_len);
 u32 ibcm_req_qpn(const struct cm_req_msg *req, enum ib_qp_type *type);
 

@@ -22,9 +22,8 @@ static void ibcm_orphan_rej(struct ibcm_msg *msg, const struct ibcm_rx *rx)
 		local_id = IBA_GET(CM_RTU_REMOTE_COMM_ID, in);
 	IBA_SET(CM_REJ_LOCAL_COMM_ID, rej, local_id);
 	IBA_SET(CM_REJ_REMOTE_COMM_ID, rej, remote_id);
-	ibcm_rej_fill(rej, rx->kind == IBCM_REP ? IBCM_FIELD_REP : IBCM_FIELD_REQ,
+	ibcm_rej_fill(msg, rx->kind == IBCM_REP ? IBCM_FIELD_REP : IBCM_FIELD_REQ,
 		      rx->reason, NULL, 0);
-	ibcm_count_rej(msg->port, IBCM_REJ_SENT, rx->reason);
 	trace_icm_issue_rej(local_id, remote_id);
 }
 

@@ -7,11 +7,12 @@
 #include "messages/messages.h"
 #include "trace.h"
 
-void ibcm_rej_fill(void *mad, u8 rejected, u16 reason, const void *ari,
+void ibcm_rej_fill(struct ibcm_msg *msg, u8 rejected, u16 reason, const void *ari,
 		   u8 ari_len)
 {
-	struct cm_rej_msg *rej = mad;
+	struct cm_rej_msg *rej = msg->buf->mad;
 
+	ibcm_count_rej(msg->port, IBCM_REJ_SENT, reason);
 	IBA_SET(CM_REJ_MESSAGE_REJECTED, rej, rejected);
 	IBA_SET(CM_REJ_REASON, rej, reason);
 	if (ari && ari_len) {
@@ -33,8 +34,8 @@ static void *ibcm_rej_start(struct ibcm_msg *msg)
 static void ibcm_rej_post(struct ibcm_msg *msg, u8 rejected, u16 reason,
 			  const void *ari, u8 ari_len)
 {
-	ibcm_rej_fill(ibcm_rej_start(msg), rejected, reason, ari, ari_len);
-	ibcm_count_rej(msg->port, IBCM_REJ_SENT, reason);
+	ibcm_rej_start(msg);
+	ibcm_rej_fill(msg, rejected, reason, ari, ari_len);
 	trace_icm_send_rej(&msg->id->id, reason);
 	ibcm_msg_post(msg);
 }
@@ -134,8 +135,7 @@ int ib_send_cm_rej(struct ib_cm_id *cm_id,
 		ibcm_msg_drop(msg);
 		return -EINVAL;
 	}
-	ibcm_rej_fill(rej, ibcm_rejected_in(todo.from), reason, ari, ari_length);
-	ibcm_count_rej(msg->port, IBCM_REJ_SENT, reason);
+	ibcm_rej_fill(msg, ibcm_rejected_in(todo.from), reason, ari, ari_length);
 	trace_icm_send_rej(cm_id, reason);
 	ibcm_step_finish(id, &todo);
 	return ibcm_msg_post(msg);

@@ -26,7 +26,6 @@ static void cma_id_query(const struct rdma_restrack_cm_id *track,
 			 struct rdma_restrack_cm_state *out)
 {
 	const struct cma_id *idp = container_of(track, struct cma_id, track);
-	struct ibex_cm_wait wait = {};
 	struct ib_cm_id *cm_id;
 
 	out->state = cma_state(idp);
@@ -37,12 +36,8 @@ static void cma_id_query(const struct rdma_restrack_cm_id *track,
 	rcu_read_lock();
 	cm_id = smp_load_acquire(&idp->cm.ib);	/* pairs with cma_ib_new_cm_id() */
 	if (cm_id)
-		ibex_cm_query_wait(cm_id, &wait);
+		ibex_cm_query_wait(cm_id, &out->wait);
 	rcu_read_unlock();
-	out->cm_state = wait.state;
-	out->for_what = wait.for_what;
-	out->resent = wait.resent;
-	out->waited_ms = wait.waited_ms;
 }
 
 struct cma_id *cma_id_alloc(struct net *net, rdma_cm_event_handler handler,

@@ -140,17 +140,17 @@ static int put_sockaddr(struct sk_buff *msg, int attr,
 }
 
 /* What the CM waits for, which is shown with the provider's details (rdma -dd). */
-static int put_cm_wait(struct sk_buff *msg, const struct rdma_restrack_cm_state *state)
+static int put_cm_wait(struct sk_buff *msg, const struct ibex_cm_wait *wait)
 {
 	struct nlattr *nest;
 
-	if (!state->for_what)
+	if (!wait->for_what)
 		return 0;
 	nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
-	if (!nest || rdma_nl_put_driver_string(msg, "cm_state", state->cm_state) ||
-	    rdma_nl_put_driver_string(msg, "waits_for", state->for_what) ||
-	    rdma_nl_put_driver_u32(msg, "resent", state->resent) ||
-	    rdma_nl_put_driver_u32(msg, "waited_ms", state->waited_ms))
+	if (!nest || rdma_nl_put_driver_string(msg, "cm_state", wait->state) ||
+	    rdma_nl_put_driver_string(msg, "waits_for", wait->for_what) ||
+	    rdma_nl_put_driver_u32(msg, "resent", wait->resent) ||
+	    rdma_nl_put_driver_u32(msg, "waited_ms", wait->waited_ms))
 		return -EMSGSIZE;
 	nla_nest_end(msg, nest);
 	return 0;
@@ -189,7 +189,7 @@ static int fill_cm_id(struct sk_buff *msg, bool admin,
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CM_IDN, res->id))
 		return -EMSGSIZE;
 	if (!id->device->ops.fill_res_cm_id_entry)
-		return put_cm_wait(msg, &state);
+		return put_cm_wait(msg, &state.wait);
 	return id->device->ops.fill_res_cm_id_entry(msg, id);
 }
 

@@ -7,6 +7,7 @@
  * <rdma/restrack.h>.  An entry goes new -> set_name or parent_name -> add -> del.
  */
 #include <rdma/restrack.h>
+#include <ibex/cm.h>
 
 void rdma_restrack_new(struct rdma_restrack_entry *res,
 		       enum rdma_restrack_type type);
@@ -29,11 +30,7 @@ struct rdma_cm_id;
 struct rdma_restrack_cm_state {
 	u8 state;	/* IDLE .. DESTROYING, as rdma-resource(8) prints them */
 	u32 qp_num;	/* 0 if none */
-	/* The CM's view, as in struct ibex_cm_wait; for_what: NULL if there is none */
-	const char *cm_state;
-	const char *for_what;
-	u32 resent;
-	u32 waited_ms;
+	struct ibex_cm_wait wait;	/* the IB CM's view; all zero if it has none */
 };
 
 /*

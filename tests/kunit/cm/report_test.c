@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What the operator is told in debugfs: counters of a port, and what ids wait for. */
-#include <linux/fs.h>
-#include <linux/seq_file.h>
-#include <linux/uio.h>
 #include <ibex/cm.h>
 #include "cm_test.h"
+#include "seq_text.h"
 #include "wait.h"
 
 #define TEXT_SIZE	SZ_16K
@@ -23,35 +21,12 @@ static void report_test_exit(struct kunit *test)
 	cm_pair_exit(&pair);
 }
 
-/*
- * Reads a file of ib_cm in debugfs to @text, in pieces.  Such a file can be read to user
- * memory only; its seq_file to kernel memory, too.
- */
 static int read_file(const char *name, unsigned int piece)
 {
-	struct kiocb kiocb;
-	struct iov_iter iter;
-	struct file *file;
 	char path[64];
-	struct kvec vec;
-	int at = 0;
-	ssize_t n;
 
 	snprintf(path, sizeof(path), "/sys/kernel/debug/ib_cm/%s", name);
-	file = filp_open(path, O_RDONLY, 0);
-	if (IS_ERR(file))
-		return PTR_ERR(file);
-	init_sync_kiocb(&kiocb, file);
-	do {
-		vec.iov_base = text + at;
-		vec.iov_len = min_t(size_t, piece, TEXT_SIZE - 1 - at);
-		iov_iter_kvec(&iter, ITER_DEST, &vec, 1, vec.iov_len);
-		n = seq_read_iter(&kiocb, &iter);
-		at += max(n, 0);
-	} while (n > 0 && at < TEXT_SIZE - 1);
-	filp_close(file, NULL);
-	text[at] = 0;
-	return n < 0 ? n : 0;
+	return seq_text(path, text, TEXT_SIZE, piece);
 }
 
 static int read_port(struct cm_side *side)

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* What the operator is told of ids: the events they had, and what they wait for. */
-#include <linux/fs.h>
-#include <linux/seq_file.h>
-#include <linux/uio.h>
 #include "cma/cma_test.h"
+#include "seq_text.h"
 #include "wait.h"
 
 static struct cma_pair pair;
@@ -22,19 +20,10 @@ static void report_test_exit(struct kunit *test)
 static long counted(struct kunit *test, const char *line)
 {
 	char *text = kunit_kzalloc(test, SZ_4K, GFP_KERNEL), *at;
-	struct kvec vec = { .iov_base = text, .iov_len = SZ_4K - 1 };
-	struct kiocb kiocb;
-	struct iov_iter iter;
-	struct file *file;
 	long n = 0;
 
-	file = filp_open("/sys/kernel/debug/rdma_cm/events", O_RDONLY, 0);
-	if (!text || IS_ERR(file))
+	if (!text || seq_text("/sys/kernel/debug/rdma_cm/events", text, SZ_4K, SZ_4K))
 		return -1;
-	init_sync_kiocb(&kiocb, file);
-	iov_iter_kvec(&iter, ITER_DEST, &vec, 1, SZ_4K - 1);
-	seq_read_iter(&kiocb, &iter);
-	filp_close(file, NULL);
 	at = strstr(text, line);
 	if (at && sscanf(at + strlen(line), ": %ld", &n) != 1)
 		n = -1;
@@ -80,22 +69,22 @@ static void ids_tell_what_the_cm_waits_for(struct kunit *test)
 	cma_resolve(test, &pair);
 	state = query(pair.client.id);
 	KUNIT_EXPECT_EQ(test, state.state, RDMA_CM_ROUTE_RESOLVED);
-	KUNIT_EXPECT_NULL(test, state.for_what);
+	KUNIT_EXPECT_NULL(test, state.wait.for_what);
 	pair.client.drop[IBCM_REQ] = -1;
 	KUNIT_ASSERT_EQ(test, cma_request(&pair.client), 0);
-	KUNIT_EXPECT_TRUE(test, wait_within(query(pair.client.id).resent == 1, 5000));
+	KUNIT_EXPECT_TRUE(test, wait_within(query(pair.client.id).wait.resent == 1, 5000));
 	state = query(pair.client.id);
-	KUNIT_EXPECT_STREQ(test, state.cm_state, "REQ_SENT");
-	KUNIT_EXPECT_STREQ(test, state.for_what, "REP");
-	KUNIT_EXPECT_GE(test, state.waited_ms, 100);
+	KUNIT_EXPECT_STREQ(test, state.wait.state, "REQ_SENT");
+	KUNIT_EXPECT_STREQ(test, state.wait.for_what, "REP");
+	KUNIT_EXPECT_GE(test, state.wait.waited_ms, 100);
 }
 
 static void connected_ids_wait_for_nothing(struct kunit *test)
 {
 	cma_connect(test, &pair);
-	KUNIT_EXPECT_NULL(test, query(pair.client.id).for_what);
-	KUNIT_EXPECT_NULL(test, query(pair.server.id).for_what);
-	KUNIT_EXPECT_NULL(test, query(pair.server.listener).for_what);
+	KUNIT_EXPECT_NULL(test, query(pair.client.id).wait.for_what);
+	KUNIT_EXPECT_NULL(test, query(pair.server.id).wait.for_what);
+	KUNIT_EXPECT_NULL(test, query(pair.server.listener).wait.for_what);
 }
 
 static struct kunit_case report_cases[] = {

@@ -364,10 +364,10 @@ static void query_cm_id(const struct rdma_restrack_cm_id *cm_id,
 {
 	out->state = 5;
 	out->qp_num = 77;
-	out->cm_state = "REQ_SENT";
-	out->for_what = cm_id_waits_for;
-	out->resent = 3;
-	out->waited_ms = 1500;
+	out->wait.state = "REQ_SENT";
+	out->wait.for_what = cm_id_waits_for;
+	out->wait.resent = 3;
+	out->wait.waited_ms = 1500;
 }
 
 /* Names and values, as rdma(8) prints them with -dd. */
