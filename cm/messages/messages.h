@@ -15,7 +15,8 @@ struct ibcm_msg {
 	struct work_struct look;	/* REP: probes; owns the MAD layer's reference */
 	ktime_t sent;		/* first posting */
 	u32 waited_ms;		/* sum of its waits; see retry.c for those for an MRA */
-	unsigned long mra_end;	/* when an MRA's time ends; protected by id->lock */
+	u32 mra_ms;		/* how long an MRA asked for; protected by id->lock */
+	unsigned long mra_end;	/* when that time ends; protected by id->lock */
 	u8 kind;		/* enum ibcm_kind */
 	u8 tries;		/* how often resent, apart from an MRA's time; id->lock */
 	u32 resent;		/* how often resent by retry.c, all told; id->lock */
@@ -27,6 +28,11 @@ struct ibcm_msg {
 	struct ibcm_peer *left;	/* of a DREQ whose id was destroyed, or NULL; id->lock */
 	int srcu_idx;		/* of the creator's read section */
 };
+
+#ifndef CONFIG_LOCKDEP
+/* One for each message that is sent: no larger than the slab cache that it fills */
+static_assert(sizeof(struct ibcm_msg) <= 128);
+#endif
 
 /*
  * Allocating a message begins a read section of ibcm_srcu; ibcm_msg_post() and

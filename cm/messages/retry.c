@@ -9,10 +9,13 @@
  * the time that the protocol allows.  There are never more retries than Max CM Retries.
  *
  * During the time that an MRA asks for, the message is resent at the negotiated timeout:
- * MRAs ask for more than a minute, and the answer that ends the wait may be lost.  Such
- * retries do not count.  The waits do, except that one more timeout is left for when the
- * MRA's time is over: early retries are what MRAs are sent for, by a peer whose consumer
- * takes a while, and a peer that dies then must not be waited for twice as long.
+ * MRAs ask for more than a minute, and the answer that ends the wait may be lost.  For a
+ * REQ the wait doubles each time, up to a quarter of the MRA's time: the peer resends
+ * its REP by itself, so that only a REJ depends on another REQ, and each REQ costs a peer
+ * with a long backlog an MRA of its own.  Such retries do not count.  The waits do, except
+ * that one more timeout is left for when the MRA's time is over: early retries are what MRAs
+ * are sent for, by a peer whose consumer takes a while, and a peer that dies then must not
+ * be waited for twice as long.
  */
 #include "ibcm/id.h"
 #include "ibcm/port.h"
@@ -94,18 +97,23 @@ unsigned int ibcm_wait_ms(const struct ibcm_id *id, const struct ibcm_msg *msg)
 EXPORT_SYMBOL_IF_KUNIT(ibcm_wait_ms);
 
 /*
- * Returns how long to wait next during the time that an MRA asked for; 0 if that time is
- * over or there was no MRA.  Caller holds id->lock.
+ * Returns how long to wait next during the time that an MRA asked for, for a REQ @ms if
+ * that is longer than the negotiated timeout; 0 if that time is over or there was no MRA.
+ * Caller holds id->lock.
  */
-static unsigned int ibcm_mra_wait_ms(const struct ibcm_id *id, struct ibcm_msg *msg)
+static unsigned int ibcm_mra_wait_ms(const struct ibcm_id *id, struct ibcm_msg *msg,
+				     unsigned int ms)
 {
+	unsigned int left;
+
 	lockdep_assert_held(&id->lock);
 	if (msg->mraed && time_after_eq(jiffies, msg->mra_end))
 		msg->mraed = false;
 	if (!msg->mraed)
 		return 0;
-	return clamp(jiffies_to_msecs(msg->mra_end - jiffies), 1U,
-		     max(id->timeout_ms, 1U));
+	left = jiffies_to_msecs(msg->mra_end - jiffies);
+	ms = msg->kind == IBCM_REQ ? min(ms, msg->mra_ms / 4) : 0;
+	return clamp(left, 1U, max3(ms, id->timeout_ms, 1U));
 }
 
 /*
@@ -115,8 +123,9 @@ static unsigned int ibcm_mra_wait_ms(const struct ibcm_id *id, struct ibcm_msg *
 unsigned int ibcm_mraed(struct ibcm_id *id, struct ibcm_msg *msg, unsigned int ms)
 {
 	msg->mraed = true;
+	msg->mra_ms = ms;
 	msg->mra_end = jiffies + msecs_to_jiffies(ms);
-	return ibcm_mra_wait_ms(id, msg);
+	return ibcm_mra_wait_ms(id, msg, 0);
 }
 
 /*
@@ -127,7 +136,7 @@ static bool ibcm_next_try(struct ibcm_id *id, struct ibcm_msg *msg)
 {
 	u64 budget = ibcm_budget_ms(id), waited = msg->waited_ms + msg->buf->timeout_ms;
 	bool mraed = msg->mraed;
-	unsigned int ms = ibcm_mra_wait_ms(id, msg);
+	unsigned int ms = ibcm_mra_wait_ms(id, msg, 2 * msg->buf->timeout_ms);
 
 	if (mraed)
 		waited = max_t(u64, msg->waited_ms,

@@ -253,6 +253,26 @@ static void the_rej_after_an_mra_is_lost(struct kunit *test)
 			3u * CLIENT_TRY_MS);
 }
 
+/*
+ * While the server's consumer takes its time, copies of the REQ come less and less often,
+ * but at least once in a quarter of the MRA's 4295 ms: after 78, 234, 546, 1170, 2244 and
+ * 3317 ms.
+ */
+static void an_mra_makes_reqs_rare(struct kunit *test)
+{
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
+	KUNIT_ASSERT_EQ(test, ib_send_cm_mra(pair.server.id, 20, NULL, 0), 0);
+	msleep(4000);
+	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_MRA_REQ_RCVD);
+	KUNIT_EXPECT_GE(test, sent(&pair.client, IBCM_REQ), 7);
+	KUNIT_EXPECT_LE(test, sent(&pair.client, IBCM_REQ), 8);
+	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+}
+
 static void answers_are_measured(struct kunit *test)
 {
 	struct ibcm_port *client, *server;
@@ -313,6 +333,7 @@ static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(long_timeouts),
 	KUNIT_CASE(first_waits),
 	KUNIT_CASE(the_rej_after_an_mra_is_lost),
+	KUNIT_CASE(an_mra_makes_reqs_rare),
 	KUNIT_CASE(answers_are_measured),
 	KUNIT_CASE(losses_are_no_slowness),
 	{}
