@@ -17,8 +17,9 @@ void do_join(int i)
 		j.addr_size = rnd(140);
 	show("%d join", i);
 	show_address("of", &j.addr);
-	show(" size %u flags %x%s", j.addr_size, j.join_flags,
-	     ids[i].nowhere ? " resolved to no host" : "");
+	show(" size %u flags %x%s%s", j.addr_size, j.join_flags,
+	     ids[i].nowhere ? " resolved to no host" : "",
+	     ids[i].progress == ROUTE ? " with a route" : "");
 	ret = CALL_RESP(i, JOIN_MCAST, &j, sizeof(resp.create));
 	show("\n");
 	if (!ret) {
