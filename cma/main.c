@@ -17,6 +17,7 @@
 MODULE_AUTHOR("The Ibex developers");
 MODULE_DESCRIPTION("RDMA connection manager");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IBEX_VERSION);
 
 /* Runs cma_event_work(), one work item per id, in parallel. */
 struct workqueue_struct *cma_wq;

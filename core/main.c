@@ -106,5 +106,6 @@ MODULE_PARM_DESC(netns_mode,
 
 MODULE_DESCRIPTION("Ibex RDMA core: devices, verbs, addresses");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IBEX_VERSION);
 /* Providers with process_mad() expect the MAD layer to be loaded. */
 MODULE_SOFTDEP("post: ib_mad");

@@ -108,3 +108,4 @@ module_exit(ibmad_exit);
 
 MODULE_DESCRIPTION("InfiniBand management datagrams");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IBEX_VERSION);

@@ -8,6 +8,7 @@
 
 MODULE_DESCRIPTION("InfiniBand CM");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IBEX_VERSION);
 
 struct workqueue_struct *ibcm_wq;
 

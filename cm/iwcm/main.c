@@ -10,6 +10,7 @@
 
 MODULE_DESCRIPTION("iWARP CM");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IBEX_VERSION);
 
 struct workqueue_struct *iwcm_wq;
 unsigned int iwcm_default_backlog = 256;

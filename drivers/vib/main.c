@@ -51,3 +51,4 @@ module_init(vib_init);
 module_exit(vib_exit);
 MODULE_DESCRIPTION("Software InfiniBand fabric");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IBEX_VERSION);

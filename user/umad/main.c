@@ -329,5 +329,6 @@ module_exit(umad_exit);
 
 MODULE_DESCRIPTION("InfiniBand userspace MAD access");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IBEX_VERSION);
 MODULE_ALIAS_RDMA_CLIENT("umad");
 MODULE_ALIAS_RDMA_CLIENT("issm");

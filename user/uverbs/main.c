@@ -29,5 +29,6 @@ module_exit(uverbs_exit);
 
 MODULE_DESCRIPTION("InfiniBand userspace verbs access");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IBEX_VERSION);
 MODULE_ALIAS_RDMA_CLIENT("uverbs");
 MODULE_IMPORT_NS(DMA_BUF);
