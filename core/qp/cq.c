@@ -513,19 +513,20 @@ static void cq_stop(struct ib_cq *cq)
 static int cq_destroy_hw(struct ib_cq *cq, struct ib_udata *udata)
 {
 	const struct ib_device_ops *ops = &cq->device->ops;
-	int ret;
 
-	if (!ops->pre_destroy_cq || udata) {
+#ifndef IBEX_NO_PRE_DESTROY_CQ
+	if (ops->pre_destroy_cq && !udata) {
+		int ret = ops->pre_destroy_cq(cq);
+
+		if (ret)
+			return ret;
 		cq_stop(cq);
-		return ops->destroy_cq(cq, udata);
+		ops->post_destroy_cq(cq);
+		return 0;
 	}
-
-	ret = ops->pre_destroy_cq(cq);
-	if (ret)
-		return ret;
+#endif
 	cq_stop(cq);
-	ops->post_destroy_cq(cq);
-	return 0;
+	return ops->destroy_cq(cq, udata);
 }
 
 /*

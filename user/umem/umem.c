@@ -321,6 +321,12 @@ static unsigned long umem_odp_pgsz(struct ib_umem *umem,
 	return pgsz_bitmap & pgsz;
 }
 
+#ifdef IBEX_UMEM_VIRT_LONG
+#define UMEM_VIRT unsigned long
+#else
+#define UMEM_VIRT u64
+#endif
+
 /**
  * ib_umem_find_best_pgsz - largest device page that can describe a region
  * @umem: region; its IOVA is set to @virt
@@ -337,7 +343,7 @@ static unsigned long umem_odp_pgsz(struct ib_umem *umem,
  */
 unsigned long ib_umem_find_best_pgsz(struct ib_umem *umem,
 				     unsigned long pgsz_bitmap,
-				     u64 virt)
+				     UMEM_VIRT virt)
 {
 	unsigned long fits = pgsz_bitmap;
 	u64 bad;
