@@ -4,10 +4,15 @@
 ifneq ($(filter debug kcsan,$(KERNEL)),)
 # Looked up when it is first used, since it may have to be built.
 KDIR = $(eval KDIR := $(shell scripts/kernel/debug-kernel $(KERNEL)))$(KDIR)
+else ifneq ($(KVER),)
+KDIR ?= /usr/src/linux-headers-$(KVER)
 else
 KDIR ?= $(addprefix /usr/src/linux-headers-,$(shell scripts/kernel/kver))
 endif
+ifeq ($(KVER),)
 KVER = $(shell cat $(KDIR)/include/config/kernel.release 2> /dev/null)
+endif
+VERSION = $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
 
 # Debian's headers package reads this variable; other headers ignore it.
 export DEBIAN_KERNEL_USE_CCACHE := $(if $(shell command -v ccache),1)
@@ -26,8 +31,20 @@ kbuild = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) -C $(KDIR) M
 CONFIG = scripts/kernel/kconfig-check Kconfig $(KDIR)/include/config/auto.conf \
 	$(foreach v,$(filter CONFIG_IBEX%,$(.VARIABLES)),$(v)=$($(v)))
 
-.PHONY: all help deps modules libvib libibex install abi abi-test sparse lint kunit model demo \
-	demo-ib bench-mad bench-cm profile-connect results chaos check check-all check-debug check-fast clean
+# Where make install puts the modules; depmod prefers updates/ to the distribution's.
+UPDATES = $(DESTDIR)/lib/modules/$(KVER)/updates
+NAMES   = ib_core ib_mad ib_cm iw_cm rdma_cm ib_uverbs ib_umad rdma_ucm vib
+# Earlier versions put the modules into updates/ itself.
+remove_modules = rm -rf $(UPDATES)/ibex $(NAMES:%=$(UPDATES)/%.ko)
+DEPMOD  = $(if $(DESTDIR),,depmod $(KVER))
+
+# What only builds and installs needs fewer packages than the tests.
+BUILDS  = all modules libvib libibex install uninstall
+DEPS    = $(if $(filter-out $(BUILDS),$(or $(MAKECMDGOALS),all)),build tests,build)
+
+.PHONY: all help deps kdir modules libvib libibex install uninstall dist deb kernels check-deb \
+	abi abi-test sparse lint kunit model demo demo-ib bench-mad bench-cm profile-connect results \
+	chaos check check-all check-debug check-fast clean
 all: modules
 
 help:
@@ -35,7 +52,14 @@ help:
 	@echo "                   KERNEL=debug|kcsan: against scripts/kernel/debug-kernel"
 	@echo "make libvib        build tools/libvib, the verbs of processes on vib, and test it"
 	@echo "make libibex       build tools/libibex, verbs that libibverbs does not have, and test it"
-	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates, and both libraries"
+	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates/ibex, and both libraries"
+	@echo "make uninstall     remove what make install installed"
+	@echo "                   KVER= another kernel whose headers package is installed"
+	@echo "make deb           Debian packages of version $(VERSION), in build/deb"
+	@echo "make check-deb     install, upgrade and remove them in a Debian of their own"
+	@echo "make dist          build/ibex-$(VERSION).tar.xz"
+	@echo "make kernels       build and make abi for each 6.12 kernel that apt has;"
+	@echo "                   KVER= one of them, FLAVOUR=plain|rt"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
 	@echo "make demo-ib       two virtual machines as one InfiniBand subnet: opensm, IPoIB, NFS, XRC"
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit, tools"
@@ -56,21 +80,54 @@ help:
 	@echo "IBEX_CACHE         folder for what is kept between runs ($$(scripts/cache))"
 
 deps:
-	@scripts/install-deps
+	@scripts/install-deps $(DEPS)
 
-modules: deps
+kdir: deps
+	@[ -e "$(KDIR)/include/config/auto.conf" ] || { \
+		echo "ibex: no kernel headers in '$(KDIR)': is linux-headers-$(or $(KVER),KVER) installed?" >&2; \
+		exit 1; }
+
+modules: kdir
 	@scripts/kernel/shadow-tree $(SHADOW) Kbuild include $(MODULES)
 	+config=$$($(CONFIG)) && $(call kbuild,$(SHADOW)) $$config modules
 
 libvib libibex: deps
 	@$(MAKE) --no-print-directory -C tools/$@ OUT=$(CURDIR)/build/$@ all test
 
+# The kernel's own rules strip modules of debug information, not of BTF, and compress them as
+# its configuration says.  They replace older ones only when all are there.
 install: modules libvib libibex
-	install -d $(DESTDIR)/lib/modules/$(KVER)/updates
-	install -m 644 $(BUILT) $(DESTDIR)/lib/modules/$(KVER)/updates/
+	rm -rf $(UPDATES)/ibex.new
+	$(MAKE) -C $(KDIR) M=$(SHADOW) INSTALL_MOD_PATH=$(abspath $(DESTDIR)) \
+		INSTALL_MOD_DIR=updates/ibex.new INSTALL_MOD_STRIP=1 modules_install
+	$(remove_modules)
+	mv $(UPDATES)/ibex.new $(UPDATES)/ibex
 	@for lib in libvib libibex; do \
 		$(MAKE) --no-print-directory -C tools/$$lib OUT=$(CURDIR)/build/$$lib install || exit; \
 	done
+	$(DEPMOD)
+
+uninstall: kdir
+	$(remove_modules)
+	@for lib in libvib libibex; do \
+		$(MAKE) --no-print-directory -C tools/$$lib uninstall || exit; \
+	done
+	$(DEPMOD)
+
+dist:
+	@mkdir -p build
+	git archive --prefix=ibex-$(VERSION)/ HEAD | xz > build/ibex-$(VERSION).tar.xz.new
+	@mv build/ibex-$(VERSION).tar.xz.new build/ibex-$(VERSION).tar.xz
+
+deb:
+	@scripts/install-deps build deb
+	@scripts/deb/build
+
+check-deb: deb
+	@tests/deb/run $(CASES)
+
+kernels: deps
+	@scripts/kernel/build-each $(KVER) $(FLAVOUR)
 
 abi: modules
 	@scripts/abi/abi-gate --kdir $(KDIR) --stock "$$(scripts/abi/stock-modules $(KVER))" \
