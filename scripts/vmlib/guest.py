@@ -153,7 +153,8 @@ def tests():
     files = init()
     for top, pattern in ((TESTS, "*"), (TESTS, "lib/*"), (TESTS, "tools/*"), (TESTS, "nets/*"),
                          (TESTS, "scenarios/*/*"), (TOOLS, "vibctl/vibctl"),
-                         (TOOLS, "vibctl/vib/*.py"),
+                         (TOOLS, "vibctl/vib/*.py"), (TOOLS, "ibexctl/bin/*"),
+                         (TOOLS, "ibexctl/ibexctl/*.py"),
                          (os.path.join(TOP, "tests", "kunit"), "fuzz/corpus/*")):
         for path in glob.glob(os.path.join(top, pattern)):
             if os.path.isfile(path):

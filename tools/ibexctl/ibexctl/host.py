@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""
+The host: its files, below a root directory, and its commands.  All that ibexctl knows of the
+system and does to it goes through here, so that tests can put another system in its place.
+"""
+import collections
+import json
+import os
+import shutil
+import subprocess
+import time
+
+# the package of Debian that has a command
+PACKAGES = {"rdma": "iproute2", "ip": "iproute2", "modprobe": "kmod", "rmmod": "kmod",
+            "depmod": "kmod", "modinfo": "kmod", "zstd": "zstd", "dmesg": "util-linux"}
+
+Result = collections.namedtuple("Result", "status out err")
+
+
+class Failed(Exception):
+    """something that the host refused, or that is not as it must be"""
+
+
+class Missing(Failed):
+    """a command that is not installed"""
+
+
+class Host:
+    """a system whose files are below root"""
+
+    def __init__(self, root="/"):
+        self.root = root.rstrip("/")
+        # descriptors that children of run() keep open
+        self.kept = ()
+
+    def path(self, path):
+        """where a file of the system is"""
+        return self.root + path
+
+    @property
+    def kver(self):
+        """the running kernel's release"""
+        return (self.read("/proc/sys/kernel/osrelease") or os.uname().release).strip()
+
+    @property
+    def boot_id(self):
+        """differs for each boot"""
+        return (self.read("/proc/sys/kernel/random/boot_id") or "").strip()
+
+    # --- reading: what is not there, or cannot be read, is None or empty -----------------
+    def read(self, path):
+        """the text of a file"""
+        data = self.read_bytes(path)
+        return None if data is None else data.decode(errors="replace")
+
+    def read_bytes(self, path):
+        """the bytes of a file"""
+        try:
+            with open(self.path(path), "rb") as file:
+                return file.read()
+        except OSError:
+            return None
+
+    def word(self, path):
+        """the text of a file without the space around it; "" if there is none"""
+        return (self.read(path) or "").strip()
+
+    def list(self, path):
+        """the names in a directory"""
+        try:
+            return sorted(os.listdir(self.path(path)))
+        except OSError:
+            return []
+
+    def exists(self, path):
+        """also of a link whose target is not there"""
+        return os.path.lexists(self.path(path))
+
+    def is_dir(self, path):
+        """whether there is a directory"""
+        return os.path.isdir(self.path(path))
+
+    def readlink(self, path):
+        """the target of a link"""
+        try:
+            return os.readlink(self.path(path))
+        except OSError:
+            return ""
+
+    def base(self, path):
+        """the last part of the target of a link"""
+        return os.path.basename(self.readlink(path))
+
+    def mtime(self, path):
+        """seconds since 1970"""
+        try:
+            return os.stat(self.path(path)).st_mtime
+        except OSError:
+            return None
+
+    def walk(self, path):
+        """paths of all files below a directory, which may be a link, not through links in it"""
+        for base, folders, names in os.walk(self.path(path)):
+            folders.sort()
+            for name in sorted(names):
+                yield os.path.join(base, name)[len(self.root):]
+
+    # --- changing ------------------------------------------------------------------------
+    def write(self, path, text):
+        """set an attribute of the kernel"""
+        try:
+            with open(self.path(path), "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise Failed("%s: %s" % (path, error.strerror)) from None
+
+    def mkdir(self, path):
+        """a directory, of configfs for example; it may be there already"""
+        try:
+            os.mkdir(self.path(path))
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise Failed("%s: %s" % (path, error.strerror)) from None
+
+    def rmdir(self, path):
+        """remove a directory, which may be gone already"""
+        try:
+            os.rmdir(self.path(path))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise Failed("%s: %s" % (path, error.strerror)) from None
+
+    def save(self, path, text):
+        """write a file so that after a crash it is either the old or the new one, whole"""
+        full = self.path(path)
+        try:
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full + ".new", "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.rename(full + ".new", full)
+            self.sync_folder(full)
+        except OSError as error:
+            raise Failed("%s: %s" % (path, error.strerror)) from None
+
+    def remove(self, path):
+        """delete a file, which may be gone already, so that it does not come back"""
+        full = self.path(path)
+        try:
+            os.unlink(full)
+            self.sync_folder(full)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise Failed("%s: %s" % (path, error.strerror)) from None
+
+    @staticmethod
+    def sync_folder(full):
+        """write the entry of a file to the disk"""
+        fd = os.open(os.path.dirname(full), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    # --- commands ------------------------------------------------------------------------
+    def run(self, *argv, timeout=120):
+        """run a command; its status, output and errors"""
+        try:
+            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True,
+                                  timeout=timeout, check=False, pass_fds=self.kept,
+                                  start_new_session=True,
+                                  env={**os.environ, "LC_ALL": "C"})
+        except FileNotFoundError:
+            package = PACKAGES.get(argv[0])
+            raise Missing("the command %s is missing%s" % (
+                argv[0], package and ": install " + package or "")) from None
+        except OSError as error:
+            raise Failed("%s: %s" % (argv[0], error.strerror)) from None
+        except subprocess.TimeoutExpired:
+            raise Failed("%s: has not ended after %d s" % (" ".join(argv), timeout)) from None
+        return Result(done.returncode, done.stdout.decode(errors="replace"),
+                      done.stderr.decode(errors="replace"))
+
+    def unzstd(self, path):
+        """the bytes of a file that is compressed with zstd"""
+        try:
+            return subprocess.run(["zstd", "-dcq", self.path(path)], stdin=subprocess.DEVNULL,
+                                  capture_output=True, check=True).stdout
+        except FileNotFoundError:
+            raise Missing("the command zstd is missing: install zstd") from None
+        except subprocess.CalledProcessError:
+            raise Failed("%s: is damaged" % path) from None
+
+    def must(self, *argv, timeout=120):
+        """the output of a command that has to succeed"""
+        done = self.run(*argv, timeout=timeout)
+        if done.status:
+            lines = done.err.strip().splitlines() or ["status %d" % done.status]
+            raise Failed("%s: %s" % (" ".join(argv), lines[-1]))
+        return done.out
+
+    def json(self, *argv):
+        """the list that a command of iproute2 prints; empty if it fails or prints nothing"""
+        done = self.run(*argv)
+        try:
+            found = json.loads(done.out) if not done.status and done.out.strip() else []
+        except ValueError:
+            found = []
+        return found if isinstance(found, list) else [found]
+
+    def have(self, command):
+        """whether a command is installed"""
+        return shutil.which(command) is not None
+
+    def is_root(self):
+        """whether all of this is allowed"""
+        return os.geteuid() == 0
+
+    def sleep(self, seconds):
+        """wait"""
+        time.sleep(seconds)
+
+    def now(self):
+        """seconds, not of any clock"""
+        return time.monotonic()

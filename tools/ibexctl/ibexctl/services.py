@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+"""Units and mounts that are stopped for a swap, and started again after it."""
+
+
+class Services:
+    """stops and starts them; each may be in that state already"""
+
+    def __init__(self, host):
+        self.host = host
+
+    def record(self, obstacles):
+        """what to stop, in that order: mounts first, since their server may be a unit"""
+        found = []
+        for one in obstacles:
+            entry = {"kind": one.kind, "name": one.name}
+            if one.kind == "mount":
+                entry.update(self.mounted(one.name) or {})
+            if entry not in found:
+                found.append(entry)
+        return sorted(found, key=lambda entry: entry["kind"])
+
+    def mounted(self, where):
+        """what is mounted there last, or None"""
+        found = None
+        name = where.replace("\\", "\\134").replace(" ", "\\040").replace("\t", "\\011")
+        for line in (self.host.read("/proc/self/mounts") or "").splitlines():
+            fields = line.split()
+            if len(fields) >= 4 and fields[1] == name:
+                found = {"source": fields[0], "type": fields[2], "options": fields[3]}
+        return found
+
+    def stop(self, entries):
+        """all of them"""
+        for entry in entries:
+            if entry["kind"] == "unit":
+                self.host.must("systemctl", "stop", entry["name"], timeout=300)
+            elif self.mounted(entry["name"]):
+                self.host.must("umount", entry["name"], timeout=300)
+
+    def start(self, entries):
+        """all of them, the last one stopped first"""
+        for entry in reversed(entries):
+            if entry["kind"] == "unit":
+                self.host.must("systemctl", "start", entry["name"], timeout=300)
+            elif not self.mounted(entry["name"]):
+                # as fstab says, else as the kernel said
+                if self.host.run("mount", entry["name"], timeout=300).status:
+                    self.host.must("mount", "-t", entry["type"], "-o", entry["options"],
+                                   entry["source"], entry["name"], timeout=300)
