@@ -52,7 +52,7 @@ help:
 	@echo "                   KERNEL=debug|kcsan: against scripts/kernel/debug-kernel"
 	@echo "make libvib        build tools/libvib, the verbs of processes on vib, and test it"
 	@echo "make libibex       build tools/libibex, verbs that libibverbs does not have, and test it"
-	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates/ibex, and both libraries"
+	@echo "make install       put modules in DESTDIR/lib/modules/$(KVER)/updates/ibex, both libraries, ibexctl"
 	@echo "make uninstall     remove what make install installed"
 	@echo "                   KVER= another kernel whose headers package is installed"
 	@echo "make deb           Debian packages of version $(VERSION), in build/deb"
@@ -102,15 +102,15 @@ install: modules libvib libibex
 		INSTALL_MOD_DIR=updates/ibex.new INSTALL_MOD_STRIP=1 modules_install
 	$(remove_modules)
 	mv $(UPDATES)/ibex.new $(UPDATES)/ibex
-	@for lib in libvib libibex; do \
-		$(MAKE) --no-print-directory -C tools/$$lib OUT=$(CURDIR)/build/$$lib install || exit; \
+	@for tool in libvib libibex ibexctl; do \
+		$(MAKE) --no-print-directory -C tools/$$tool OUT=$(CURDIR)/build/$$tool install || exit; \
 	done
 	$(DEPMOD)
 
 uninstall: kdir
 	$(remove_modules)
-	@for lib in libvib libibex; do \
-		$(MAKE) --no-print-directory -C tools/$$lib uninstall || exit; \
+	@for tool in libvib libibex ibexctl; do \
+		$(MAKE) --no-print-directory -C tools/$$tool uninstall || exit; \
 	done
 	$(DEPMOD)
 

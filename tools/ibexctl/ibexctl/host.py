@@ -14,6 +14,9 @@ import time
 PACKAGES = {"rdma": "iproute2", "ip": "iproute2", "modprobe": "kmod", "rmmod": "kmod",
             "depmod": "kmod", "modinfo": "kmod", "zstd": "zstd", "dmesg": "util-linux"}
 
+# commands that end by themselves, and so may keep the lock of a swap that has died
+KEEPERS = ("rmmod", "modprobe", "depmod", "rdma", "ip")
+
 Result = collections.namedtuple("Result", "status out err")
 
 
@@ -30,7 +33,7 @@ class Host:
 
     def __init__(self, root="/"):
         self.root = root.rstrip("/")
-        # descriptors that children of run() keep open
+        # descriptors that KEEPERS keep open
         self.kept = ()
 
     def path(self, path):
@@ -171,7 +174,8 @@ class Host:
         """run a command; its status, output and errors"""
         try:
             done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True,
-                                  timeout=timeout, check=False, pass_fds=self.kept,
+                                  timeout=timeout, check=False,
+                                  pass_fds=self.kept if argv[0] in KEEPERS else (),
                                   start_new_session=True,
                                   env={**os.environ, "LC_ALL": "C"})
         except FileNotFoundError:

@@ -10,8 +10,8 @@ ADDRESS = re.compile(
     r"(?P<ipoib>(?:%(h)s{2}:){19}%(h)s{2})"
     r"|(?P<mac>(?:%(h)s{2}:){5}%(h)s{2})"
     r"|(?P<guid8>(?:%(h)s{2}:){7}%(h)s{2})"
-    r"|(?P<ip6>(?:%(h)s{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|%(h)s{0,4}))"
     r"|(?P<guid>(?:%(h)s{4}:){3}%(h)s{4})"
+    r"|(?P<ip6>(?:%(h)s{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|%(h)s{0,4}))"
     r"|(?P<hexgid>(?:0x)?%(h)s{32})"
     r"|(?P<hexguid>0x%(h)s{16})"
     r")(?!\w|:\w|\.\d)"
@@ -56,8 +56,7 @@ class Mask:
         if text.endswith(":") and not text.endswith("::"):
             return self.text(text[:-1]) + ":"
         if kind in ("ip4", "ip6"):
-            return self.address(text) or (
-                self.word("guid", text) if text.count(":") == 3 else text)
+            return self.address(text) or text
         plain = re.sub("^0x|:", "", text).lower()
         if not plain.strip("0f"):
             return text

@@ -27,7 +27,9 @@ class Modules:
         self.host = host
         self.tree = "/lib/modules/%s/" % host.kver
         self.opened = {}
+        self.paths = {}
         self.found = None
+        self.ibex = []
 
     # --- in memory -----------------------------------------------------------------------
     def loaded(self, name):
@@ -83,7 +85,7 @@ class Modules:
 
     def forget(self):
         """files may have changed"""
-        self.opened, self.found = {}, None
+        self.opened, self.paths, self.found = {}, {}, None
 
     def core_files(self):
         """
@@ -101,10 +103,12 @@ class Modules:
                 if module_name(path) in CORE:
                     folder = path.rsplit("/", 1)[0]
                     folders.setdefault(folder, {})[module_name(path)] = path
-        self.found = {"stock": folders.pop(self.tree + STOCK_DIR, {}), "ibex": {}}
-        for files in folders.values():
-            if "ib_core" in files and "ib_mad" in files:
-                self.found["ibex"] = files
+        stock = folders.pop(self.tree + STOCK_DIR, {})
+        # There may be more than one; that which modprobe prefers is first.
+        self.ibex = sorted((files for files in folders.values()
+                            if "ib_core" in files and "ib_mad" in files),
+                           key=lambda files: self.would_load("ib_core") not in files.values())
+        self.found = {"stock": stock, "ibex": self.ibex[0] if self.ibex else {}}
         return self.found
 
     def installed(self, core):
@@ -113,15 +117,18 @@ class Modules:
 
     def would_load(self, name):
         """the file that modprobe would load, or "" """
-        done = self.host.run("modinfo", "-k", self.host.kver, "-F", "filename", name)
-        path = done.out.strip().splitlines()[:1] if not done.status else []
-        return path[0] if path and path[0].startswith("/") else ""
+        if name not in self.paths:
+            done = self.host.run("modinfo", "-k", self.host.kver, "-F", "filename", name)
+            path = "" if done.status else done.out.partition("\n")[0].strip()
+            self.paths[name] = path if path.startswith("/") else ""
+        return self.paths[name]
 
     def core_of_file(self, path):
         """stock, ibex or other; "" for no file"""
-        for core, files in self.core_files().items():
-            if path in files.values():
-                return core
+        if path in self.core_files()["stock"].values():
+            return "stock"
+        if any(path in files.values() for files in self.ibex):
+            return "ibex"
         return "other" if path else ""
 
     def same(self, name, path):

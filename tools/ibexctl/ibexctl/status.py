@@ -27,12 +27,17 @@ class Status:
             "taint": self.host.word("/proc/sys/kernel/tainted"),
             "booted": self.booted(), "since": self.since(),
             "modules": [self.module(name) for name in CORE
-                        if name in loaded or self.modules.would_load(name)],
+                        if name in loaded or self.may_load(name)],
             "dependants": [{"name": name, "holders": self.modules.holders(name),
                             "references": self.modules.references(name)}
                            for name in self.modules.family()],
             "devices": Devices(self.host).describe(), "users": self.users(),
             "initramfs": self.initramfs(), "interrupted": self.interrupted()}
+
+    def may_load(self, name):
+        """whether modprobe would load it; with the distribution's core it loads no ib_mad"""
+        return bool(self.modules.would_load(name)) and not (
+            name == "ib_mad" and self.modules.next() == "stock")
 
     def booted(self):
         """seconds since 1970"""
@@ -99,8 +104,13 @@ class Status:
 
     def interrupted(self):
         """the step at which a swap has died, or "" """
-        entry = Journal(self.host).load()
-        return entry["step"] if entry and not Lock(self.host).is_taken() else ""
+        if Lock(self.host).is_taken():
+            return ""
+        try:
+            entry = Journal(self.host).load()
+        except Failed:
+            return "unknown"
+        return entry["step"] if entry else ""
 
 
 def clock(seconds):

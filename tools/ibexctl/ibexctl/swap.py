@@ -75,6 +75,10 @@ class Swap:
         if was == core and self.choice.get() == core and self.modules.next() == core:
             self.say("the %s core is loaded already" % core)
             return
+        if was == core:
+            self.choose(core)
+            self.say("the %s core is loaded already; from now on modprobe loads it, too" % core)
+            return
         if was not in CORES + ("none",):
             raise Refused("the core in memory is not one that could be brought back: " + was)
         former = was if was != "none" else self.choice.get()
@@ -165,7 +169,8 @@ class Swap:
 
     def load(self, entry, core):
         """the modules that were there, on this core"""
-        if self.modules.loaded_core():
+        # what someone else has loaded meanwhile
+        if self.modules.memory() not in (core, "none"):
             self.unload()
         self.state.load(entry["state"])
         if not self.is_whole(entry, core):
@@ -222,11 +227,14 @@ class Swap:
         self.interrupted = False
         if entry["step"] == "start":
             self.services.stop(entry["stopped"])
-        if not self.is_whole(entry, entry["from"]) or self.modules.next() != entry["from"]:
+        former = entry["from"]
+        if self.modules.memory() not in (former, "none"):
             self.down_links(entry)
             self.unload()
-            self.choose(entry["from"])
-            self.load(entry, entry["from"])
+        if self.choice.get() != former or self.modules.next() != former:
+            self.choose(former)
+        if not self.is_whole(entry, former):
+            self.load(entry, former)
         self.state.make(entry["state"])
         self.services.start(entry["stopped"])
         self.journal.clear()

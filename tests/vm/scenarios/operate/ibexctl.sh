@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 # about: ibexctl: status, check, swap of the core under links, kill -9 and recover, verify, report
-# timeout: 400
+# timeout: 600
 # image: siw
 . /ibex/lib/user.sh
 DEVICES='rxe_a rxe_b siw_a siw_b'
@@ -29,6 +29,8 @@ siw_installed() {
 }
 
 links_up() {
+	# as a package does it when it is installed
+	python3 -m compileall -q /ibex/ibexctl/ibexctl
 	user_up
 	siw_installed
 	load siw configfs
@@ -41,31 +43,24 @@ links_up() {
 
 # core_is CORE: all modules in memory are of that core, by their build ids (not by ibexctl)
 core_is() {
-	local m
-	record_core
-	for m in $CORE_MODULES; do
-		[ "$m" != ib_mad ] || [ "$1" != stock ] || continue
-		grep -q "^$m " /run/out/core || fail "$m is not loaded"
-		[ "$(id_in_memory "$m")" = "$(id_of_file "$1" "$m")" ] ||
-			fail "$m in memory is not that of $1"
-	done
-	[ "$1" = ibex ] || ! loaded ib_mad || fail "ib_mad is loaded beside the stock core"
-}
-
-id_in_memory() { busybox hexdump -v -e '36/1 "%02x"' "/sys/module/$1/notes/.note.gnu.build-id"; }
-
-id_of_file() {
-	local dir
+	local dir m modules=()
 	dir=/lib/modules/$(uname -r)
 	case $1 in
 	ibex) dir+=/updates ;;
 	stock) dir+=/kernel/drivers/infiniband/core ;;
 	esac
-	python3 - "$dir/$2.ko" <<-'END'
+	for m in $CORE_MODULES; do
+		[ "$m" != ib_mad ] || [ "$1" != stock ] || continue
+		loaded "$m" || fail "$m is not loaded"
+		modules+=("$m")
+	done
+	[ "$1" = ibex ] || ! loaded ib_mad || fail "ib_mad is loaded beside the stock core"
+	python3 -S - "$dir" "${modules[@]}" <<-'END' || fail "not the $1 core"
 		import sys
-		data = open(sys.argv[1], "rb").read()
-		at = data.index(b"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0")
-		print(data[at:at + 36].hex(), end="")
+		for name in sys.argv[2:]:
+		    note = open("/sys/module/%s/notes/.note.gnu.build-id" % name, "rb").read()
+		    if len(note) != 36 or note not in open("%s/%s.ko" % (sys.argv[1], name), "rb").read():
+		        sys.exit(name + " in memory is not that in " + sys.argv[1])
 	END
 }
 
@@ -97,6 +92,7 @@ swapped() {
 	prints "^the $1 core is loaded; RDMA was away for [0-9.]+ s"
 	say "swap $1: $(tail -n 1 <<<"$out")"
 	host_is "$1"
+	record_core
 	ping_once "$1"
 }
 
@@ -137,10 +133,9 @@ checks() {
 	say "check: names $(head -n 1 <<<"$out")"
 	answers 0 ibexctl status
 	prints "^user       rping \\($job\\): .*cm_id"
-	answers 1 ibexctl swap stock
+	answers 1 ibexctl swap stock --stop
 	prints "in the way:"
 	prints "process $job \\(rping\\)"
-	answers 1 ibexctl swap stock --stop
 	host_is ibex
 	say "swap: refused meanwhile, nothing has changed"
 	kill $job
@@ -177,13 +172,9 @@ shims() {
 	for name in rdma rmmod depmod modprobe; do
 		cat >/run/shim/$name <<-END
 			#!/bin/bash
-			echo >>/run/shim/count.$name
-			n=\$(busybox wc -l </run/shim/count.$name)
-			case "$name \$1:\$n" in
-			"rdma link:"*) ;;
-			rdma*) echo "\$(busybox sed '\$d' /run/shim/count.$name)" >/run/shim/count.$name.new
-				busybox sed -i '\$d' /run/shim/count.$name; n=- ;;
-			esac
+			# of rdma, the changes of links
+			[ "$name" = rdma ] && [ "\$1" != link ] || echo >>/run/shim/count.$name
+			n=\$(busybox wc -l 2>/dev/null </run/shim/count.$name)
 			[ "$name:\$n" != "\$(cat /run/shim/kill)" ] || kill -9 \$PPID
 			exec $(command -v $name) "\$@"
 		END
@@ -202,17 +193,16 @@ killed() {
 	grep -q "\"step\": \"$step\"" $JOURNAL ||
 		fail "killed at $when, but the journal says $(grep '"step"' $JOURNAL)"
 	wait_for 20 flock -n /run/ibexctl.lock true || fail "the lock stays"
-	answers 0 ibexctl status
-	prints "^A swap was interrupted at the step $step: run ibexctl recover"
 	answers 0 ibexctl recover
+	prints "^the swap from $was to $to was interrupted at the step $step\$"
 	prints "^the host has the $was core, as before"
 	host_is "$was"
-	say "kill -9 of swap $to at $when (step $step): status says so, recover goes back to $was"
+	say "kill -9 of swap $to at $when (step $step): recover goes back to $was"
 }
 
 kills() {
 	shims
-	killed stock rdma:7 links
+	killed stock rdma:3 links
 	killed stock rmmod:4 unload
 	killed stock depmod:2 switch
 	killed stock modprobe:4 load
@@ -222,12 +212,14 @@ kills() {
 	echo rmmod:2 >/run/shim/kill
 	answers 137 env PATH="/run/shim:$PATH" /ibex/ibexctl/bin/ibexctl swap stock
 	wait_for 20 flock -n /run/ibexctl.lock true || fail "the lock stays"
+	answers 0 ibexctl status
+	prints '^A swap was interrupted at the step unload: run ibexctl recover'
 	answers 0 ibexctl swap stock
 	prints '^a swap was interrupted: going back first'
 	host_is stock
 	say "swap after a kill -9: goes back, then changes the core"
 	killed ibex modprobe:2 load
-	killed ibex rmmod:7 unload
+	killed ibex rdma:7 make
 	ping_once stock
 	answers 0 ibexctl recover
 	prints '^no swap was interrupted'
