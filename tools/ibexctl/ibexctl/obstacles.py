@@ -82,10 +82,11 @@ class Obstacles:
             self.explained.add("ib_srp")
             yield Obstacle("SRP is logged in to %s" % name,
                            "echo 1 > /sys/class/srp_remote_ports/%s/delete" % name, "", "")
-        for name in self.host.list("/sys/class/rnbd-client/ctl/devices") or \
-                self.host.list("/sys/class/rnbd_client/ctl/devices"):
+        for name in self.host.list("/sys/class/rnbd-client/ctl/devices"):
+            self.explained.add("rnbd_client")
             yield Obstacle("RNBD has the device %s" % name,
-                           "unmap it in /sys/class/rnbd-client/ctl/devices", "", "")
+                           "echo normal > /sys/class/rnbd-client/ctl/devices/%s/rnbd/unmap_device"
+                           % name, "", "")
 
     def targets(self):
         """targets that others connect to"""

@@ -20,7 +20,6 @@ DMESG = re.compile(
 OOPS = re.compile(r"WARNING:|BUG:|Oops|general protection|cut here|Kernel panic|Call Trace")
 OOPS_LINES = 80
 EVENTS = re.compile(r"^(ib_|icm_|iw_|rdma_|rpcrdma|ibex)")
-PARAMETERS = re.compile(r"^[\w-]+$")
 # what a file may have, and the trace
 LARGEST = 4 << 20
 
@@ -78,8 +77,8 @@ class Report:
         self.command("uname", "uname", "-a")
         self.add("cmdline", self.host.read("/proc/cmdline"))
         self.add("os-release", self.host.read("/etc/os-release"))
-        for package, argv in (("kmod", ("modprobe", "--version")),
-                              ("iproute2", ("rdma", "-V")), ("systemd", ("systemctl", "--version"))):
+        for package, argv in (("kmod", ("modprobe", "--version")), ("iproute2", ("rdma", "-V")),
+                              ("systemd", ("systemctl", "--version"))):
             self.command("versions/" + package, *argv)
         self.command("versions/packages", "dpkg-query", "-W", "ibex*", "rdma-core",
                      "libibverbs1", "linux-image-" + self.host.kver)

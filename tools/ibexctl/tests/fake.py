@@ -286,6 +286,10 @@ class FakeHost(Host):
                 self.nets[argv[-1]]["address"].append(argv[3])
         elif argv[1:3] == ("link", "set") and argv[-1] == "up":
             self.nets[argv[4]]["flags"] = ["UP"]
+        elif argv[1:3] == ("link", "set") and argv[5] == "name":
+            self.nets[argv[6]] = dict(self.nets.pop(argv[4]), ifname=argv[6])
+            os.rename(self.path("/sys/class/net/" + argv[4]),
+                      self.path("/sys/class/net/" + argv[6]))
         elif argv[1:3] != ("link", "set"):
             return (0, "[]", "")
         return ""

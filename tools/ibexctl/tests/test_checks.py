@@ -63,13 +63,15 @@ class Obstacle(unittest.TestCase):
         self.host.put("/sys/class/nvme/nvme1/transport", "rdma\n")
         self.host.put("/sys/class/nvme/nvme1/subsysnqn", "nqn.a\n")
         self.host.put("/sys/class/srp_remote_ports/port-4:1/x", "")
+        self.host.put("/sys/class/rnbd-client/ctl/devices/d0/x", "")
         self.host.put("/sys/kernel/config/nvmet/ports/2/addr_trtype", "rdma\n")
         self.host.put("/sys/kernel/config/nvmet/ports/2/subsystems/nqn", "")
         self.host.put(TARGET + "iser", "1\n")
         self.host.put("/sys/kernel/config/vib/f0/capture", "")
         self.assertEqual([one[0] for one in self.found()], [
             "an iSER session, SCSI host3", "nvme1 is connected over RDMA to nqn.a",
-            "SRP is logged in to port-4:1", "nvmet listens on RDMA, port 2",
+            "SRP is logged in to port-4:1", "RNBD has the device d0",
+            "nvmet listens on RDMA, port 2",
             "LIO has an iSER portal, 10.0.0.1:3260", "vib has the fabric f0"])
         self.assertEqual({one[2] for one in self.found()}, {""})
 

@@ -340,6 +340,24 @@ class Disturbed(Case):
             self.swap().swap("stock", stop=True)
         self.assert_whole("ibex")
 
+    def test_an_interface_that_stays_away(self):
+        """IPoIB makes none on the other core"""
+        add = self.host.add_net
+        self.host.add_net = lambda what: add(what) if self.host.chosen == "ibex" else None
+        with self.assertRaisesRegex(Failed, "interface ib0 has not come back after 10 s; the "
+                                    "host has the ibex core"):
+            self.swap().swap("stock", stop=True)
+        self.assert_whole("ibex")
+
+    def test_an_interface_of_another_name(self):
+        """it is renamed"""
+        add = self.host.add_net
+        self.host.add_net = lambda what: add(
+            dict(what, ifname="ib7") if what["ifname"] == "ib0" else what)
+        self.swap().swap("stock", stop=True)
+        self.assertIn("ip link set dev ib7 name ib0", self.host.commands)
+        self.assert_whole("stock")
+
     def test_not_a_journal(self):
         for text in ("", "{}", "[]", "{\"from\": 1}"):
             self.host.put(journal.PATH, text)

@@ -83,6 +83,12 @@ class Verified(unittest.TestCase):
         self.assertEqual(self.wrong(), {
             "mlx5_ib": ["ib_core_sym has CRC 00000008, ib_core exports 00000007"]})
 
+    def test_crc_within_the_core(self):
+        path = TREE + "updates/ib_cm.ko"
+        self.replace(path, "ib_cm", imports={"ib_mad_sym": 9})
+        self.assertEqual(self.wrong(), {
+            "ib_cm": ["ib_mad_sym has CRC 00000009, ib_mad exports 00000007"]})
+
     def test_not_exported(self):
         stock = TREE + STOCK_DIR + "/ib_core.ko"
         self.host.put(stock, elfs.module("stockib_core", {"ib_core_sym": 7, "ib_gone": 1}))
