@@ -26,7 +26,8 @@ class Obstacles:
         for method in (self.mounts, self.nfsd, self.block, self.targets, self.sockets,
                        self.processes, self.fabrics, self.insmodded, self.unknown):
             found += method()
-        return found
+        # nfsd has the same port for IPv4 and IPv6
+        return list(dict.fromkeys(found))
 
     def unit(self, what, unit, stop, names):
         """an obstacle that ends with a unit, if systemd runs it"""

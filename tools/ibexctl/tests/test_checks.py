@@ -49,7 +49,7 @@ class Obstacle(unittest.TestCase):
             ("SMB over RDMA is mounted at /s", "umount /s", "mount", "/s")])
 
     def test_nfsd(self):
-        self.host.put("/proc/fs/nfsd/portlist", "tcp 2049\nrdma 20049\n")
+        self.host.put("/proc/fs/nfsd/portlist", "tcp 2049\nrdma 20049\nrdma 20049\n")
         self.assertEqual(self.found(), [
             ("nfsd listens on RDMA port 20049", "rpc.nfsd 0", "", "")])
         self.host.units["nfs-server.service"] = True
