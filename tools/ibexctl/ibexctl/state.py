@@ -60,11 +60,19 @@ class State:
                 self.host.must("rdma", "link", "delete", link["name"])
 
     def make_links(self, links):
-        """those that are not there"""
-        for link in links:
-            if link["name"] not in self.devices.names():
-                self.host.must("rdma", "link", "add", link["name"], "type", link["type"],
-                               "netdev", link["netdev"])
+        """
+        Those that are not there, and all after them: a consumer that has not named a device
+        gets the first one with its address.
+        """
+        names = [link["name"] for link in links]
+        there = [name for name in self.devices.netdevs() if name in names]
+        same = 0
+        while same < len(there) and there[same] == names[same]:
+            same += 1
+        self.delete_links(links[same:])
+        for link in links[same:]:
+            self.host.must("rdma", "link", "add", link["name"], "type", link["type"],
+                           "netdev", link["netdev"])
 
     # --- the RDMA CM's settings of ports -------------------------------------------------
     def settings(self):
