@@ -236,7 +236,10 @@ fails_back() {
 	python3 - /tmp/rdma_ucm.ko "$file" <<-'END'
 		import sys
 		data = open(sys.argv[1], "rb").read()
-		open(sys.argv[2], "wb").write(data.replace(b"vermagic=6", b"vermagic=5"))
+		# the kernel's release does not count where symbols have versions
+		broken = data.replace(b" mod_unload ", b" mod_unloaX ")
+		assert broken != data
+		open(sys.argv[2], "wb").write(broken)
 	END
 	answers 1 ibexctl swap ibex
 	prints '^ibexctl: modprobe rdma_ucm: .*; the host has the stock core, as before'
@@ -273,7 +276,7 @@ reports() {
 	answers 0 ibexctl report --addresses --seconds 0 -o /tmp/report2.tar.gz
 	tar -xzOf /tmp/report2.tar.gz | grep -q '0000:00ff:fe00:0001' ||
 		fail "--addresses has none"
-	[ -z "$(ls /sys/kernel/tracing/instances)" ] || fail "a trace instance is left"
+	[ -z "$(ls /sys/kernel/debug/tracing/instances)" ] || fail "a trace instance is left"
 	say "report: $(find /tmp/report -type f | wc -l) files, no addresses; --addresses: with them"
 }
 
