@@ -7,9 +7,11 @@ module ib_mad: depmod would still find the symbols of its ib_core in Ibex's ib_m
 have modprobe load that before the distribution's ib_cm, which fails.  So for the
 distribution's core modprobe is told to load no ib_mad.
 """
+from .index import Index
 from .modules import SHARED, STOCK_DIR
 
-DEPMOD = "/etc/depmod.d/ibex.conf"
+NAME = "ibex.conf"
+DEPMOD = "/etc/depmod.d/" + NAME
 MODPROBE = "/etc/modprobe.d/ibexctl.conf"
 HEAD = "# Written by ibexctl(8) swap stock; ibexctl swap ibex removes it.\n"
 
@@ -25,13 +27,33 @@ class Choice:
         there = [self.host.exists(DEPMOD), self.host.exists(MODPROBE)]
         return "stock" if all(there) else "other" if any(there) else "ibex"
 
-    def set(self, core):
-        """choose a core; until depmod has run, the former one is chosen"""
+    def prepare(self, core):
+        """what set() will need, while nothing changes yet"""
+        Index(self.host).prepare(NAME, self.overrides() if core == "stock" else None)
+
+    def set(self, core, prepared=False):
+        """choose a core; until depmod has run, or was prepared, the former one is chosen"""
         if core == "stock":
             self.host.save(MODPROBE, HEAD + "install ib_mad /bin/true\n")
-            self.host.save(DEPMOD, HEAD + "".join(
-                "override %s * %s\n" % (name, STOCK_DIR) for name in SHARED))
+            self.host.save(DEPMOD, self.overrides())
         else:
             self.host.remove(DEPMOD)
             self.host.remove(MODPROBE)
+        if prepared:
+            Index(self.host).commit()
+        else:
+            self.depmod()
+
+    def depmod(self):
+        """the index of all modules, as they are now"""
         self.host.must("depmod", "-a", self.host.kver, timeout=600)
+        self.forget()
+
+    def forget(self):
+        """what was prepared is not needed"""
+        Index(self.host).drop()
+
+    @staticmethod
+    def overrides():
+        """the text of DEPMOD"""
+        return HEAD + "".join("override %s * %s\n" % (name, STOCK_DIR) for name in SHARED)

@@ -135,13 +135,36 @@ class Host:
         except OSError as error:
             raise Failed("%s: %s" % (path, error.strerror)) from None
 
-    def save(self, path, text):
+    def makedirs(self, path):
+        """a directory and those above it"""
+        try:
+            os.makedirs(self.path(path), exist_ok=True)
+        except OSError as error:
+            raise Failed("%s: %s" % (path, error.strerror)) from None
+
+    def symlink(self, path, target):
+        """a symbolic link to another path of this host"""
+        try:
+            os.symlink(self.path(target), self.path(path))
+        except OSError as error:
+            raise Failed("%s: %s" % (path, error.strerror)) from None
+
+    def remove_tree(self, path):
+        """a directory with all that is in it, which may be gone already"""
+        try:
+            shutil.rmtree(self.path(path))
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise Failed("%s: %s" % (path, error.strerror)) from None
+
+    def save(self, path, data):
         """write a file so that after a crash it is either the old or the new one, whole"""
         full = self.path(path)
         try:
             os.makedirs(os.path.dirname(full), exist_ok=True)
-            with open(full + ".new", "w", encoding="utf-8") as file:
-                file.write(text)
+            with open(full + ".new", "wb") as file:
+                file.write(data if isinstance(data, bytes) else data.encode())
                 file.flush()
                 os.fsync(file.fileno())
             os.rename(full + ".new", full)

@@ -62,6 +62,7 @@ class Swap:
             if self.journal.load():
                 self.finish()
             else:
+                self.choice.forget()
                 self.say("no swap was interrupted")
         finally:
             with_lock.drop()
@@ -91,7 +92,7 @@ class Swap:
         if [one for one in found if not (stop and one.kind)]:
             raise Refused("in the way:\n" + "\n".join(
                 "  %s; to stop it: %s" % (one.what, one.stop) for one in found))
-        entry = {"from": former, "to": core, "step": "stop", "boot": self.host.boot_id,
+        entry = {"from": former, "to": core, "step": "prepare", "boot": self.host.boot_id,
                  "state": self.state.record(), "stopped": self.services.record(found)}
         try:
             self.forward(entry)
@@ -100,6 +101,8 @@ class Swap:
 
     def forward(self, entry):
         """all steps"""
+        self.step(entry, "prepare")
+        self.choice.prepare(entry["to"])
         self.step(entry, "stop")
         for one in entry["stopped"]:
             self.say("stopping " + one["name"])
@@ -113,7 +116,7 @@ class Swap:
         self.step(entry, "unload")
         self.unload()
         self.step(entry, "switch")
-        self.choose(entry["to"])
+        self.choose(entry["to"], prepared=True)
         self.step(entry, "load")
         self.load(entry, entry["to"])
         self.step(entry, "make")
@@ -122,6 +125,11 @@ class Swap:
         self.step(entry, "start")
         self.services.start(entry["stopped"])
         self.journal.clear()
+        try:
+            # Modules may have been installed since the index was prepared.
+            self.choice.depmod()
+        except Failed as error:
+            self.say("%s; if modules were installed meanwhile, run depmod" % error)
         self.say("the %s core is loaded; RDMA was away for %.1f s" % (entry["to"], away))
 
     def step(self, entry, name):
@@ -159,9 +167,9 @@ class Swap:
                 raise Failed("rmmod %s: %s" % (name, lines[-1]))
             self.host.sleep(0.2)
 
-    def choose(self, core):
+    def choose(self, core, prepared=False):
         """from now on modprobe loads this core"""
-        self.choice.set(core)
+        self.choice.set(core, prepared)
         self.modules.forget()
         if self.modules.next() != core:
             raise Failed("depmod has run, but modprobe would load the core %s" %
@@ -213,6 +221,7 @@ class Swap:
                 self.after_boot(entry)
             elif entry["step"] == "start" and self.is_whole(entry, entry["to"]):
                 self.services.start(entry["stopped"])
+                self.choice.forget()
                 self.journal.clear()
                 self.say("the swap to %s is complete" % entry["to"])
             else:
@@ -237,6 +246,7 @@ class Swap:
             self.load(entry, former)
         self.state.make(entry["state"])
         self.services.start(entry["stopped"])
+        self.choice.forget()
         self.journal.clear()
 
     def after_boot(self, entry):

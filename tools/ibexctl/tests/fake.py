@@ -52,10 +52,11 @@ class FakeHost(Host):
         self.saves, self.saved, self.after = 0, lambda n: None, lambda n: None
         self.units, self.busy, self.answers, self.missing = {}, {}, {}, set()
         self.nets, self.configured = {}, {}
-        self.chosen = "ibex"
         self.put("/proc/sys/kernel/osrelease", KVER + "\n")
         self.put("/proc/sys/kernel/random/boot_id", "boot-1\n")
         self.put("/proc/self/mounts", "/dev/sda / ext4 rw 0 0\n")
+        self.put(TREE + "modules.dep", "ibex")
+        self.put(TREE + "modules.order", "")
         os.makedirs(self.path("/run/systemd/system"))
         for name in SHARED:
             self.put(TREE + STOCK_DIR + "/%s.ko" % name, self.built(name, "stock"))
@@ -91,6 +92,11 @@ class FakeHost(Host):
         os.symlink(target, full)
 
     # --- the kernel ----------------------------------------------------------------------
+    @property
+    def chosen(self):
+        """the core that depmod has preferred"""
+        return self.word(TREE + "modules.dep")
+
     def file_of(self, name):
         """what modprobe would load"""
         if name in SHARED and self.chosen == "stock":
@@ -244,9 +250,15 @@ class FakeHost(Host):
         return (0, path + "\n", "") if path else (1, "", "not found")
 
     def do_depmod(self, *argv):
-        """depmod"""
-        if "--version" not in argv:
-            self.chosen = "stock" if self.exists(choice.DEPMOD) else "ibex"
+        """depmod -a [-b FOLDER -C FOLDER] KVER; it refuses a tree without modules"""
+        if "--version" in argv:
+            return ""
+        top = argv[argv.index("-b") + 1] if "-b" in argv else self.root
+        conf = argv[argv.index("-C") + 1] if "-C" in argv else self.path("/etc/depmod.d")
+        if not os.path.isdir(top + TREE + "updates"):
+            return "no modules"
+        with open(top + TREE + "modules.dep", "w", encoding="utf-8") as file:
+            file.write("stock" if os.path.exists(conf + "/ibex.conf") else "ibex")
         return ""
 
     def do_modprobe(self, *argv):

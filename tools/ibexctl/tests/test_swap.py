@@ -3,7 +3,7 @@
 import unittest
 from unittest import mock
 
-from ibexctl import choice, journal
+from ibexctl import choice, index, journal
 from ibexctl.host import Failed
 from ibexctl.modules import CORE, SHARED, Modules
 from ibexctl.swap import Swap
@@ -67,6 +67,7 @@ class Case(unittest.TestCase):
         self.assertTrue(host.units["srp_daemon.service"])
         self.assertEqual(host.read("/proc/self/mounts").count("proto=rdma"), 1)
         self.assertIsNone(journal.Journal(host).load())
+        self.assertFalse(host.exists("/var/lib/ibex/index"))
         lock = journal.Lock(host)
         self.assertFalse(lock.is_taken())
 
@@ -152,6 +153,36 @@ class Swaps(Case):
             self.host.count()
             self.host.unload(name)
         self.assertIn("ib_mad: Unknown symbol", self.host.load("rdma_ucm"))
+
+    def test_the_index_is_made_while_rdma_is_there(self):
+        """and once more at the end"""
+        self.swap().swap("stock", stop=True)
+        names = [command.split()[0] for command in self.host.commands]
+        made = [at for at, name in enumerate(names) if name == "depmod"]
+        self.assertEqual((made[0], made[1:]), (0, [len(names) - 1]))
+
+    def test_depmod_fails_at_the_end(self):
+        """the swap is complete all the same"""
+        self.host.at = lambda n: "Broken" if n > 1 and self.host.commands[n - 1].startswith(
+            "depmod") else ""
+        self.swap().swap("stock", stop=True)
+        self.assertIn("Broken; if modules were installed meanwhile, run depmod",
+                      " ".join(self.said))
+        self.host.remove_tree("/var/lib/ibex/index")
+        self.assert_whole("stock")
+
+    def test_other_settings_of_depmod(self):
+        """hold for what is prepared, too"""
+        self.host.put("/etc/depmod.d/site.conf", "search site updates built-in")
+        self.host.put("/lib/depmod.d/site.conf", "hidden by the former")
+        self.host.put("/lib/depmod.d/ibex.conf", "hidden by ours")
+        self.host.put("/lib/depmod.d/README", "not read")
+        index.Index(self.host).prepare("ibex.conf", "override")
+        self.assertEqual(self.host.list(index.CONFIG), ["ibex.conf", "site.conf"])
+        self.assertEqual(self.host.word(index.CONFIG + "/ibex.conf"), "override")
+        self.assertTrue(self.host.word(index.CONFIG + "/site.conf").startswith("search site"))
+        index.Index(self.host).prepare("ibex.conf", None)
+        self.assertEqual(self.host.list(index.CONFIG), ["site.conf"])
 
     def test_an_intruder(self):
         """a modprobe of someone else between the unloading and the choice"""
@@ -242,15 +273,15 @@ class Disturbed(Case):
         self.host.at = self.host.after = self.host.saved = lambda n: None
 
     def revives(self):
-        """the core after recover: the new one if only services were left to start"""
+        """the core after recover: the new one if only services were left to start, or nothing"""
         entry = journal.Journal(self.host).load()
         self.swap().recover()
-        whole = "stock" if entry and entry["step"] == "start" else "ibex"
+        whole = "stock" if not entry or entry["step"] == "start" else "ibex"
         self.assert_whole(whole)
 
     def test_killed_after_each_write(self):
         _, writes = self.points()
-        self.assertEqual(writes, 7)
+        self.assertEqual(writes, 8)
         for at in range(1, writes + 1):
             self.fresh()
             with self.subTest(at):
@@ -272,7 +303,7 @@ class Disturbed(Case):
         """at each of its commands, after a swap that died when all was unloaded"""
         for at in range(1, 25):
             self.fresh()
-            self.host.saved = lambda n: self.kill(n == 4)
+            self.host.saved = lambda n: self.kill(n == 5)
             self.dies()
             start = len(self.host.commands)
             self.host.at = lambda n, at=at, start=start: self.kill(n == start + at)
@@ -291,7 +322,7 @@ class Disturbed(Case):
             raise Killed
 
     def test_the_next_swap_goes_back_first(self):
-        self.host.saved = lambda n: self.kill(n == 5)
+        self.host.saved = lambda n: self.kill(n == 6)
         self.dies()
         self.swap().swap("stock", stop=True)
         self.assertIn("a swap was interrupted: going back first", self.said)
@@ -299,7 +330,7 @@ class Disturbed(Case):
 
     def test_after_a_reboot(self):
         """of a host that died with the choice made: boot loads what is chosen"""
-        self.host.saved = lambda n: self.kill(n == 5)
+        self.host.saved = lambda n: self.kill(n == 6)
         self.dies()
         self.host.put("/proc/sys/kernel/random/boot_id", "boot-2\n")
         for core in ("stock", "none"):
@@ -313,7 +344,7 @@ class Disturbed(Case):
     def test_a_signal(self):
         """ends it before the next step"""
         swap = self.swap()
-        self.host.saved = lambda n: setattr(swap, "interrupted", n == 3)
+        self.host.saved = lambda n: setattr(swap, "interrupted", n == 4)
         with self.assertRaisesRegex(Failed, "interrupted by a signal before the step switch; "
                                     "the host has the ibex core"):
             swap.swap("stock", stop=True)
