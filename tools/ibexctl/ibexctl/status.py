@@ -70,12 +70,29 @@ class Status:
         return found
 
     def package(self, path):
-        """the package that has a file, or "" """
+        """the package that has a file, or the source that DKMS built it from; or "" """
         try:
-            done = self.host.run("dpkg", "-S", path) if path else None
+            for each in filter(None, (path, self.dkms_source(path))):
+                done = self.host.run("dpkg", "-S", each)
+                if not done.status:
+                    return done.out.partition(":")[0]
         except Missing:
-            done = None
-        return done.out.partition(":")[0] if done and not done.status else ""
+            pass
+        return ""
+
+    def dkms_source(self, path):
+        """the folder of the source of a module that DKMS built, or "" """
+        if "/updates/dkms/" not in path:
+            return ""
+        top, file = "/var/lib/dkms", path.rsplit("/", 1)[-1]
+        for name in self.host.list(top):
+            for version in self.host.list("%s/%s" % (top, name)):
+                folder = "%s/%s/%s" % (top, name, version)
+                for arch in self.host.list("%s/%s" % (folder, self.host.kver)):
+                    if self.host.exists("%s/%s/%s/module/%s" % (
+                            folder, self.host.kver, arch, file)):
+                        return self.host.readlink(folder + "/source")
+        return ""
 
     def users(self):
         """processes, with what they have open, and modules"""

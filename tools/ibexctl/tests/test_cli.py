@@ -11,8 +11,9 @@ import unittest
 from ibexctl import cli, journal
 from ibexctl.mask import Mask
 from ibexctl.report import interesting
+from ibexctl.status import Status
 
-from .fake import TREE, FakeHost
+from .fake import KVER, TREE, FakeHost
 
 
 class Commands(unittest.TestCase):
@@ -86,6 +87,17 @@ class Commands(unittest.TestCase):
             self.assertIn(line, out)
         self.assertNotIn("interrupted", out)
         self.assertNotIn("ANOTHER FILE", out)
+
+    def test_package_of_dkms(self):
+        """dpkg knows the source only"""
+        path = TREE + "updates/dkms/ib_cm.ko"
+        self.host.put("/var/lib/dkms/ibex/0.9.0/%s/x86_64/module/ib_cm.ko" % KVER, "")
+        self.host.link_to("/var/lib/dkms/ibex/0.9.0/source", "/usr/src/ibex-0.9.0")
+        self.host.answers["dpkg -S /usr/src/ibex-0.9.0"] = (
+            0, "ibex-dkms: /usr/src/ibex-0.9.0\n", "")
+        self.assertEqual(Status(self.host).package(path), "ibex-dkms")
+        self.assertEqual(Status(self.host).package(path.replace("ib_cm", "ib_umad")), "")
+        self.assertEqual(Status(self.host).package(path.replace("dkms/", "")), "")
 
     def test_status_of_an_upgrade(self):
         """the file is another than the one in memory"""
