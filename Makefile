@@ -57,7 +57,7 @@ help:
 	@echo "                   KVER= another kernel whose headers package is installed"
 	@echo "make deb           Debian packages of version $(VERSION), in build/deb"
 	@echo "make check-deb     install, upgrade and remove them in a Debian of their own;"
-	@echo "                   BUILT=DIR: modules that DKMS takes instead of compiling"
+	@echo "                   PREBUILT=DIR: modules that DKMS takes instead of compiling"
 	@echo "make dist          build/ibex-$(VERSION).tar.xz"
 	@echo "make kernels       build and make abi for each 6.12 kernel that apt has;"
 	@echo "                   KVER= one of them, FLAVOUR=plain|rt"
@@ -126,7 +126,7 @@ deb:
 	@scripts/deb/build
 
 check-deb: deb
-	@tests/deb/run $(if $(BUILT),--built $(BUILT))
+	@tests/deb/run $(if $(PREBUILT),--built $(PREBUILT))
 
 kernels: deps
 	@scripts/kernel/build-each $(KVER) $(FLAVOUR)
