@@ -11,6 +11,7 @@
 #include <linux/dim.h>
 #include <linux/irq_poll.h>
 #include <trace/events/rdma_core.h>
+#include <ibex/compat.h>
 
 #include "device/device.h"
 #include "qp/qp.h"
@@ -513,20 +514,19 @@ static void cq_stop(struct ib_cq *cq)
 static int cq_destroy_hw(struct ib_cq *cq, struct ib_udata *udata)
 {
 	const struct ib_device_ops *ops = &cq->device->ops;
+	int ret;
 
-#ifndef IBEX_NO_PRE_DESTROY_CQ
-	if (ops->pre_destroy_cq && !udata) {
-		int ret = ops->pre_destroy_cq(cq);
-
-		if (ret)
-			return ret;
+	if (udata || !ibex_has_pre_destroy_cq(ops)) {
 		cq_stop(cq);
-		ops->post_destroy_cq(cq);
-		return 0;
+		return ops->destroy_cq(cq, udata);
 	}
-#endif
+
+	ret = ibex_pre_destroy_cq(cq);
+	if (ret)
+		return ret;
 	cq_stop(cq);
-	return ops->destroy_cq(cq, udata);
+	ibex_post_destroy_cq(cq);
+	return 0;
 }
 
 /*

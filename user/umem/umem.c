@@ -19,6 +19,7 @@
 #include <kunit/visibility.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_umem_odp.h>
+#include <ibex/compat.h>
 
 #include "umem/umem.h"
 
@@ -321,12 +322,6 @@ static unsigned long umem_odp_pgsz(struct ib_umem *umem,
 	return pgsz_bitmap & pgsz;
 }
 
-#ifdef IBEX_UMEM_VIRT_LONG
-#define UMEM_VIRT unsigned long
-#else
-#define UMEM_VIRT u64
-#endif
-
 /**
  * ib_umem_find_best_pgsz - largest device page that can describe a region
  * @umem: region; its IOVA is set to @virt
@@ -343,7 +338,7 @@ static unsigned long umem_odp_pgsz(struct ib_umem *umem,
  */
 unsigned long ib_umem_find_best_pgsz(struct ib_umem *umem,
 				     unsigned long pgsz_bitmap,
-				     UMEM_VIRT virt)
+				     IBEX_UMEM_VIRT virt)
 {
 	unsigned long fits = pgsz_bitmap;
 	u64 bad;
