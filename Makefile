@@ -43,7 +43,7 @@ BUILDS  = all modules libvib libibex install uninstall
 DEPS    = $(if $(filter-out $(BUILDS),$(or $(MAKECMDGOALS),all)),build tests,build)
 
 .PHONY: all help deps kdir modules libvib libibex install uninstall dist deb kernels check-deb \
-	abi abi-test sparse lint kunit model demo demo-ib bench-mad bench-cm profile-connect results \
+	check-operate abi abi-test sparse lint kunit model demo demo-ib bench-mad bench-cm profile-connect results \
 	chaos check check-all check-debug check-fast clean
 all: modules
 
@@ -58,6 +58,8 @@ help:
 	@echo "make deb           Debian packages of version $(VERSION), in build/deb"
 	@echo "make check-deb     install, upgrade and remove them in a Debian of their own;"
 	@echo "                   PREBUILT=DIR: modules that DKMS takes instead of compiling"
+	@echo "make check-operate live swaps of the core, killed swaps and a purge, on a Debian in a VM;"
+	@echo "                   SWAPS= how many"
 	@echo "make dist          build/ibex-$(VERSION).tar.xz"
 	@echo "make kernels       build and make abi for each 6.12 kernel that apt has;"
 	@echo "                   KVER= one of them, FLAVOUR=plain|rt"
@@ -124,6 +126,9 @@ dist:
 deb:
 	@scripts/install-deps build deb
 	@scripts/deb/build
+
+check-operate: deb
+	@tests/operate/run $(SWAPS)
 
 check-deb: deb
 	@tests/deb/run $(if $(PREBUILT),--built $(PREBUILT))
