@@ -204,7 +204,7 @@ kills() {
 	shims
 	killed stock rdma:3 links
 	killed stock rmmod:4 unload
-	killed stock depmod:2 switch
+	killed stock depmod:2 prepare
 	killed stock modprobe:4 load
 	ping_once ibex
 	# a swap at the next start goes back first
