@@ -107,7 +107,7 @@ statuses() {
 	answers 0 ibexctl status
 	prints '^in memory  ibex, since 20'
 	prints '^would load ibex, installed: stock ibex'
-	prints '^  ib_mad +loaded, ibex, the same file +/lib/modules/.*/updates/ib_mad.ko taint OE'
+	prints '^  ib_mad +loaded, ibex, the same file +/lib/modules/.*/updates/ib_mad.ko [0-9.]+ srcversion [0-9A-F]+ taint OE'
 	prints '^device     rxe_a, rxe, netdev va, port 1 ACTIVE'
 	prints '^device     siw_b, siw, netdev vb, port 1 ACTIVE'
 	ibexctl status -j | python3 -c '
