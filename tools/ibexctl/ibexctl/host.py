@@ -4,6 +4,7 @@ The host: its files, below a root directory, and its commands.  All that ibexctl
 system and does to it goes through here, so that tests can put another system in its place.
 """
 import collections
+import contextlib
 import json
 import os
 import shutil
@@ -26,6 +27,15 @@ class Failed(Exception):
 
 class Missing(Failed):
     """a command that is not installed"""
+
+
+@contextlib.contextmanager
+def refusals(path):
+    """what the system refuses about a file is a failure, in one line"""
+    try:
+        yield
+    except OSError as error:
+        raise Failed("%s: %s" % (path, error.strerror)) from None
 
 
 class Host:
@@ -111,57 +121,38 @@ class Host:
     # --- changing ------------------------------------------------------------------------
     def write(self, path, text):
         """set an attribute of the kernel"""
-        try:
-            with open(self.path(path), "w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            raise Failed("%s: %s" % (path, error.strerror)) from None
+        with refusals(path), open(self.path(path), "w", encoding="utf-8") as file:
+            file.write(text)
 
     def mkdir(self, path):
         """a directory, of configfs for example; it may be there already"""
-        try:
+        with refusals(path), contextlib.suppress(FileExistsError):
             os.mkdir(self.path(path))
-        except FileExistsError:
-            pass
-        except OSError as error:
-            raise Failed("%s: %s" % (path, error.strerror)) from None
 
     def rmdir(self, path):
         """remove a directory, which may be gone already"""
-        try:
+        with refusals(path), contextlib.suppress(FileNotFoundError):
             os.rmdir(self.path(path))
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise Failed("%s: %s" % (path, error.strerror)) from None
 
     def makedirs(self, path):
         """a directory and those above it"""
-        try:
+        with refusals(path):
             os.makedirs(self.path(path), exist_ok=True)
-        except OSError as error:
-            raise Failed("%s: %s" % (path, error.strerror)) from None
 
     def symlink(self, path, target):
         """a symbolic link to another path of this host"""
-        try:
+        with refusals(path):
             os.symlink(self.path(target), self.path(path))
-        except OSError as error:
-            raise Failed("%s: %s" % (path, error.strerror)) from None
 
     def remove_tree(self, path):
         """a directory with all that is in it, which may be gone already"""
-        try:
+        with refusals(path), contextlib.suppress(FileNotFoundError):
             shutil.rmtree(self.path(path))
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise Failed("%s: %s" % (path, error.strerror)) from None
 
     def save(self, path, data):
         """write a file so that after a crash it is either the old or the new one, whole"""
         full = self.path(path)
-        try:
+        with refusals(path):
             os.makedirs(os.path.dirname(full), exist_ok=True)
             with open(full + ".new", "wb") as file:
                 file.write(data if isinstance(data, bytes) else data.encode())
@@ -169,19 +160,13 @@ class Host:
                 os.fsync(file.fileno())
             os.rename(full + ".new", full)
             self.sync_folder(full)
-        except OSError as error:
-            raise Failed("%s: %s" % (path, error.strerror)) from None
 
     def remove(self, path):
         """delete a file, which may be gone already, so that it does not come back"""
         full = self.path(path)
-        try:
+        with refusals(path), contextlib.suppress(FileNotFoundError):
             os.unlink(full)
             self.sync_folder(full)
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise Failed("%s: %s" % (path, error.strerror)) from None
 
     @staticmethod
     def sync_folder(full):
