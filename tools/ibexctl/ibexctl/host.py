@@ -7,6 +7,7 @@ import collections
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -18,7 +19,15 @@ PACKAGES = {"rdma": "iproute2", "ip": "iproute2", "modprobe": "kmod", "rmmod": "
 # commands that end by themselves, and so may keep the lock of a swap that has died
 KEEPERS = ("rmmod", "modprobe", "depmod", "rdma", "ip")
 
-Result = collections.namedtuple("Result", "status out err")
+Mount = collections.namedtuple("Mount", "source where type options")
+
+
+class Result(collections.namedtuple("Result", "status out err")):
+    """what a command has left"""
+
+    def trouble(self):
+        """why it has failed, in one line"""
+        return (self.err.strip().splitlines() or ["status %d" % self.status])[-1]
 
 
 class Failed(Exception):
@@ -118,6 +127,15 @@ class Host:
             for name in sorted(names):
                 yield os.path.join(base, name)[len(self.root):]
 
+    def mounts(self):
+        """what is mounted, in that order"""
+        for line in (self.read("/proc/self/mounts") or "").splitlines():
+            fields = line.split()
+            if len(fields) >= 4:
+                # the kernel writes a space, for example, in octal
+                fields[1] = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), fields[1])
+                yield Mount(*fields[:4])
+
     # --- changing ------------------------------------------------------------------------
     def write(self, path, text):
         """set an attribute of the kernel"""
@@ -211,8 +229,7 @@ class Host:
         """the output of a command that has to succeed"""
         done = self.run(*argv, timeout=timeout)
         if done.status:
-            lines = done.err.strip().splitlines() or ["status %d" % done.status]
-            raise Failed("%s: %s" % (" ".join(argv), lines[-1]))
+            raise Failed("%s: %s" % (" ".join(argv), done.trouble()))
         return done.out
 
     def json(self, *argv):
@@ -223,10 +240,6 @@ class Host:
         except ValueError:
             found = []
         return found if isinstance(found, list) else [found]
-
-    def have(self, command):
-        """whether a command is installed"""
-        return shutil.which(command) is not None
 
     def is_root(self):
         """whether all of this is allowed"""

@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 
-from .host import Failed
+from .host import Failed, refusals
 
 PATH = "/var/lib/ibex/swap.json"
 LOCK = "/run/ibexctl.lock"
@@ -48,11 +48,9 @@ class Lock:
     def take(self, patience=0):
         """take it, waiting for so many seconds"""
         full = self.host.path(LOCK)
-        try:
+        with refusals(LOCK):
             os.makedirs(os.path.dirname(full), exist_ok=True)
             self.fd = os.open(full, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError as error:
-            raise Failed("%s: %s" % (LOCK, error.strerror)) from None
         end = self.host.now() + patience
         while True:
             try:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 """What stands in the way of unloading the core, and what to stop."""
 import collections
-import re
 
 from .devices import Devices
 from .modules import Modules
@@ -39,12 +38,7 @@ class Obstacles:
 
     def mounts(self):
         """file systems over RDMA"""
-        for line in (self.host.read("/proc/self/mounts") or "").splitlines():
-            fields = line.split()
-            if len(fields) < 4:
-                continue
-            _, where, kind, options = fields[:4]
-            where = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), where)
+        for _, where, kind, options in self.host.mounts():
             words = options.split(",")
             if kind.startswith("nfs") and {"proto=rdma", "proto=rdma6"} & set(words):
                 what, names = "NFS over RDMA", ["rpcrdma", "xprtrdma"]

@@ -22,11 +22,9 @@ class Services:
     def mounted(self, where):
         """what is mounted there last, or None"""
         found = None
-        name = where.replace("\\", "\\134").replace(" ", "\\040").replace("\t", "\\011")
-        for line in (self.host.read("/proc/self/mounts") or "").splitlines():
-            fields = line.split()
-            if len(fields) >= 4 and fields[1] == name:
-                found = {"source": fields[0], "type": fields[2], "options": fields[3]}
+        for mount in self.host.mounts():
+            if mount.where == where:
+                found = {"source": mount.source, "type": mount.type, "options": mount.options}
         return found
 
     def stop(self, entries):

@@ -72,13 +72,10 @@ class Status:
     def package(self, path):
         """the package that has a file, or the source that DKMS built it from; or "" """
         try:
-            for each in filter(None, (path, self.dkms_source(path))):
-                done = self.host.run("dpkg", "-S", each)
-                if not done.status:
-                    return done.out.partition(":")[0]
+            done = self.host.run("dpkg", "-S", self.dkms_source(path) or path) if path else None
         except Missing:
-            pass
-        return ""
+            done = None
+        return done.out.partition(":")[0] if done and not done.status else ""
 
     def dkms_source(self, path):
         """the folder of the source of a module that DKMS built, or "" """

@@ -4,6 +4,7 @@ Changes the core of the running host.  Before each step the journal says which; 
 done again, so that after a failure or a death at any point the way back is the same: take down
 whatever is there, choose the former core, load it, make what was recorded.
 """
+import contextlib
 import signal
 
 from .choice import Choice
@@ -18,10 +19,6 @@ from .state import State
 BUSY = 10
 # how often someone else may load a module of the core meanwhile
 INTRUDERS = 3
-
-
-class Refused(Failed):
-    """nothing was changed"""
 
 
 class Swap:
@@ -41,37 +38,40 @@ class Swap:
     def swap(self, core, stop=False):
         """make core that of the host"""
         self.host.must("depmod", "--version")
-        with_lock = Lock(self.host)
-        with_lock.take()
-        try:
-            self.catch_signals()
-            if self.journal.load():
+        with self.alone():
+            entry = self.journal.load()
+            if entry:
                 self.say("a swap was interrupted: going back first")
-                self.finish()
+                self.finish(entry)
             self.begin(core, stop)
-        finally:
-            with_lock.drop()
 
     def recover(self):
         """finish a swap that was interrupted"""
-        with_lock = Lock(self.host)
         # a command of the swap that died may still run
-        with_lock.take(patience=60)
-        try:
-            self.catch_signals()
-            if self.journal.load():
-                self.finish()
+        with self.alone(patience=60):
+            entry = self.journal.load()
+            if entry:
+                self.finish(entry)
             else:
                 self.choice.forget()
                 self.say("no swap was interrupted")
+
+    @contextlib.contextmanager
+    def alone(self, patience=0):
+        """no other swap goes on, for which it waits so many seconds, and no signal ends this"""
+        lock = Lock(self.host)
+        lock.take(patience)
+        try:
+            self.catch_signals()
+            yield
         finally:
-            with_lock.drop()
+            lock.drop()
 
     # --- a swap --------------------------------------------------------------------------
     def begin(self, core, stop):
         """checks, and then the steps"""
         if not self.modules.installed(core):
-            raise Refused("the %s core is not installed for %s" % (core, self.host.kver))
+            raise Failed("the %s core is not installed for %s" % (core, self.host.kver))
         was = self.modules.memory()
         if was == core and self.choice.get() == core and self.modules.next() == core:
             self.say("the %s core is loaded already" % core)
@@ -81,16 +81,16 @@ class Swap:
             self.say("the %s core is loaded already; from now on modprobe loads it, too" % core)
             return
         if was not in CORES + ("none",):
-            raise Refused("the core in memory is not one that could be brought back: " + was)
+            raise Failed("the core in memory is not one that could be brought back: " + was)
         former = was if was != "none" else self.choice.get()
         if former not in CORES:
             former = self.modules.next()
         if former not in CORES or not self.modules.installed(former):
-            raise Refused("the %s core in memory has no files, so that it could not be brought "
+            raise Failed("the %s core in memory has no files, so that it could not be brought "
                           "back" % former)
         found = Obstacles(self.host).all()
         if [one for one in found if not (stop and one.kind)]:
-            raise Refused("in the way:\n" + "\n".join(
+            raise Failed("in the way:\n" + "\n".join(
                 "  %s; to stop it: %s" % (one.what, one.stop) for one in found))
         entry = {"from": former, "to": core, "step": "prepare", "boot": self.host.boot_id,
                  "state": self.state.record(), "stopped": self.services.record(found)}
@@ -163,8 +163,7 @@ class Swap:
             if not done.status:
                 continue
             if self.host.now() >= end:
-                lines = done.err.strip().splitlines() or ["status %d" % done.status]
-                raise Failed("rmmod %s: %s" % (name, lines[-1]))
+                raise Failed("rmmod %s: %s" % (name, done.trouble()))
             self.host.sleep(0.2)
 
     def choose(self, core, prepared=False):
@@ -211,9 +210,8 @@ class Swap:
             "%s (%s)" % (self.modules.memory(), " ".join(loaded)) if loaded else "no core",
             self.modules.next())
 
-    def finish(self):
+    def finish(self, entry):
         """ends a swap that was interrupted"""
-        entry = self.journal.load()
         self.say("the swap from %s to %s was interrupted at the step %s" % (
             entry["from"], entry["to"], entry["step"]))
         try:

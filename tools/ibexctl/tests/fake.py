@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import tempfile
+import unittest
 
 from ibexctl import choice
 from ibexctl.host import Failed, Host, Missing, Result
@@ -219,9 +220,6 @@ class FakeHost(Host):
         shutil.rmtree(self.path("/sys/class/net/" + name))
 
     # --- commands ------------------------------------------------------------------------
-    def have(self, command):
-        return command not in self.missing
-
     def run(self, *argv, timeout=120):
         if argv[0] in self.missing:
             raise Missing("the command %s is missing" % argv[0])
@@ -387,3 +385,23 @@ class FakeHost(Host):
 
     def now(self):
         return self.time
+
+
+class HostTest(unittest.TestCase):
+    """on a host with these modules, and those that they need"""
+    modules = ()
+
+    def setUp(self):
+        self.host = self.new_host()
+        self.load_modules()
+
+    def new_host(self):
+        """a host without modules, which goes with the test"""
+        host = FakeHost()
+        self.addCleanup(host.close)
+        return host
+
+    def load_modules(self):
+        """into self.host"""
+        for name in self.modules:
+            self.host.load(name)

@@ -5,19 +5,14 @@ import unittest
 from ibexctl.obstacles import Obstacles
 from ibexctl.processes import Processes, stoppable
 
-from .fake import FakeHost
+from .fake import HostTest
 
 TARGET = "/sys/kernel/config/target/iscsi/iqn.2001-04.org:a/tpgt_1/np/10.0.0.1:3260/"
 
 
-class Obstacle(unittest.TestCase):
+class Obstacle(HostTest):
     """on a host with rxe and NFS loaded"""
-
-    def setUp(self):
-        self.host = FakeHost()
-        self.addCleanup(self.host.close)
-        for name in ("rdma_rxe", "rpcrdma", "rdma_ucm"):
-            self.host.load(name)
+    modules = ("rdma_rxe", "rpcrdma", "rdma_ucm")
 
     def found(self):
         """(what, stop, kind, name) of each"""
@@ -129,19 +124,17 @@ class Obstacle(unittest.TestCase):
         self.assertRegex(self.found()[0][0], "module mine was loaded from a file that modprobe")
 
 
-class Units(unittest.TestCase):
+class Units(HostTest):
     """as cgroups tell them"""
 
     def test_unit(self):
-        host = FakeHost()
-        self.addCleanup(host.close)
         for text, unit in (
                 ("0::/system.slice/a.service\n", "a.service"),
                 ("0::/system.slice/system-x.slice/x@1.service/sub\n", "x@1.service"),
                 ("12:cpu:/\n1:name=systemd:/system.slice/a.service\n", "a.service"),
                 ("12:cpu:/b.service\n", ""), ("0::/\n", ""), ("", "")):
-            host.put("/proc/5/cgroup", text)
-            self.assertEqual(Processes(host).unit(5), unit, text)
+            self.host.put("/proc/5/cgroup", text)
+            self.assertEqual(Processes(self.host).unit(5), unit, text)
 
     def test_stoppable(self):
         self.assertTrue(stoppable("opensm.service"))

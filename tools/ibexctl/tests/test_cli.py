@@ -13,17 +13,15 @@ from ibexctl.mask import Mask
 from ibexctl.report import interesting
 from ibexctl.status import Status
 
-from .fake import KVER, TREE, FakeHost
+from .fake import KVER, TREE, HostTest
 
 
-class Commands(unittest.TestCase):
+class Commands(HostTest):
     """on a host with rxe"""
+    modules = ("rdma_ucm", "ib_umad", "rdma_rxe")
 
     def setUp(self):
-        self.host = FakeHost()
-        self.addCleanup(self.host.close)
-        for name in ("rdma_ucm", "ib_umad", "rdma_rxe"):
-            self.host.load(name)
+        super().setUp()
         self.host.add_link("rxe_a", "va")
 
     def run_command(self, *argv):

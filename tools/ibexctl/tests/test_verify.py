@@ -8,17 +8,12 @@ from ibexctl.host import Failed
 from ibexctl.verify import Verify
 
 from . import elfs
-from .fake import STOCK_DIR, TREE, FakeHost
+from .fake import STOCK_DIR, TREE, HostTest
 
 
-class Verified(unittest.TestCase):
+class Verified(HostTest):
     """on a host with Ibex and mlx5_ib"""
-
-    def setUp(self):
-        self.host = FakeHost()
-        self.addCleanup(self.host.close)
-        for name in ("rdma_ucm", "ib_umad", "mlx5_ib"):
-            self.host.load(name)
+    modules = ("rdma_ucm", "ib_umad", "mlx5_ib")
 
     def wrong(self):
         """{module: what is wrong}"""
@@ -44,18 +39,14 @@ class Verified(unittest.TestCase):
     def on_stock(self):
         """the same host with the distribution's core"""
         self.host.close()
-        self.host = FakeHost()
-        self.addCleanup(self.host.close)
+        self.host = self.new_host()
         self.host.put("/etc/depmod.d/ibex.conf", "")
         self.host.put("/etc/modprobe.d/ibexctl.conf", "")
         self.host.do_depmod("depmod")
-        for name in ("rdma_ucm", "ib_umad", "mlx5_ib"):
-            self.host.load(name)
+        self.load_modules()
 
     def test_none(self):
-        host = FakeHost()
-        self.addCleanup(host.close)
-        self.assertRaisesRegex(Failed, "no core", list, Verify(host).checks())
+        self.assertRaisesRegex(Failed, "no core", list, Verify(self.new_host()).checks())
 
     def test_another_file(self):
         self.replace(TREE + "updates/ib_umad.ko", "ib_umad", build="new")
@@ -125,12 +116,8 @@ class Verified(unittest.TestCase):
         self.assertEqual(self.wrong(), {"ib_cm": ["is not " + path]})
 
 
-class Files(unittest.TestCase):
+class Files(HostTest):
     """of modules"""
-
-    def setUp(self):
-        self.host = FakeHost()
-        self.addCleanup(self.host.close)
 
     def test_read(self):
         data = elfs.module("id", {"a": 1, "bc": 0xfffffffe}, {"d": 5}, {"version": "1.2"}, b"T")
