@@ -14,18 +14,17 @@ BOUND=$((200 * IBEX_SLOW))
 figure() { printf 'storm | %s | %s | %s\n' "$1" "$2" "$3"; }
 
 # The longest softirq, by histogram triggers: from its entry to its exit on a processor.
-# softirqs_watch !: no longer
+BEGINS='hist:keys=common_cpu:begin=common_timestamp.usecs'
+ENDS='hist:keys=common_cpu:us=common_timestamp.usecs-$begin:onmax($us).save(vec)'
 softirqs_watch() {
-	local off=${1-}
 	[ -d $TRACE ] || mount -t tracefs tracefs /sys/kernel/tracing
-	set -- softirq_entry 'begin=common_timestamp.usecs' \
-		softirq_exit 'us=common_timestamp.usecs-$begin:onmax($us).save(vec)'
-	# The second refers to the first, so it goes first.
-	[ -z "$off" ] || set -- "$3" "$4" "$1" "$2"
-	while [ $# -gt 0 ]; do
-		echo "${off}hist:keys=common_cpu:$2" >"$TRACE/$1/trigger"
-		shift 2
-	done
+	echo "$BEGINS" >$TRACE/softirq_entry/trigger
+	echo "$ENDS" >$TRACE/softirq_exit/trigger
+}
+
+softirqs_unwatch() {
+	echo "!$ENDS" >$TRACE/softirq_exit/trigger
+	echo "!$BEGINS" >$TRACE/softirq_entry/trigger
 }
 
 softirq_longest() {
@@ -135,5 +134,5 @@ for part in storm listener_dies; do
 	live_end $part
 done
 figure "longest softirq" "$(softirq_longest)" us
-softirqs_watch !
+softirqs_unwatch
 user_down
