@@ -12,7 +12,7 @@ endif
 ifeq ($(KVER),)
 KVER = $(shell cat $(KDIR)/include/config/kernel.release 2> /dev/null)
 endif
-VERSION = $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+VERSION = $(shell scripts/version)
 
 # Debian's headers package reads this variable; other headers ignore it.
 export DEBIAN_KERNEL_USE_CCACHE := $(if $(shell command -v ccache),1)

@@ -12,16 +12,14 @@ step=$(cat $dir/step 2> /dev/null || echo first)
 swaps=$(cat $dir/swaps)
 log=$dir/log
 
-say() { echo "$*"; }
-
 # ok WHAT COMMAND...
 ok() {
 	local what=$1
 	shift
 	if "$@" > $dir/said 2>&1; then
-		say "ok      $what"
+		echo "ok      $what"
 	else
-		say "not ok  $what"
+		echo "not ok  $what"
 		sed 's/^/        /' $dir/said | tail -n 20
 	fi
 	{
@@ -99,7 +97,7 @@ first() {
 		to=stock other=ibex
 		[ $((n % 2)) = 1 ] || to=ibex other=stock
 		ok "swap $n, to $to" swap $to
-		say "        RDMA was away for $(away) s"
+		echo "        RDMA was away for $(away) s"
 		ok "  the core" core_is $to
 		ok "  it is not the other one" not core_is $other
 		ok "  verify" ibexctl verify
@@ -151,8 +149,7 @@ third() {
 	ok "  the core is the distribution's" core_is stock
 	ok "  data" data_is_whole
 	ok "nothing is left of ibex" nothing_left
-	dmesg --level=emerg,alert,crit,err > $dir/said
-	say "end"
+	echo "end"
 	systemctl poweroff
 }
 nothing_left() {
