@@ -36,7 +36,7 @@ def modules_of(path, kernel):
         if os.path.exists(symvers):
             own = b"".join(line for line in read(symvers).splitlines(True)
                            if b"\tibex_" in line)
-    build = """cp -r "$0" "$4" && printf '%s' "$3" > "$4/own.symvers" &&
+    build = """cp -rL "$0" "$4" && printf '%s' "$3" > "$4/own.symvers" &&
         make -s -C "$1" M="$4" IBEX_SRC="$2" \\
             KBUILD_EXTRA_SYMBOLS="$4/own.symvers" W=1 modules"""
     out = cached("guest-" + name, digest(files, kernel.kdir, build, own),

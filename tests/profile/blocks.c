@@ -5,6 +5,9 @@
  *
  *	-plugin blocks.so,out=FILE
  *
+ * If there are marks of parts in between, also in the kernel, only what is between a part's
+ * beginning and its end is counted.
+ *
  * At the end mark FILE gets a line for each block of the kernel: its address, its instructions,
  * how often it was executed, and where the call or jump goes with which it ends, if that is in
  * the instruction itself, or 0.  All user space is one line with address 0, whose block has one
@@ -25,6 +28,7 @@ exported int qemu_plugin_version = 1;
 
 struct block {
 	__u64 address, insns, executed, target;
+	__u64 in_parts;		/* of executed, in the parts that have ended */
 };
 
 /* Blocks that are translated again have another entry: code may have changed. */
@@ -36,6 +40,7 @@ struct chunk {
 
 static struct chunk *chunks;
 static __u64 user_insns;
+static bool has_parts;
 static const char *out;
 
 static struct block *new_block(void)
@@ -58,9 +63,29 @@ static void begin(unsigned int vcpu, void *arg)
 	(void)vcpu;
 	(void)arg;
 	user_insns = 0;
+	has_parts = false;
+	for (struct chunk *c = chunks; c; c = c->next)
+		for (unsigned int i = 0; i < c->used; i++)
+			c->blocks[i].executed = c->blocks[i].in_parts = 0;
+}
+
+static void part_begin(unsigned int vcpu, void *arg)
+{
+	(void)vcpu;
+	(void)arg;
+	has_parts = true;
 	for (struct chunk *c = chunks; c; c = c->next)
 		for (unsigned int i = 0; i < c->used; i++)
 			c->blocks[i].executed = 0;
+}
+
+static void part_end(unsigned int vcpu, void *arg)
+{
+	(void)vcpu;
+	(void)arg;
+	for (struct chunk *c = chunks; c; c = c->next)
+		for (unsigned int i = 0; i < c->used; i++)
+			c->blocks[i].in_parts += c->blocks[i].executed;
 }
 
 static void end(unsigned int vcpu, void *arg)
@@ -73,14 +98,16 @@ static void end(unsigned int vcpu, void *arg)
 		perror(out);
 		abort();
 	}
-	fprintf(file, "0 1 %llu 0\n", user_insns);
+	if (!has_parts)
+		fprintf(file, "0 1 %llu 0\n", user_insns);
 	for (struct chunk *c = chunks; c; c = c->next)
 		for (unsigned int i = 0; i < c->used; i++) {
 			const struct block *b = &c->blocks[i];
+			__u64 executed = has_parts ? b->in_parts : b->executed;
 
-			if (b->executed)
+			if (executed)
 				fprintf(file, "%llx %llu %llu %llx\n",
-					b->address, b->insns, b->executed, b->target);
+					b->address, b->insns, executed, b->target);
 		}
 	if (fclose(file)) {
 		perror(out);
@@ -101,6 +128,16 @@ static __u64 target_of(const struct qemu_plugin_insn *insn)
 	return qemu_plugin_insn_vaddr(insn) + size + offset;
 }
 
+static const struct {
+	__u32 number;
+	void (*passed)(unsigned int vcpu, void *arg);
+} marks[] = {
+	{ MARK_BEGIN, begin },
+	{ MARK_END, end },
+	{ MARK_PART_BEGIN, part_begin },
+	{ MARK_PART_END, part_end },
+};
+
 static void look_for_mark(struct qemu_plugin_insn *insn)
 {
 	static const __u8 nopl[] = { 0x0f, 0x1f, 0x84, 0x00 };
@@ -111,10 +148,10 @@ static void look_for_mark(struct qemu_plugin_insn *insn)
 	    memcmp(bytes, nopl, sizeof(nopl)))
 		return;
 	memcpy(&number, bytes + sizeof(nopl), sizeof(number));
-	if (number == MARK_BEGIN)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, begin, QEMU_PLUGIN_CB_NO_REGS, NULL);
-	else if (number == MARK_END)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, end, QEMU_PLUGIN_CB_NO_REGS, NULL);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+		if (number == marks[i].number)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, marks[i].passed,
+							       QEMU_PLUGIN_CB_NO_REGS, NULL);
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -124,9 +161,9 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	struct block *block;
 
 	(void)id;
+	for (size_t i = 0; i < n; i++)
+		look_for_mark(qemu_plugin_tb_get_insn(tb, i));
 	if (address < KERNEL) {
-		for (size_t i = 0; i < n; i++)
-			look_for_mark(qemu_plugin_tb_get_insn(tb, i));
 		qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
 							 &user_insns, n);
 		return;

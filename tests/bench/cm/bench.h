@@ -49,6 +49,7 @@ int bench_fill(unsigned int n, struct bench_result *result);
 int bench_cost(unsigned int k, unsigned int reps, struct bench_result *results);
 int bench_rate(unsigned int tasks, unsigned int count, unsigned int reps,
 	       struct bench_result *result);
+int bench_mark(const char *step);
 int bench_removal(struct bench_result *result);
 
 #endif

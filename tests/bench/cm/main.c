@@ -7,6 +7,7 @@
  *                            SRC: IPv4 addresses of instant0
  *   fill N                   makes or ends connections until N are alive
  *   cost K REPS              ns a connection of each step, K at a time: see conn.c
+ *   mark STEP                has scripts/profile-connect count this step alone
  *   rate TASKS COUNT REPS    connections a second, made and ended
  *   unplug                   ns that the removal of instant0 takes
  *   close
@@ -21,7 +22,7 @@
 
 static int run(const char *line, struct bench_result *results)
 {
-	char src[32], dst[32];
+	char src[32], dst[32], step[16];
 	unsigned int a, b, c;
 
 	if (sscanf(line, "open %31s %31s %u", src, dst, &a) == 3)
@@ -37,6 +38,8 @@ static int run(const char *line, struct bench_result *results)
 		return bench_fill(a, results);
 	if (sscanf(line, "cost %u %u", &a, &b) == 2)
 		return bench_cost(a, b, results);
+	if (sscanf(line, "mark %15s", step) == 1)
+		return bench_mark(step);
 	if (sscanf(line, "rate %u %u %u", &a, &b, &c) == 3)
 		return bench_rate(a, b, c, results);
 	if (!strcmp(line, "unplug"))

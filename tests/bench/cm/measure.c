@@ -11,8 +11,29 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "bench.h"
+#include "marks.h"
 
 static unsigned int alive;
+static int marked = -1;		/* a step, or none */
+
+/* Has an emulator's plugin count what is executed in step @name, and nothing else. */
+int bench_mark(const char *name)
+{
+	marked = match_string(bench_step_names, NR_STEPS, name);
+	return min(marked, 0);
+}
+
+static int step_marked(enum bench_step step, unsigned int first, unsigned int count)
+{
+	int ret;
+
+	if (step != marked)
+		return bench_step(step, first, count);
+	mark_part_begin();
+	ret = bench_step(step, first, count);
+	mark_part_end();
+	return ret;
+}
 
 /* Takes a batch from step @from to step @to; adds the ns of each step to @ns. */
 static int steps(enum bench_step from, enum bench_step to, unsigned int first,
@@ -24,7 +45,7 @@ static int steps(enum bench_step from, enum bench_step to, unsigned int first,
 	for (step = from; step <= to && !ret; step++) {
 		u64 start = ktime_get_ns();
 
-		ret = bench_step(step, first, count);
+		ret = step_marked(step, first, count);
 		ns[step] += ktime_get_ns() - start;
 	}
 	if (ret) {

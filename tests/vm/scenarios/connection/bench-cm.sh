@@ -7,17 +7,19 @@
 # Prints one line for each measurement (the "head" line below names the columns). Args:
 # "full" for all sizes, up to 64,000 connections; "cost", "rate", "ports" for these parts
 # alone. No time is asserted, but every connection must be made and end as it should.
-# "profile": connects on the core of the mode between two marks, for scripts/profile-connect.
+# "profile": connects on the core of the mode between two marks, for scripts/profile-connect;
+# "step=STEP" with it: that step alone is marked.
 . /ibex/lib/bench.sh
 . /ibex/lib/profile.sh
 BENCH=/sys/kernel/debug/ibex_bench_cm
 SRC=10.77.0.1 DST=10.77.0.2
 
-sizes='1 1000' reps=10 count=640 rate_reps=2 parts='' many=1000 range=300
+sizes='1 1000' reps=10 count=640 rate_reps=2 parts='' many=1000 range=300 step=''
 for arg in $IBEX_ARGS; do
 	case $arg in
 	full) sizes='1 1000 16000 64000' reps=50 count=2560 rate_reps=5 many=64000 range=28232 ;;
 	cost | rate | ports) parts+=" $arg" ;;
+	step=*) step=${arg#step=} ;;
 	profile) parts=$arg cores=$IBEX_MODE ;;
 	*) fail "what is $arg?" ;;
 	esac
@@ -95,6 +97,7 @@ ports() {
 profile() {
 	local what
 	run open $SRC $DST 1
+	[ -z "$step" ] || run mark "$step"
 	run_on 1
 	run cost 64 20
 	for what in instructions works; do

@@ -1,0 +1,1 @@
+../../vm/programs/mark/marks.h
