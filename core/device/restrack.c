@@ -8,8 +8,9 @@
  *
  *	new	 refcount 1, the owner's; not in a table
  *	add	 visible: lookups may take further references
- *	begin	 hidden: its slot marks it so, the owner's reference has been dropped,
- *		 and all references of lookups have been waited for
+ *	begin	 hidden: the owner's reference has been dropped, and all references of
+ *		 lookups have been waited for.  Its slot marks it so, or, if memory
+ *		 that drivers do not free had no other reference, its refcount of 0
  *	abort	 visible again, refcount 1
  *	commit	 the slot is free, the task reference has been put
  *
@@ -73,23 +74,10 @@ restrack_table(const struct rdma_restrack_entry *res)
 	return dev && dev->res ? &dev->res->tables[res->type] : NULL;
 }
 
-/* The value in the slot of @res while the entry is hidden. */
+/* The value in the slot of @res while the entry is hidden, unless its refcount says so. */
 static void *restrack_hidden(struct rdma_restrack_entry *res)
 {
 	return xa_tag_pointer(res, 1);
-}
-
-static bool restrack_is_hidden(const void *entry)
-{
-	return xa_pointer_tag((void *)entry) == 1;
-}
-
-static void restrack_account(struct restrack_table *table, u32 id, int delta)
-{
-	lockdep_assert_held(&table->xa.xa_lock);
-	atomic_add(delta, &table->visible);
-	if (xa_get_mark(&table->xa, id, RESTRACK_DD))
-		atomic_add(delta, &table->visible_dd);
 }
 
 /**
@@ -191,6 +179,23 @@ static bool restrack_is_dd(const struct rdma_restrack_entry *res)
 	       container_of(res, struct ib_qp, res)->qp_type >= IB_QPT_DRIVER;
 }
 
+static void restrack_account(struct restrack_table *table,
+			     const struct rdma_restrack_entry *res, int delta)
+{
+	lockdep_assert_held(&table->xa.xa_lock);
+	atomic_add(delta, &table->visible);
+	if (restrack_is_dd(res))
+		atomic_add(delta, &table->visible_dd);
+}
+
+/* @entry is in a slot; under the lock it is not freed unless the slot marks it as hidden. */
+static bool restrack_is_hidden(void *entry)
+{
+	const struct rdma_restrack_entry *res = entry;
+
+	return xa_pointer_tag(entry) || !kref_read(&res->kref);
+}
+
 /* Stores @res in the slot of res->id if that is free or its entry is hidden. */
 static int restrack_store_fixed(struct restrack_table *table,
 				struct rdma_restrack_entry *res)
@@ -253,9 +258,9 @@ void rdma_restrack_add(struct rdma_restrack_entry *res)
 	xa_lock(&table->xa);
 	res->valid = !restrack_store(table, res);
 	if (res->valid) {
-		if (restrack_is_dd(res))
+		if (unlikely(restrack_is_dd(res)))
 			__xa_set_mark(&table->xa, res->id, RESTRACK_DD);
-		restrack_account(table, res->id, 1);
+		restrack_account(table, res, 1);
 	}
 	xa_unlock(&table->xa);
 }
@@ -300,7 +305,7 @@ EXPORT_SYMBOL(rdma_restrack_put);
 
 static struct rdma_restrack_entry *restrack_hold(void *entry)
 {
-	if (!entry || restrack_is_hidden(entry) || !rdma_restrack_get(entry))
+	if (!entry || xa_pointer_tag(entry) || !rdma_restrack_get(entry))
 		return NULL;
 	return entry;
 }
@@ -398,16 +403,22 @@ EXPORT_SYMBOL(rdma_restrack_count);
 void rdma_restrack_begin_del(struct rdma_restrack_entry *res)
 {
 	struct restrack_table *table;
+	bool alone;
 
 	if (!res->valid || res->no_track)
 		return;
 
 	table = restrack_table(res);
 	xa_lock(&table->xa);
-	restrack_account(table, res->id, -1);
-	__xa_store(&table->xa, res->id, restrack_hidden(res), 0);
+	restrack_account(table, res, -1);
+	/* Lookups take no reference on what has none; QPs and counters stay until commit. */
+	alone = restrack_has_fixed_id(res) && refcount_dec_if_one(&res->kref.refcount);
+	if (!alone)
+		__xa_store(&table->xa, res->id, restrack_hidden(res), 0);
 	xa_unlock(&table->xa);
 
+	if (alone)
+		return;
 	rdma_restrack_put(res);
 	wait_for_completion(&res->comp);
 }
@@ -427,11 +438,11 @@ void rdma_restrack_abort_del(struct rdma_restrack_entry *res)
 		return;
 
 	reinit_completion(&res->comp);
-	kref_init(&res->kref);
 	table = restrack_table(res);
 	xa_lock(&table->xa);
+	kref_init(&res->kref);
 	__xa_store(&table->xa, res->id, res, 0);
-	restrack_account(table, res->id, 1);
+	restrack_account(table, res, 1);
 	xa_unlock(&table->xa);
 }
 EXPORT_SYMBOL(rdma_restrack_abort_del);
@@ -448,11 +459,12 @@ void rdma_restrack_commit_del(struct rdma_restrack_entry *res)
 {
 	if (res->valid && !res->no_track) {
 		struct xarray *xa = &restrack_table(res)->xa;
+		void *hidden = restrack_hidden(res);
 
-		if (restrack_has_fixed_id(res))
-			xa_cmpxchg(xa, res->id, restrack_hidden(res), NULL, 0);
-		else
+		if (!restrack_has_fixed_id(res))
 			xa_erase(xa, res->id);
+		else if (xa_cmpxchg(xa, res->id, res, NULL, 0) == hidden)
+			xa_cmpxchg(xa, res->id, hidden, NULL, 0);
 	}
 	res->valid = false;
 	restrack_put_task(res);
@@ -487,8 +499,18 @@ EXPORT_SYMBOL(rdma_restrack_sync);
  */
 void rdma_restrack_del(struct rdma_restrack_entry *res)
 {
-	rdma_restrack_begin_del(res);
-	rdma_restrack_commit_del(res);
+	if (res->valid && !res->no_track) {
+		struct restrack_table *table = restrack_table(res);
+
+		xa_lock(&table->xa);
+		restrack_account(table, res, -1);
+		__xa_erase(&table->xa, res->id);
+		xa_unlock(&table->xa);
+		if (!rdma_restrack_put(res))
+			wait_for_completion(&res->comp);
+	}
+	res->valid = false;
+	restrack_put_task(res);
 }
 EXPORT_SYMBOL(rdma_restrack_del);
 

@@ -126,6 +126,25 @@ static void a_failed_destruction_shows_the_object_again(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, find(RDMA_RESTRACK_PD, id));
 }
 
+/* Without readers the QP's refcount alone hides it. */
+static void a_failed_destruction_shows_the_qp_again(struct kunit *test)
+{
+	struct ib_qp *qp = new_qp(test, 0x53, IB_QPT_RC);
+
+	rdma_restrack_add(&qp->res);
+	rdma_restrack_begin_del(&qp->res);
+	KUNIT_EXPECT_NULL(test, find(RDMA_RESTRACK_QP, 0x53));
+	KUNIT_EXPECT_EQ(test, rdma_restrack_get(&qp->res), 0);
+	KUNIT_EXPECT_EQ(test, count(RDMA_RESTRACK_QP), 0);
+	rdma_restrack_abort_del(&qp->res);
+	KUNIT_EXPECT_PTR_EQ(test, find(RDMA_RESTRACK_QP, 0x53), &qp->res);
+	KUNIT_EXPECT_EQ(test, count(RDMA_RESTRACK_QP), 1);
+	rdma_restrack_begin_del(&qp->res);
+	rdma_restrack_commit_del(&qp->res);
+	KUNIT_EXPECT_NULL(test, find(RDMA_RESTRACK_QP, 0x53));
+	KUNIT_EXPECT_EQ(test, count(RDMA_RESTRACK_QP), 0);
+}
+
 /* The hardware may reuse a QP number before the old QP's entry is removed. */
 static void a_reused_qp_number_is_of_the_new_qp(struct kunit *test)
 {
@@ -451,6 +470,34 @@ static void destruction_waits_for_readers(struct kunit *test)
 	rdma_restrack_commit_del(&pd->res);
 }
 
+static void the_destruction_of_a_qp_waits_for_readers(struct kunit *test)
+{
+	struct reader *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct ib_qp *qp = new_qp(test, 0x54, IB_QPT_RC);
+
+	rdma_restrack_add(&qp->res);
+	start_reader(test, r, &qp->res);
+	rdma_restrack_begin_del(&qp->res);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->phase), 2);
+	wait_for_completion(&r->done);
+	KUNIT_EXPECT_NULL(test, find(RDMA_RESTRACK_QP, 0x54));
+	/* A slot that stays is reported when the device is released. */
+	rdma_restrack_commit_del(&qp->res);
+}
+
+static void removal_waits_for_readers(struct kunit *test)
+{
+	struct reader *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct ib_pd *pd = new_pd(test);
+
+	rdma_restrack_add(&pd->res);
+	start_reader(test, r, &pd->res);
+	rdma_restrack_del(&pd->res);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->phase), 2);
+	KUNIT_EXPECT_EQ(test, count(RDMA_RESTRACK_PD), 0);
+	wait_for_completion(&r->done);
+}
+
 /* An MR that moves to another PD needs this: readers of the old PD have finished. */
 static void a_sync_waits_for_readers_and_keeps_the_entry(struct kunit *test)
 {
@@ -530,6 +577,7 @@ static struct kunit_case restrack_cases[] = {
 	KUNIT_CASE(an_object_is_found_from_add_to_del),
 	KUNIT_CASE(a_number_does_not_come_back_at_once),
 	KUNIT_CASE(a_failed_destruction_shows_the_object_again),
+	KUNIT_CASE(a_failed_destruction_shows_the_qp_again),
 	KUNIT_CASE(a_reused_qp_number_is_of_the_new_qp),
 	KUNIT_CASE(a_reused_qp_number_may_be_given_up_first),
 	KUNIT_CASE(a_qp_created_while_another_is_destroyed),
@@ -544,6 +592,8 @@ static struct kunit_case restrack_cases[] = {
 	KUNIT_CASE(a_copy_ends_the_entry_of_what_was_freed),
 	KUNIT_CASE(an_mr_that_its_provider_keeps_stays_visible),
 	KUNIT_CASE(destruction_waits_for_readers),
+	KUNIT_CASE(the_destruction_of_a_qp_waits_for_readers),
+	KUNIT_CASE(removal_waits_for_readers),
 	KUNIT_CASE(a_sync_waits_for_readers_and_keeps_the_entry),
 	KUNIT_CASE_SLOW(lookups_race_with_deletion),
 	{}
