@@ -81,23 +81,24 @@ struct ibcm_id *ibcm_id_alloc(struct ibcm_device *dev, ib_cm_handler handler,
 	id->id.context = context;
 	id->id.device = dev->ibdev;
 	id->id.remote_cm_qpn = 1;
+	id->dev = dev;
 	spin_lock_init(&id->lock);
-	refcount_set(&id->ref, 1);
 	id->resolving = request;
 	INIT_WORK(&id->work, ibcm_id_work);
 	INIT_LIST_HEAD(&id->rxq);
 
-	/* Lookups find the slot empty until the id is initialised. */
-	ret = xa_alloc_cyclic_irq(&ibcm_ids, &slot, NULL,
+	/* Lookups do not take an id without references. */
+	ret = xa_alloc_cyclic_irq(&ibcm_ids, &slot, id,
 				  XA_LIMIT(1, U32_MAX), &ibcm_ids_next, gfp);
 	if (ret < 0) {
 		kfree(id);
 		return NULL;
 	}
-	id->id.local_id = cpu_to_be32(slot);
 	kref_get(&dev->kref);
-	id->dev = dev;
-	xa_store_irq(&ibcm_ids, slot, id, gfp);
+	id->id.local_id = cpu_to_be32(slot);
+	/* Pairs with ibcm_id_get_maybe_zero(). */
+	smp_wmb();
+	refcount_set(&id->ref, 1);
 	return id;
 }
 
@@ -163,6 +164,7 @@ static void ibcm_id_queue_work(struct ibcm_id *id)
 	lockdep_assert_held(&id->lock);
 	if (id->resolving)
 		return;
+	id->work_due = true;
 	ibcm_id_get(id);
 	if (!queue_work(ibcm_wq, &id->work))
 		refcount_dec(&id->ref);
@@ -345,6 +347,8 @@ static bool ibcm_id_next(struct ibcm_id *id, struct ibcm_rx **rx,
 	} else {
 		more = false;
 	}
+	if (!more)
+		id->work_due = false;
 	spin_unlock_irq(&id->lock);
 	return more;
 }
@@ -408,12 +412,15 @@ static void ibcm_id_work(struct work_struct *work)
 	ibcm_id_put(id);
 }
 
+/* The id is dying, and its work does not run: nobody else uses the queue any more. */
 static void ibcm_id_purge(struct ibcm_id *id)
 {
 	struct ibcm_rx *rx, *next;
 	unsigned long flags;
 	LIST_HEAD(list);
 
+	if (list_empty(&id->rxq))
+		return;
 	spin_lock_irqsave(&id->lock, flags);
 	list_splice_init(&id->rxq, &list);
 	id->rxq_len = 0;
@@ -443,7 +450,8 @@ static enum ibcm_event ibcm_id_end(const struct ibcm_id *id)
  * (3) cancel_work_sync() waits for a running handler and tells whether a queued work
  *     was cancelled, whose reference is then dropped.  If that handler, or the work
  *     after the handler's return, destroys the id, there is nothing to wait for: the
- *     work ends itself and holds a reference until then.
+ *     work ends itself and holds a reference until then.  Nor is there if no work is
+ *     due: the last one to run has found nothing to do, and only drops its reference.
  * (4) The outstanding request is detached and cancelled or, if it is a DREQ, left to
  *     the timewait of the connection (struct ibcm_peer).  A message that the MAD layer
  *     still holds keeps the id's memory by a reference, but finds that id->msg is
@@ -458,13 +466,14 @@ void ibcm_id_destroy(struct ibcm_id *id)
 {
 	struct ibcm_msg *dreq = NULL;
 	struct ibcm_todo todo;
-	bool moved;
+	bool moved, due;
 
 	/* What is sent to the peer depends on whether the connection is established. */
 	ibcm_probe(id, false);
 
 	spin_lock_irq(&id->lock);
 	id->dying = true;
+	due = id->work_due;
 	moved = ibcm_step(id, ibcm_id_end(id), &todo);
 	spin_unlock_irq(&id->lock);
 	ib_cm_unwatch_qp(&id->id);
@@ -476,7 +485,7 @@ void ibcm_id_destroy(struct ibcm_id *id)
 	if (id->listener && todo.from == IB_CM_LISTEN)
 		ibcm_listener_stop(id);
 
-	if (READ_ONCE(id->runner) != current && cancel_work_sync(&id->work))
+	if (due && READ_ONCE(id->runner) != current && cancel_work_sync(&id->work))
 		refcount_dec(&id->ref);
 	ibcm_id_purge(id);
 

@@ -151,6 +151,7 @@ struct ibcm_id {
 	struct list_head rxq;		/* of ibcm_rx; protected by lock */
 	u8 rxq_len;			/* protected by lock */
 	u8 pending;			/* BIT(enum ibcm_pending); protected by lock */
+	bool work_due;			/* queued, or has not found the end; lock */
 	bool dying;			/* nothing more is queued; protected by lock */
 	bool resolving;			/* request not resolved: work not queued; lock */
 	bool released;			/* DREP received while dying; protected by lock */
@@ -258,7 +259,11 @@ static inline void ibcm_id_get(struct ibcm_id *id)
 
 static inline bool __must_check ibcm_id_get_maybe_zero(struct ibcm_id *id)
 {
-	return refcount_inc_not_zero(&id->ref);
+	if (!refcount_inc_not_zero(&id->ref))
+		return false;
+	/* Pairs with ibcm_id_alloc(), which has then initialised the id. */
+	smp_acquire__after_ctrl_dep();
+	return true;
 }
 
 static inline void ibcm_id_put(struct ibcm_id *id)

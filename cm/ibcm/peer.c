@@ -16,8 +16,11 @@
 static struct rhashtable ibcm_by_comm;
 static struct rhashtable ibcm_by_qp;
 
-/* Below this size the tables do not shrink: connections often come and go by the dozen. */
-#define IBCM_PEERS_MIN_SIZE	256
+/*
+ * Below this size the tables do not shrink: connections often come and go by the dozen, and
+ * those of the last seconds are in timewait.
+ */
+#define IBCM_PEERS_MIN_SIZE	1024
 
 static const struct rhashtable_params ibcm_comm_params = {
 	.key_len	= sizeof(struct ibcm_comm_key),
