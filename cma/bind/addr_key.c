@@ -42,7 +42,7 @@ bool cma_addr_any(const struct sockaddr *addr)
 	struct cma_addr_key key;
 
 	cma_addr_key_init(&key, addr);
-	return !memchr_inv(&key.addr, 0, sizeof(key.addr));
+	return cma_key_any(&key);
 }
 
 /* 127.0.0.0/8, ::1 */

@@ -43,6 +43,12 @@ struct cma_addr_key {
 	union ib_gid addr;	/* IPv4 in its last four bytes; all 0: any */
 };
 
+/* The wildcard. */
+static inline bool cma_key_any(const struct cma_addr_key *key)
+{
+	return !(key->addr.global.subnet_prefix | key->addr.global.interface_id);
+}
+
 bool cma_addr_family_ok(const struct sockaddr *addr);
 void cma_addr_key_init(struct cma_addr_key *key, const struct sockaddr *addr);
 bool cma_addr_any(const struct sockaddr *addr);

@@ -53,6 +53,7 @@ struct cma_bucket {
 	struct cma_count any[CMA_NR_FAMS];	/* users of the wildcard */
 	struct cma_count all[CMA_NR_FAMS];	/* all users of the family */
 	struct list_head claims;	/* cma_claim.node: one per local address */
+	struct cma_claim own;		/* for the first address; unlisted: unused */
 	struct list_head dsts;		/* cma_id.dst_node: users with a claim_dst */
 	unsigned int nr_dsts;		/* length of dsts */
 	struct rcu_head rcu;
@@ -68,11 +69,6 @@ static enum cma_fam cma_key_fam(const struct cma_addr_key *key)
 	default:
 		return CMA_FAM_IB;
 	}
-}
-
-static bool cma_key_any(const struct cma_addr_key *key)
-{
-	return !memchr_inv(&key->addr, 0, sizeof(key->addr));
 }
 
 /* An IPv6 wildcard covers IPv4 as well, unless afonly is set. */
@@ -143,23 +139,43 @@ static void cma_bucket_count(struct cma_bucket *b, struct cma_id *idp,
 	}
 }
 
-/* Sets @idp's claim_* fields and counts it; uses @spare if the address is new to @b. */
+static void cma_claim_add(struct cma_bucket *b, const struct cma_addr_key *key,
+			  struct cma_claim **spare)
+{
+	struct cma_claim *claim = &b->own;
+
+	if (!list_empty(&claim->node)) {
+		claim = *spare;
+		*spare = NULL;
+	}
+	claim->key = *key;
+	list_add(&claim->node, &b->claims);
+}
+
+static void cma_claim_free(struct cma_bucket *b, struct cma_claim *claim)
+{
+	if (claim != &b->own)
+		kfree(claim);
+}
+
+/*
+ * Sets @idp's claim_* fields and counts it; uses @spare if the address is new to @b, which
+ * has others.
+ */
 static void cma_bucket_add(struct cma_bucket *b, struct cma_id *idp,
 			   const struct cma_addr_key *key,
 			   struct cma_claim **spare)
 {
 	lockdep_assert_held(&b->lock);
-	if (!cma_key_any(key) && !cma_claim_find(b, key)) {
-		(*spare)->key = *key;
-		list_add(&(*spare)->node, &b->claims);
-		*spare = NULL;
-	}
+	if (!cma_key_any(key) && !cma_claim_find(b, key))
+		cma_claim_add(b, key, spare);
 	idp->claim_key = *key;
 	idp->claim_dual = cma_key_dual(key, idp->afonly);
 	idp->claim_hard = !idp->reuseaddr || idp->listen_hashed;
 	cma_bucket_count(b, idp, 1);
 }
 
+/* Returns a claim that nobody has any more, for cma_claim_free(), or NULL. */
 static struct cma_claim *cma_bucket_remove(struct cma_bucket *b,
 					   struct cma_id *idp)
 {
@@ -169,7 +185,7 @@ static struct cma_claim *cma_bucket_remove(struct cma_bucket *b,
 	claim = cma_claim_find(b, &idp->claim_key);
 	if (!claim || claim->count.total)
 		return NULL;
-	list_del(&claim->node);
+	list_del_init(&claim->node);
 	return claim;
 }
 
@@ -184,6 +200,7 @@ static struct cma_bucket *cma_bucket_alloc(struct cma_port_space *space)
 	b->users = 1;
 	spin_lock_init(&b->lock);
 	INIT_LIST_HEAD(&b->claims);
+	INIT_LIST_HEAD(&b->own.node);
 	INIT_LIST_HEAD(&b->dsts);
 	return b;
 }
@@ -192,21 +209,17 @@ static struct cma_bucket *cma_bucket_alloc(struct cma_port_space *space)
  * A hash of a destination, never 0.  Two destinations whose hashes collide cannot
  * share a port, which does no harm.
  */
-static u64 cma_dst_hash(const struct sockaddr *dst)
+static u32 cma_dst_hash(const struct sockaddr *dst)
 {
 	struct cma_addr_key key;
 	u32 port = (__force u16)cma_addr_port(dst);
-	const u32 *words = (const u32 *)&key;
-	u64 hash;
 
 	cma_addr_key_init(&key, dst);
-	hash = jhash2(words, sizeof(key) / sizeof(u32), port);
-	hash |= (u64)jhash2(words, sizeof(key) / sizeof(u32), ~port) << 32;
-	return hash ?: 1;
+	return jhash2((const u32 *)&key, sizeof(key) / sizeof(u32), port) ?: 1;
 }
 
 static void cma_bucket_set_dst(struct cma_bucket *b, struct cma_id *idp,
-			       u64 dst)
+			       u32 dst)
 {
 	lockdep_assert_held(&b->lock);
 	if (!idp->claim_dst && dst) {
@@ -220,7 +233,7 @@ static void cma_bucket_set_dst(struct cma_bucket *b, struct cma_id *idp,
 }
 
 /* Whether another id connects to @dst from this port. */
-static bool cma_dst_taken(struct cma_bucket *b, u64 dst,
+static bool cma_dst_taken(struct cma_bucket *b, u32 dst,
 			  const struct cma_id *self)
 {
 	struct cma_id *idp;
@@ -237,9 +250,9 @@ struct cma_port_claim {
 	struct cma_port_space *space;
 	struct cma_id *idp;
 	struct cma_addr_key key;
-	u64 dst;			/* cma_dst_hash(); 0: not known */
+	u32 dst;			/* cma_dst_hash(); 0: not known */
 	struct cma_bucket *fresh;	/* NULL once it is in the space */
-	struct cma_claim *spare;	/* NULL once it is in a bucket */
+	struct cma_claim *spare;	/* for a bucket of others; NULL once it is in one */
 };
 
 static bool cma_claim_blocked(struct cma_bucket *b,
@@ -295,16 +308,10 @@ static void cma_fresh_fill(struct cma_port_claim *c)
 
 static void cma_fresh_drain(struct cma_port_claim *c)
 {
-	struct cma_claim *claim;
-
 	spin_lock(&c->fresh->lock);
 	cma_bucket_set_dst(c->fresh, c->idp, 0);
-	claim = cma_bucket_remove(c->fresh, c->idp);
+	cma_bucket_remove(c->fresh, c->idp);
 	spin_unlock(&c->fresh->lock);
-	if (claim) {
-		memset(claim, 0, sizeof(*claim));
-		c->spare = claim;
-	}
 }
 
 static void cma_fresh_published(struct cma_port_claim *c)
@@ -349,6 +356,9 @@ static int cma_port_get_shared(struct cma_port_claim *c, u16 *port, int low,
 	int i, n = high - low + 1;
 	int err;
 
+	c->spare = kzalloc(sizeof(*c->spare), GFP_KERNEL);
+	if (!c->spare)
+		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		*port = low + (start - low + i) % n;
 		err = cma_port_get_fixed(c, *port);
@@ -471,8 +481,9 @@ int cma_port_get(struct cma_id *idp, const struct sockaddr *dst)
 	if (dst && !port)
 		c.dst = cma_dst_hash(dst);
 	c.fresh = cma_bucket_alloc(c.space);
-	c.spare = kzalloc(sizeof(*c.spare), GFP_KERNEL);
-	if (c.fresh && c.spare)
+	if (port)
+		c.spare = kzalloc(sizeof(*c.spare), GFP_KERNEL);
+	if (c.fresh && (c.spare || !port))
 		err = port ? cma_port_get_fixed(&c, port) :
 			     cma_port_get_free(&c, &port);
 	if (!err) {
@@ -506,7 +517,7 @@ void cma_port_put(struct cma_id *idp)
 	spin_unlock(&b->lock);
 
 	idp->bucket = NULL;
-	kfree(claim);
+	cma_claim_free(b, claim);
 	if (last)
 		kfree_rcu(b, rcu);
 }
@@ -518,7 +529,7 @@ void cma_port_put(struct cma_id *idp)
  */
 int cma_port_set_dst(struct cma_id *idp, const struct sockaddr *dst)
 {
-	u64 hash = cma_dst_hash(dst);
+	u32 hash = cma_dst_hash(dst);
 	struct cma_bucket *b = idp->bucket;
 	int err = 0;
 
@@ -543,22 +554,21 @@ int cma_port_set_dst(struct cma_id *idp, const struct sockaddr *dst)
  */
 void cma_port_rebind(struct cma_id *idp, const struct cma_addr_key *key)
 {
-	struct cma_claim *spare, *old = NULL;
 	struct cma_bucket *b = idp->bucket;
+	struct cma_claim *spare, *old;
 
-	if (!b)
+	/* Nobody else writes the claimed address. */
+	if (!b || !memcmp(&idp->claim_key, key, sizeof(*key)))
 		return;
 	spare = kzalloc(sizeof(*spare), GFP_KERNEL);
 	if (!spare)
 		return;
 
 	spin_lock(&b->lock);
-	if (memcmp(&idp->claim_key, key, sizeof(*key))) {
-		old = cma_bucket_remove(b, idp);
-		cma_bucket_add(b, idp, key, &spare);
-	}
+	old = cma_bucket_remove(b, idp);
+	cma_bucket_add(b, idp, key, &spare);
 	spin_unlock(&b->lock);
-	kfree(old);
+	cma_claim_free(b, old);
 	kfree(spare);
 }
 

@@ -166,7 +166,7 @@ struct cma_id {
 	bool reuseaddr;		/* under bucket->lock once bound */
 	struct cma_addr_key claim_key;
 	struct list_head dst_node;	/* in bucket->dsts, if claim_dst */
-	u64 claim_dst;			/* hash of the destination, or 0 */
+	u32 claim_dst;			/* hash of the destination, or 0 */
 	struct rhash_head listen_node;	/* in the table of listeners */
 
 	/* cma_topology: the CM listeners of the id. */

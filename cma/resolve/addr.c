@@ -267,11 +267,12 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 		      const struct sockaddr *dst_addr, unsigned long timeout_ms)
 {
 	struct cma_id *idp = to_cma(id);
+	bool bind = cma_state(idp) == RDMA_CM_IDLE;
 	int err;
 
 	if (!cma_addr_family_ok(dst_addr))
 		return -EAFNOSUPPORT;
-	if (cma_state(idp) == RDMA_CM_IDLE) {
+	if (bind) {
 		err = cma_bind_for_dst(idp, src_addr, dst_addr);
 		if (err)
 			return err;
@@ -283,7 +284,8 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src_addr,
 		return err;
 
 	memcpy(cma_dst(idp), dst_addr, rdma_addr_size(dst_addr));
-	err = cma_port_set_dst(idp, dst_addr);
+	if (!bind)
+		err = cma_port_set_dst(idp, dst_addr);
 	if (!err)
 		err = cma_resolve_start(idp, timeout_ms);
 	if (err)

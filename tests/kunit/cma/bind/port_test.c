@@ -155,6 +155,34 @@ static void who_fits_with_whom(struct kunit *test)
 	}
 }
 
+/* Who leaves a port frees its address on it, whoever else is there. */
+static void addresses_come_and_go_on_a_port(struct kunit *test)
+{
+	static const enum where wheres[] = { ONE4, TWO4, ONE6 };
+	struct rdma_cm_id *ids[ARRAY_SIZE(wheres)], *id;
+	unsigned int i, leaves;
+
+	for (i = 0; i < ARRAY_SIZE(wheres); i++) {
+		ids[i] = use(wheres[i], 4100, RDMA_PS_TCP, 0);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(ids[i]));
+	}
+	for (leaves = 0; leaves < ARRAY_SIZE(wheres); leaves++) {
+		rdma_destroy_id(ids[leaves]);
+		for (i = 0; i < ARRAY_SIZE(wheres); i++) {
+			id = use(wheres[i], 4100, RDMA_PS_TCP, 0);
+			KUNIT_EXPECT_EQ(test, IS_ERR(id), i != leaves);
+			if (i == leaves)
+				ids[i] = id;
+		}
+		KUNIT_ASSERT_FALSE(test, IS_ERR(ids[leaves]));
+	}
+	for (i = 0; i < ARRAY_SIZE(wheres); i++)
+		rdma_destroy_id(ids[i]);
+	id = use(ANY6, 4100, RDMA_PS_TCP, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(id));
+	rdma_destroy_id(id);
+}
+
 static void port_spaces_are_apart(struct kunit *test)
 {
 	static const enum rdma_ucm_port_space spaces[] = {
@@ -486,6 +514,7 @@ static void sharing_is_changed_when_bound(struct kunit *test)
 
 static struct kunit_case port_cases[] = {
 	KUNIT_CASE(who_fits_with_whom),
+	KUNIT_CASE(addresses_come_and_go_on_a_port),
 	KUNIT_CASE(port_spaces_are_apart),
 	KUNIT_CASE(the_service_id_says_the_port_space),
 	KUNIT_CASE(a_free_port_is_found),
