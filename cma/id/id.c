@@ -262,11 +262,11 @@ static void cma_id_free(struct cma_id *idp)
 	cma_listen_stop(idp);
 	cma_peer_unwatch(idp);
 	cma_mcast_leave_all(idp);
-	if (cancel_work(&idp->id.net_work))
+	if (work_pending(&idp->id.net_work) && cancel_work(&idp->id.net_work))
 		cma_id_put(idp);
 
-	cma_id_put(idp);
-	wait_for_completion(&idp->idle);
+	if (!refcount_dec_and_test(&idp->refs))
+		wait_for_completion(&idp->idle);
 
 	rdma_restrack_del(&idp->track.res);
 	cma_cm_destroy(idp);
