@@ -68,8 +68,8 @@ void ibcore_addr_copy_l2(unsigned char *to, const void *from,
 {
 	unsigned int len = min_t(unsigned int, dev->addr_len, MAX_ADDR_LEN);
 
+	memset(to, 0, MAX_ADDR_LEN);
 	memcpy(to, from, len);
-	memset(to + len, 0, MAX_ADDR_LEN - len);
 }
 
 /**

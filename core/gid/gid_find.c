@@ -69,7 +69,7 @@ EXPORT_SYMBOL(ib_cache_gid_parse_type_str);
  */
 bool rdma_is_zero_gid(const union ib_gid *gid)
 {
-	return !memchr_inv(gid->raw, 0, sizeof(gid->raw));
+	return !(gid->global.subnet_prefix | gid->global.interface_id);
 }
 EXPORT_SYMBOL(rdma_is_zero_gid);
 

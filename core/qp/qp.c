@@ -422,7 +422,8 @@ static int qp_modify_pinned(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	u32 psn_note = 0;
 	int ret;
 
-	if (rdma_is_port_valid(qp->device, port) &&
+	if (mask & (IB_QP_RQ_PSN | IB_QP_SQ_PSN) &&
+	    rdma_is_port_valid(qp->device, port) &&
 	    rdma_ib_or_roce(qp->device, port)) {
 		if (mask & IB_QP_RQ_PSN)
 			qp_mask_psn(qp, "receive", &attr->rq_psn);
@@ -487,10 +488,11 @@ static int qp_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 unpin:
 	if (mask & IB_QP_ALT_PATH)
 		attr->alt_ah_attr.grh.sgid_attr = alt;
-	if (mask & IB_QP_AV)
+	if (mask & IB_QP_AV) {
 		ibcore_ah_attr_unpin(&attr->ah_attr);
-	rdma_lag_put_ah_roce_slave(attr->xmit_slave);
-	attr->xmit_slave = NULL;
+		rdma_lag_put_ah_roce_slave(attr->xmit_slave);
+		attr->xmit_slave = NULL;
+	}
 restore:
 	/* Restore the caller's pointers, whose references the caller has kept. */
 	if (mask & IB_QP_AV)
