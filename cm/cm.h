@@ -56,6 +56,7 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_sa.h>
 #include <rdma/ibta_vol1_c12.h>
+#include <ibex/compat.h>
 #include <ibex/qp_watch.h>
 
 #define IBCM_CLASS_VERSION	2

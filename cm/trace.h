@@ -9,6 +9,7 @@
 #include <linux/tracepoint.h>
 #include <rdma/ib_cm.h>
 #include <trace/misc/rdma.h>
+#include <ibex/compat/kernel.h>
 
 #define IBCM_TRACE_STATES		\
 	IBCM_T(IDLE)			\
@@ -166,7 +167,7 @@ DECLARE_EVENT_CLASS(icm_retry_class,
 	TP_PROTO(const struct ib_cm_id *id, const char *kind, u32 resent),
 	TP_ARGS(id, kind, resent),
 	TP_STRUCT__entry(IBCM_ID_FIELDS __string(kind, kind) __field(u32, resent)),
-	TP_fast_assign(IBCM_ID_SET(id); __assign_str(kind); __entry->resent = resent;),
+	TP_fast_assign(IBCM_ID_SET(id); ibex_assign_str(kind, kind); __entry->resent = resent;),
 	TP_printk(IBCM_IDS_FORMAT " state=%s message=%s resent=%u", IBCM_IDS_SHOWN,
 		  IBCM_STATE_SHOWN, __get_str(kind), __entry->resent)
 );

@@ -37,6 +37,7 @@
 #include <rdma/rdma_cm_ib.h>
 #include <ibex/addr.h>
 #include <ibex/cm.h>
+#include <ibex/compat.h>
 #include <ibex/gid.h>
 #include <ibex/restrack.h>
 

@@ -11,6 +11,7 @@
 
 #include <linux/tracepoint.h>
 #include <trace/misc/rdma.h>
+#include <ibex/compat/kernel.h>
 
 #include "id/id.h"
 
@@ -43,7 +44,7 @@ DECLARE_EVENT_CLASS(cma_client_class,
 		    TP_PROTO(const struct ib_device *ibdev),
 		    TP_ARGS(ibdev),
 		    TP_STRUCT__entry(__string(name, ibdev->name)),
-		    TP_fast_assign(__assign_str(name);),
+		    TP_fast_assign(ibex_assign_str(name, ibdev->name);),
 		    TP_printk("device name=%s",
 			      __get_str(name))
 );
@@ -97,7 +98,7 @@ TRACE_EVENT(cm_id_attach,
 			     __string(devname, device->name)),
 	    TP_fast_assign(cma_trace_addrs(idp, __entry->srcaddr, __entry->dstaddr);
 			   __entry->cm_id = idp->track.res.id;
-			   __assign_str(devname);),
+			   ibex_assign_str(devname, device->name);),
 	    TP_printk("cm.id=%u src=%pISpc dst=%pISpc device=%s",
 		      __entry->cm_id, __entry->srcaddr, __entry->dstaddr,
 		      __get_str(devname))

@@ -24,6 +24,7 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/ib_cache.h>
+#include <ibex/compat.h>
 
 /* ---- main.c: module init and exit call each file's init and exit in turn ---- */
 extern struct workqueue_struct *ib_comp_wq;		/* bound, IB_POLL_WORKQUEUE */

@@ -64,6 +64,7 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_smi.h>
 #include <rdma/opa_smi.h>
+#include <ibex/compat.h>
 
 #define IBMAD_DRAIN_MS		5000	/* deregistration waits this long for sends */
 #define IBMAD_FLUSH_MS		2000	/* a QP in ERR flushes within this time */

@@ -40,10 +40,10 @@ static void cma_sa_store(struct rdma_route *route,
 
 /* Runs in the SA's context and drops the query's reference to the id; see event.c. */
 static void cma_sa_done(int status, struct sa_path_rec *resp,
-			unsigned int num_prs, void *context)
+			IBEX_SA_NUM num_prs, void *context)
 {
 	struct cma_id *idp = context;
-	unsigned int i;
+	IBEX_SA_NUM i;
 
 	if (!status) {
 		for (i = 0; i < num_prs; i++)

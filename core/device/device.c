@@ -124,7 +124,7 @@ static bool is_registered(struct ib_device *dev)
 static void lock_device(struct ib_device *dev)
 {
 	mutex_lock_nested(&dev->unregistration_lock,
-			  dev->parent ? SINGLE_DEPTH_NESTING : 0);
+			  ibex_parent(dev) ? SINGLE_DEPTH_NESTING : 0);
 }
 
 /* ---- stages ---- */
@@ -250,7 +250,7 @@ static void device_release(struct device *device)
 	mutex_destroy(&priv->client_lock);
 	mutex_destroy(&dev->unregistration_lock);
 	mutex_destroy(&dev->compat_devs_mutex);
-	mutex_destroy(&dev->subdev_lock);
+	ibcore_subdevs_destroy(dev);
 	kfree_rcu(priv, rcu);
 }
 
@@ -270,9 +270,7 @@ static void init_fields(struct ib_device *dev)
 	rwlock_init(&dev->cache_lock);
 	mutex_init(&dev->unregistration_lock);
 	mutex_init(&dev->compat_devs_mutex);
-	mutex_init(&dev->subdev_lock);
-	INIT_LIST_HEAD(&dev->subdev_list_head);
-	INIT_LIST_HEAD(&dev->subdev_list);
+	ibcore_subdevs_init(dev);
 	xa_init_flags(&dev->compat_devs, XA_FLAGS_ALLOC);
 	init_completion(&dev->unreg_completion);
 	INIT_WORK(&dev->unregistration_work, unregistration_work);

@@ -148,8 +148,28 @@ void ibcore_compat_devs_remove(struct ib_device *dev);
 void ibcore_compat_devs_rename(struct ib_device *dev, const char *name);
 
 /* ---- subdev.c ---- */
+#ifdef IBEX_NO_SUB_DEVICES
+static inline void ibcore_subdevs_init(struct ib_device *dev)
+{
+}
+
+static inline void ibcore_subdevs_destroy(struct ib_device *dev)
+{
+}
+
+static inline void ibcore_subdevs_open(struct ib_device *dev)
+{
+}
+
+static inline void ibcore_subdevs_remove(struct ib_device *dev)
+{
+}
+#else
+void ibcore_subdevs_init(struct ib_device *dev);
+void ibcore_subdevs_destroy(struct ib_device *dev);
 void ibcore_subdevs_open(struct ib_device *dev);
 void ibcore_subdevs_remove(struct ib_device *dev);
+#endif
 
 /* ---- hw_stats.c ---- */
 int ibcore_hw_stats_setup_device(struct ib_device *dev);

@@ -55,15 +55,15 @@ static bool replace_ndev(struct ib_port_data *pdata, struct net_device *ndev)
 	old = port_ndev(pdata);
 	changed = old != ndev;
 	if (changed) {
-		tracker = pdata->netdev_tracker;
+		tracker = ibex_port_tracker(pdata);
 		if (ndev)
-			netdev_hold(ndev, &pdata->netdev_tracker, GFP_ATOMIC);
+			ibex_port_hold(pdata, ndev);
 		rcu_assign_pointer(pdata->netdev, ndev);
 		rehash(pdata, ndev);
 	}
 	spin_unlock_bh(&pdata->netdev_lock);
 	if (changed)
-		netdev_put(old, &tracker);
+		ibex_port_put(old, &tracker);
 	return changed;
 }
 

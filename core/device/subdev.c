@@ -13,6 +13,18 @@
 #include <linux/wait_bit.h>
 #include "device/device.h"
 
+void ibcore_subdevs_init(struct ib_device *dev)
+{
+	mutex_init(&dev->subdev_lock);
+	INIT_LIST_HEAD(&dev->subdev_list_head);
+	INIT_LIST_HEAD(&dev->subdev_list);
+}
+
+void ibcore_subdevs_destroy(struct ib_device *dev)
+{
+	mutex_destroy(&dev->subdev_lock);
+}
+
 void ibcore_subdevs_open(struct ib_device *dev)
 {
 	mutex_lock(&dev->subdev_lock);

@@ -24,7 +24,7 @@ struct nl_client {
 static const unsigned int nl_num_ops[RDMA_NL_NUM_CLIENTS] = {
 	[RDMA_NL_IWCM] = RDMA_NL_IWPM_NUM_OPS,
 	[RDMA_NL_LS] = RDMA_NL_LS_NUM_OPS,
-	[RDMA_NL_NLDEV] = RDMA_NLDEV_NUM_OPS,
+	[RDMA_NL_NLDEV] = IBEX_NLDEV_NUM_OPS,
 };
 
 static struct nl_client nl_clients[RDMA_NL_NUM_CLIENTS];
@@ -237,7 +237,7 @@ static int nl_start_dump(struct sk_buff *skb, struct nlmsghdr *nlh,
 {
 	struct netlink_dump_control control = {
 		.dump = cb->dump,
-		.extack = extack,
+		IBEX_DUMP_EXTACK(extack)
 	};
 
 	return netlink_dump_start(skb->sk, skb, nlh, &control);

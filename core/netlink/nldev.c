@@ -17,7 +17,7 @@
  * Only attributes that userspace may send; attributes used only in replies are
  * not listed.
  */
-const struct nla_policy ibcore_nldev_policy[RDMA_NLDEV_ATTR_MAX] = {
+const struct nla_policy ibcore_nldev_policy[IBEX_NLDEV_ATTR_MAX] = {
 	[RDMA_NLDEV_ATTR_DEV_INDEX] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_DEV_NAME] = {
 		.type = NLA_NUL_STRING, .len = IB_DEVICE_NAME_MAX - 1 },
@@ -68,7 +68,7 @@ struct nldev_op {
 	u8 flags;
 };
 
-static const struct nldev_op nldev_ops[RDMA_NLDEV_NUM_OPS] = {
+static const struct nldev_op nldev_ops[IBEX_NLDEV_NUM_OPS] = {
 	[RDMA_NLDEV_CMD_GET] = {
 		ibcore_nldev_dev_get, NEEDS_DEV | HAS_REPLY },
 	[RDMA_NLDEV_CMD_SET] = {
@@ -181,7 +181,7 @@ struct ib_device *ibcore_nldev_get_dev(const struct net *net,
 /* Not parsed strictly: old versions of rdma(8) do not send strictly valid messages. */
 int ibcore_nldev_dump_parse(struct netlink_callback *cb, struct nlattr **tb)
 {
-	return nlmsg_parse_deprecated(cb->nlh, 0, tb, RDMA_NLDEV_ATTR_MAX - 1,
+	return nlmsg_parse_deprecated(cb->nlh, 0, tb, IBEX_NLDEV_ATTR_MAX - 1,
 				      ibcore_nldev_policy, cb->extack);
 }
 
@@ -248,7 +248,7 @@ static int nldev_doit(struct sk_buff *skb, struct nlmsghdr *nlh,
 {
 	const struct nldev_op *op =
 		&nldev_ops[RDMA_NL_GET_OP(nlh->nlmsg_type)];
-	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct nlattr *tb[IBEX_NLDEV_ATTR_MAX];
 	struct ibcore_nldev_req req = {
 		.skb = skb,
 		.nlh = nlh,
@@ -260,7 +260,7 @@ static int nldev_doit(struct sk_buff *skb, struct nlmsghdr *nlh,
 	int ret;
 
 	/* Not NL_VALIDATE_UNSPEC: what a command does not read is not checked. */
-	ret = __nlmsg_parse(nlh, 0, tb, RDMA_NLDEV_ATTR_MAX - 1,
+	ret = __nlmsg_parse(nlh, 0, tb, IBEX_NLDEV_ATTR_MAX - 1,
 			    ibcore_nldev_policy,
 			    op->flags & STRICT ?
 			    NL_VALIDATE_STRICT & ~NL_VALIDATE_UNSPEC :
@@ -281,7 +281,7 @@ static int nldev_doit(struct sk_buff *skb, struct nlmsghdr *nlh,
 				   .dump = ibcore_nldev_res_dump,	\
 				   .flags = RDMA_NL_ADMIN_PERM }
 
-static const struct rdma_nl_cbs nldev_cbs[RDMA_NLDEV_NUM_OPS] = {
+static const struct rdma_nl_cbs nldev_cbs[IBEX_NLDEV_NUM_OPS] = {
 	NLDEV_DUMP(GET, dev_dump),
 	NLDEV_ADMIN(SET),
 	NLDEV_ADMIN(NEWLINK),

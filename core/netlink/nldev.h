@@ -33,7 +33,7 @@ struct ibcore_nldev_req {
 
 typedef int (*ibcore_nldev_fn)(struct ibcore_nldev_req *req);
 
-extern const struct nla_policy ibcore_nldev_policy[RDMA_NLDEV_ATTR_MAX];
+extern const struct nla_policy ibcore_nldev_policy[IBEX_NLDEV_ATTR_MAX];
 
 /* Parses the request of a dump into @tb. */
 int ibcore_nldev_dump_parse(struct netlink_callback *cb, struct nlattr **tb);

@@ -35,11 +35,11 @@ static int put_names(struct sk_buff *msg, struct ib_device *dev)
 	if (protocol &&
 	    nla_put_string(msg, RDMA_NLDEV_ATTR_DEV_PROTOCOL, protocol))
 		return -EMSGSIZE;
-	if (!dev->parent)
+	if (!ibex_parent(dev))
 		return 0;
-	if (nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_TYPE, dev->type) ||
+	if (nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_TYPE, ibex_sub_device_type(dev)) ||
 	    ibcore_nldev_put_name(msg, RDMA_NLDEV_ATTR_PARENT_NAME,
-				  dev->parent))
+				  ibex_parent(dev)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -57,7 +57,7 @@ static int put_dev(struct sk_buff *msg, struct ib_device *dev)
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, dev->node_type) ||
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_DIM, dev->use_cq_dim) ||
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_NAME_ASSIGN_TYPE,
-		       dev->name_assign_type))
+		       ibex_name_assign_type(dev)))
 		return -EMSGSIZE;
 	return put_names(msg, dev);
 }

@@ -68,7 +68,7 @@ static int dump_port(struct sk_buff *skb, struct netlink_callback *cb,
 /* Dumps the ports of one device. cb->args[0] is how many ports were dumped before. */
 int ibcore_nldev_port_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct nlattr *tb[IBEX_NLDEV_ATTR_MAX];
 	struct ib_device *dev;
 	u32 port;
 	int ret;

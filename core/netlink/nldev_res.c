@@ -314,7 +314,7 @@ out:
 int ibcore_nldev_res_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	u32 cmd = RDMA_NL_GET_OP(cb->nlh->nlmsg_type);
-	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct nlattr *tb[IBEX_NLDEV_ATTR_MAX];
 	int ret;
 
 	ret = ibcore_nldev_dump_parse(cb, tb);

@@ -335,19 +335,13 @@ static int fill_srq(struct sk_buff *msg, bool admin,
 	if (ib_srq_has_cq(srq->srq_type) && srq->ext.cq &&
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CQN, srq->ext.cq->res.id))
 		return -EMSGSIZE;
-	if (!srq->device->ops.fill_res_srq_entry)
-		return 0;
-	return srq->device->ops.fill_res_srq_entry(msg, srq);
+	return ibex_fill_res_srq(msg, srq);
 }
 
 static int fill_srq_raw(struct sk_buff *msg, bool admin,
 			struct rdma_restrack_entry *res, u32 port)
 {
-	struct ib_srq *srq = container_of(res, struct ib_srq, res);
-
-	if (!srq->device->ops.fill_res_srq_entry_raw)
-		return -EINVAL;
-	return srq->device->ops.fill_res_srq_entry_raw(msg, srq);
+	return ibex_fill_res_srq_raw(msg, container_of(res, struct ib_srq, res));
 }
 
 #define RES_KIND(cmd, kind, idattr, fn, ...)				\
@@ -361,7 +355,7 @@ static int fill_srq_raw(struct sk_buff *msg, bool admin,
 	}
 
 /* Indexed by command; nldev.c uses only the commands listed here. */
-static const struct ibcore_nldev_res_kind res_kinds[RDMA_NLDEV_NUM_OPS] = {
+static const struct ibcore_nldev_res_kind res_kinds[IBEX_NLDEV_NUM_OPS] = {
 	RES_KIND(QP_GET, QP, LQPN, fill_qp),
 	RES_KIND(CM_ID_GET, CM_ID, CM_IDN, fill_cm_id),
 	RES_KIND(CQ_GET, CQ, CQN, fill_cq),

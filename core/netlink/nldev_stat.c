@@ -337,7 +337,7 @@ int ibcore_nldev_stat_get(struct ibcore_nldev_req *req)
 
 int ibcore_nldev_stat_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct nlattr *tb[RDMA_NLDEV_ATTR_MAX];
+	struct nlattr *tb[IBEX_NLDEV_ATTR_MAX];
 	int ret;
 
 	ret = ibcore_nldev_dump_parse(cb, tb);

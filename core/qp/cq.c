@@ -11,7 +11,6 @@
 #include <linux/dim.h>
 #include <linux/irq_poll.h>
 #include <trace/events/rdma_core.h>
-#include <ibex/compat.h>
 
 #include "device/device.h"
 #include "qp/qp.h"

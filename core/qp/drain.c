@@ -228,7 +228,7 @@ static void drain_srq(struct ib_qp *qp)
 {
 	if (drain_to_error(qp, "shared receive"))
 		return;
-	if (!wait_for_completion_timeout(&qp->srq_completion, DRAIN_TIMEOUT))
+	if (!wait_for_completion_timeout(ibex_qp_srq_completion(qp), DRAIN_TIMEOUT))
 		drain_give_up(qp, "shared receive");
 	drain_poll(qp->recv_cq);
 	trace_cq_drain_complete(qp->recv_cq);

@@ -14,8 +14,7 @@
  *
  * Events: the provider calls qp->event_handler, which is core's qp_event(), in
  * any context.  qp_event() notifies the watch of the QP (qp_watch.c), then
- * calls the consumer's handler, qp->registered_event_handler, with the
- * consumer's context.
+ * calls the consumer's handler, ibex_qp_handler(), with the consumer's context.
  */
 #include <rdma/ib_cache.h>
 #include <rdma/lag.h>
@@ -32,7 +31,7 @@ static void qp_event(struct ib_event *event, void *context)
 	switch (event->event) {
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		/* ib_drain_qp() waits for this, and may be called more than once. */
-		complete_all(&qp->srq_completion);
+		complete_all(ibex_qp_srq_completion(qp));
 		break;
 	case IB_EVENT_COMM_EST:
 		ibcore_qp_arrived(qp, IBCORE_QP_COMM_EST);
@@ -43,8 +42,8 @@ static void qp_event(struct ib_event *event, void *context)
 	default:
 		break;
 	}
-	if (qp->registered_event_handler)
-		qp->registered_event_handler(event, context);
+	if (ibex_qp_handler(qp))
+		ibex_qp_handler(qp)(event, context);
 }
 
 static void qp_uses_add(struct ib_qp *qp, int n)
@@ -103,7 +102,7 @@ static void qp_init(struct ib_qp *qp, struct ib_device *dev, struct ib_pd *pd,
 	 * which is qp_event() and not a consumer's.
 	 */
 	if (!target && attr->event_handler != qp_event)
-		qp->registered_event_handler = attr->event_handler;
+		ibex_qp_handler(qp) = attr->event_handler;
 	qp->qp_context = target ? qp : attr->qp_context;
 	/* mlx4 finds a target's PD and CQs by it, in modify_qp and destroy_qp. */
 	qp->xrcd = target ? attr->xrcd : NULL;
@@ -118,7 +117,7 @@ static void qp_init(struct ib_qp *qp, struct ib_device *dev, struct ib_pd *pd,
 	INIT_LIST_HEAD(&qp->rdma_mrs);
 	INIT_LIST_HEAD(&qp->sig_mrs);
 	INIT_LIST_HEAD(&qp->open_list);
-	init_completion(&qp->srq_completion);
+	init_completion(ibex_qp_srq_completion(qp));
 }
 
 /*
@@ -410,7 +409,7 @@ static void qp_apply_modify(struct ib_qp *qp, struct ib_qp_attr *attr, int mask)
 	ibcore_qp_psn_note(qp, attr, mask);
 	/* After a reset the QP can reach its last WQE again. */
 	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
-		reinit_completion(&qp->srq_completion);
+		reinit_completion(ibex_qp_srq_completion(qp));
 }
 
 /* @attr owns its GIDs; the caller unpins those that the QP does not take over. */

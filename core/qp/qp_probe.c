@@ -52,15 +52,13 @@ bool ibcore_tells_psn(const struct ib_device *dev)
 /* Core's note of the initial PSN, stored behind the provider's struct. */
 static u32 *qp_psn_note(struct ib_qp *qp)
 {
-	size_t size = qp->device->ops.size_ib_qp;
-
-	return (void *)qp + ALIGN(size, sizeof(u32));
+	return (void *)qp + ALIGN(ibex_qp_size(qp->device), sizeof(u32));
 }
 
 /* Allocates a zeroed QP with room for core's note. */
 struct ib_qp *ibcore_qp_zalloc(struct ib_device *dev)
 {
-	size_t size = ALIGN(dev->ops.size_ib_qp, sizeof(u32)) + sizeof(u32);
+	size_t size = ALIGN(ibex_qp_size(dev), sizeof(u32)) + sizeof(u32);
 
 	return rdma_zalloc_obj(dev, size, GFP_KERNEL, true);
 }

@@ -16,7 +16,7 @@
  * Copies the name: userspace may request an event during a rename, and a rename
  * sends one itself.
  */
-static int class_uevent(const struct device *dev, struct kobj_uevent_env *env)
+static int class_uevent(IBEX_CONST struct device *dev, struct kobj_uevent_env *env)
 {
 	const struct ib_core_device *coredev =
 		container_of(dev, struct ib_core_device, dev);
@@ -26,7 +26,7 @@ static int class_uevent(const struct device *dev, struct kobj_uevent_env *env)
 	return add_uevent_var(env, "NAME=%s", name);
 }
 
-static const void *class_namespace(const struct device *dev)
+static const void *class_namespace(IBEX_CONST struct device *dev)
 {
 	return read_pnet(&container_of(dev, struct ib_core_device,
 				       dev)->rdma_net);

@@ -5,7 +5,6 @@
  * process_mad().
  */
 #include <linux/sysfs.h>
-#include <linux/unaligned.h>
 #include <rdma/ib_pma.h>
 #include <rdma/ib_sysfs.h>
 

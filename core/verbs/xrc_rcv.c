@@ -159,7 +159,7 @@ static void rcv_event(struct ib_event *event, void *context)
 const struct ib_xrcd *ibcore_xrc_rcv_owner(const struct ib_qp *qp)
 {
 	/* Pairs with rcv_create(), where the QP can be found already. */
-	if (smp_load_acquire(&qp->registered_event_handler) != rcv_event)
+	if (smp_load_acquire(&ibex_qp_handler(qp)) != rcv_event)
 		return NULL;
 	return ((const struct xrc_rcv *)qp->qp_context)->xrcd;
 }
@@ -219,7 +219,7 @@ static int rcv_create(struct xrc_rcv *rcv, struct ib_pd *pd)
 	rcv->qp = qp;
 	qp->qp_context = rcv;
 	/* No event is raised in RESET; ibcore_xrc_rcv_owner() may read it already. */
-	smp_store_release(&qp->registered_event_handler, rcv_event);
+	smp_store_release(&ibex_qp_handler(qp), rcv_event);
 	return 0;
 }
 

@@ -117,8 +117,8 @@ static void xrc_handle_event(struct ib_qp *handle, struct ib_event event)
 
 	event.element.qp = handle;
 	spin_lock_irqsave(&xh->lock, flags);
-	if (!xh->closed && handle->registered_event_handler)
-		handle->registered_event_handler(&event, handle->qp_context);
+	if (!xh->closed && handle->event_handler)
+		handle->event_handler(&event, handle->qp_context);
 	spin_unlock_irqrestore(&xh->lock, flags);
 }
 
@@ -153,7 +153,6 @@ static struct ib_qp *xrc_handle_alloc(struct ib_qp *real,
 	handle->qp_num = real->qp_num;
 	handle->qp_type = real->qp_type;
 	handle->event_handler = handler;
-	handle->registered_event_handler = handler;
 	handle->qp_context = context;
 	return handle;
 }
@@ -202,7 +201,7 @@ struct ib_qp *ibcore_xrc_share(struct ib_qp *real,
 		atomic_inc(&xrcd->usecnt);
 		real->xrcd = xrcd;
 		real->qp_context = real;
-		real->registered_event_handler = xrc_event;
+		ibex_qp_handler(real) = xrc_event;
 		xrc_handle_link(handle);
 	}
 	up_write(&xrcd->tgt_qps_rwsem);

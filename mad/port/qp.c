@@ -604,7 +604,7 @@ static void qp_keep(struct ibmad_qp *mqp)
 
 	lockdep_assert_held(&mqp->reset_mutex);
 	/* No event may call this module any more: it may be unloaded. */
-	WRITE_ONCE(mqp->qp->registered_event_handler, NULL);
+	WRITE_ONCE(ibex_qp_handler(mqp->qp), NULL);
 	port->kept = true;
 	kref_get(&port->kref);
 	kmemleak_not_leak(port);

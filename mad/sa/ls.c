@@ -233,7 +233,7 @@ static int sa_ls_answered(struct ibcore_ls_question *question,
 
 static void sa_ls_deliver(struct ib_sa_query *query)
 {
-	void (*callback)(int err, struct sa_path_rec *path, unsigned int paths,
+	void (*callback)(int err, struct sa_path_rec *path, IBEX_SA_NUM paths,
 			 void *arg) = query->callback;
 
 	callback(0, query->answer->rec, query->answer->nr, query->context);

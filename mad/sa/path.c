@@ -91,7 +91,7 @@ static void path_done(struct ib_sa_query *query, int status,
 		      const struct ib_sa_mad *mad)
 {
 	struct sa_path_rec rec = {}, opa;
-	void (*callback)(int err, struct sa_path_rec *path, unsigned int paths,
+	void (*callback)(int err, struct sa_path_rec *path, IBEX_SA_NUM paths,
 			 void *arg) = query->callback;
 
 	if (!mad || status) {
@@ -135,7 +135,7 @@ int ib_sa_path_rec_get(struct ib_sa_client *client, struct ib_device *device,
 		       ib_sa_comp_mask comp_mask, unsigned long timeout_ms,
 		       gfp_t gfp_mask,
 		       void (*callback)(int err, struct sa_path_rec *path,
-					unsigned int paths, void *arg),
+					IBEX_SA_NUM paths, void *arg),
 		       void *context, struct ib_sa_query **query)
 {
 	struct sa_path_wire wire;

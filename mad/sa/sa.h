@@ -20,6 +20,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_sa.h>
+#include <ibex/compat.h>
 #include <ibex/ls.h>
 
 /* The address handle of the subnet manager; replaced as a whole when it changes. */

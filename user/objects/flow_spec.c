@@ -33,22 +33,23 @@ static bool flow_vni_valid(const union ib_flow_spec *spec)
 	       ntohl(spec->tunnel.mask.tunnel_id) < BIT(24);
 }
 
-#define FLOW_FILTER(name, is_valid) {					\
-	.size = sizeof_field(struct ib_flow_spec_##name, val),		\
+/* @last: the last member; padding may follow it. */
+#define FLOW_FILTER(name, last, is_valid) {				\
+	.size = offsetofend(struct ib_flow_##name##_filter, last),	\
 	.spec_size = ALIGN(sizeof(struct ib_flow_spec_##name), 8),	\
 	.val = offsetof(struct ib_flow_spec_##name, val),		\
 	.mask = offsetof(struct ib_flow_spec_##name, mask),		\
 	.valid = is_valid,						\
 }
 
-static const struct flow_filter flow_filter_eth = FLOW_FILTER(eth, NULL);
-static const struct flow_filter flow_filter_ipv4 = FLOW_FILTER(ipv4, NULL);
-static const struct flow_filter flow_filter_ipv6 = FLOW_FILTER(ipv6, flow_ipv6_valid);
-static const struct flow_filter flow_filter_esp = FLOW_FILTER(esp, NULL);
-static const struct flow_filter flow_filter_tcp_udp = FLOW_FILTER(tcp_udp, NULL);
-static const struct flow_filter flow_filter_tunnel = FLOW_FILTER(tunnel, flow_vni_valid);
-static const struct flow_filter flow_filter_gre = FLOW_FILTER(gre, NULL);
-static const struct flow_filter flow_filter_mpls = FLOW_FILTER(mpls, NULL);
+static const struct flow_filter flow_filter_eth = FLOW_FILTER(eth, vlan_tag, NULL);
+static const struct flow_filter flow_filter_ipv4 = FLOW_FILTER(ipv4, flags, NULL);
+static const struct flow_filter flow_filter_ipv6 = FLOW_FILTER(ipv6, hop_limit, flow_ipv6_valid);
+static const struct flow_filter flow_filter_esp = FLOW_FILTER(esp, seq, NULL);
+static const struct flow_filter flow_filter_tcp_udp = FLOW_FILTER(tcp_udp, src_port, NULL);
+static const struct flow_filter flow_filter_tunnel = FLOW_FILTER(tunnel, tunnel_id, flow_vni_valid);
+static const struct flow_filter flow_filter_gre = FLOW_FILTER(gre, key, NULL);
+static const struct flow_filter flow_filter_mpls = FLOW_FILTER(mpls, tag, NULL);
 
 static const struct flow_filter *flow_filter_of(u32 type)
 {

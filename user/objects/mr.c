@@ -284,7 +284,8 @@ static int mr_reg_dmabuf(struct ib_uobject *uobj, struct ib_pd *pd, int fd,
 	if (ret)
 		return ret;
 	mr = pd->device->ops.reg_user_mr_dmabuf(pd, range->start, range->length,
-						range->iova, fd, range->access, attrs);
+						range->iova, fd, range->access,
+						ibex_driver_data(attrs));
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 	mr_init(uobj, mr, pd, IB_MR_TYPE_USER, range->iova, range->length);

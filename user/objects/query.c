@@ -190,7 +190,7 @@ static int port_query(struct ib_device *ibdev, u32 port,
 		return ret;
 	port_to_user(ibdev, port, &attr, &resp->legacy_resp);
 	resp->port_cap_flags2 = attr.port_cap_flags2;
-	resp->active_speed_ex = attr.active_speed;
+	ibex_set_speed_ex(resp, attr.active_speed);
 	return 0;
 }
 
@@ -385,7 +385,7 @@ DECLARE_UVERBS_NAMED_METHOD(
 	UVERBS_METHOD_QUERY_PORT,
 	UVERBS_ATTR_PTR_OUT(UVERBS_ATTR_QUERY_PORT_RESP,
 			    UVERBS_ATTR_STRUCT(struct ib_uverbs_query_port_resp_ex,
-					       active_speed_ex),
+					       IBEX_QUERY_PORT_LAST),
 			    UA_MANDATORY),
 	UVERBS_ATTR_CONST_IN(UVERBS_ATTR_QUERY_PORT_PORT_NUM, u32, UA_MANDATORY));
 

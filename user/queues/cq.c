@@ -60,7 +60,7 @@ static struct ib_cq *cq_create_hw(struct ib_ucq_object *ucq,
 	cq->comp_vector = attr->comp_vector;
 	rdma_restrack_new(&cq->res, RDMA_RESTRACK_CQ);
 	rdma_restrack_set_name(&cq->res, NULL);
-	ret = ibdev->ops.create_cq(cq, attr, attrs);
+	ret = ibdev->ops.create_cq(cq, attr, ibex_driver_data(attrs));
 	if (ret) {
 		rdma_restrack_put(&cq->res);
 		kfree(cq);

@@ -144,12 +144,12 @@ static const struct attribute_group umad_dev_group = {
 __ATTRIBUTE_GROUPS(umad_dev);
 
 /* Keeps the default mode, as a process that can send MADs can manage the fabric. */
-static char *umad_devnode(const struct device *dev, umode_t *mode)
+static char *umad_devnode(IBEX_CONST struct device *dev, umode_t *mode)
 {
 	return kasprintf(GFP_KERNEL, "infiniband/%s", dev_name(dev));
 }
 
-const struct class umad_class = {
+IBEX_CONST struct class umad_class = {
 	.name = "infiniband_mad",
 	.devnode = umad_devnode,
 	.class_groups = umad_class_groups,

@@ -44,6 +44,7 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_user_mad.h>
 #include <rdma/ib_verbs.h>
+#include <ibex/compat.h>
 
 #define UMAD_MAX_AGENTS		32	/* per file; libibumad's UMAD_CA_MAX_AGENTS */
 #define UMAD_MAX_PORTS		8192	/* for scalable functions */
@@ -90,7 +91,7 @@ static inline struct umad_port *umad_inode_port(struct inode *inode)
 }
 
 /* ---- main.c: the class, device numbers, clients ---- */
-extern const struct class umad_class;
+extern IBEX_CONST struct class umad_class;
 dev_t umad_devt(int number);
 dev_t umad_issm_devt(int number);
 int umad_number_get(void);

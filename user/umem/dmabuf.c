@@ -22,6 +22,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
+#include <ibex/compat.h>
 
 static struct dma_resv *dmabuf_resv(struct ib_umem_dmabuf *umem_dmabuf)
 {
@@ -165,7 +166,7 @@ int ib_umem_dmabuf_map_pages(struct ib_umem_dmabuf *umem_dmabuf)
 	int ret;
 
 	dma_resv_assert_held(dmabuf_resv(umem_dmabuf));
-	if (umem_dmabuf->revoked)
+	if (ibex_dmabuf_revoked(umem_dmabuf))
 		return -EINVAL;
 	if (!was_mapped) {
 		ret = dmabuf_map(umem_dmabuf);
@@ -217,16 +218,16 @@ static void dmabuf_let_go(struct ib_umem_dmabuf *umem_dmabuf)
 		dma_buf_unpin(umem_dmabuf->attach);
 		umem_dmabuf->pinned = 0;
 	}
-	umem_dmabuf->revoked = 1;
+	ibex_dmabuf_revoked(umem_dmabuf) = 1;
 }
 
 static void dmabuf_revoke_locked(struct ib_umem_dmabuf *umem_dmabuf)
 {
 	dma_resv_assert_held(dmabuf_resv(umem_dmabuf));
-	if (umem_dmabuf->revoked)
+	if (ibex_dmabuf_revoked(umem_dmabuf))
 		return;
-	if (umem_dmabuf->pinned_revoke)
-		umem_dmabuf->pinned_revoke(umem_dmabuf->private);
+	if (ibex_dmabuf_pinned_revoke(umem_dmabuf))
+		ibex_dmabuf_pinned_revoke(umem_dmabuf)(umem_dmabuf->private);
 	dmabuf_let_go(umem_dmabuf);
 }
 
@@ -236,6 +237,7 @@ static struct ib_umem_dmabuf *dmabuf_new(struct ib_device *device,
 					 unsigned long offset, size_t size,
 					 int access)
 {
+	struct ibex_umem_dmabuf *new;
 	struct ib_umem_dmabuf *umem_dmabuf;
 	struct ib_umem *umem;
 	unsigned long end;
@@ -243,9 +245,10 @@ static struct ib_umem_dmabuf *dmabuf_new(struct ib_device *device,
 	if (!size || check_add_overflow(offset, (unsigned long)size, &end) ||
 	    end > dmabuf->size || end > ULONG_MAX - PAGE_SIZE)
 		return ERR_PTR(-EINVAL);
-	umem_dmabuf = kzalloc(sizeof(*umem_dmabuf), GFP_KERNEL);
-	if (!umem_dmabuf)
+	new = kzalloc(sizeof(*new), GFP_KERNEL);
+	if (!new)
 		return ERR_PTR(-ENOMEM);
+	umem_dmabuf = &new->ib;
 	umem = &umem_dmabuf->umem;
 	umem->ibdev = device;
 	umem->address = offset;
@@ -471,7 +474,7 @@ void ib_umem_dmabuf_set_revoke_locked(struct ib_umem_dmabuf *umem_dmabuf,
 {
 	dma_resv_assert_held(dmabuf_resv(umem_dmabuf));
 	umem_dmabuf->private = priv;
-	umem_dmabuf->pinned_revoke = revoke;
+	ibex_dmabuf_pinned_revoke(umem_dmabuf) = revoke;
 }
 EXPORT_SYMBOL(ib_umem_dmabuf_set_revoke_locked);
 

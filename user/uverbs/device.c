@@ -102,7 +102,7 @@ static void uverbs_device_drop(struct uverbs_device *udev, struct ib_device *ibd
  */
 static bool serves_processes(const struct ib_device *ibdev)
 {
-	return ibdev->ops.alloc_ucontext && ibdev->type != RDMA_DEVICE_TYPE_SMI;
+	return ibdev->ops.alloc_ucontext && ibex_sub_device_type(ibdev) != RDMA_DEVICE_TYPE_SMI;
 }
 
 static int uverbs_add_device(struct ib_device *ibdev)

@@ -204,7 +204,7 @@ static struct attribute *node_attrs[] = {
 };
 ATTRIBUTE_GROUPS(node);
 
-static char *node_devnode(const struct device *dev, umode_t *mode)
+static char *node_devnode(IBEX_CONST struct device *dev, umode_t *mode)
 {
 	if (mode)
 		*mode = 0666;

@@ -35,6 +35,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_std_types.h>
+#include <ibex/compat.h>
 #include <ibex/mmap.h>
 
 /* ---- device.c: what ib_uverbs keeps for each device, and its open files ---- */

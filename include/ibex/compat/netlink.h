@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBEX_COMPAT_NETLINK_H
+#define IBEX_COMPAT_NETLINK_H
+
+/* What RDMA netlink has grown, whose numbers are fixed; include/ibex/compat.h. */
+#include <linux/version.h>
+#include <rdma/rdma_netlink.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#include <linux/build_bug.h>
+
+enum {
+	RDMA_NL_GROUP_NOTIFY = RDMA_NL_NUM_GROUPS,
+};
+
+enum {
+	RDMA_NLDEV_CMD_RES_SRQ_GET_RAW = RDMA_NLDEV_NUM_OPS,
+	RDMA_NLDEV_CMD_NEWDEV,
+	RDMA_NLDEV_CMD_DELDEV,
+	RDMA_NLDEV_CMD_MONITOR,
+	IBEX_NLDEV_NUM_OPS
+};
+
+static_assert(RDMA_NLDEV_CMD_RES_SRQ_GET_RAW == RDMA_NLDEV_CMD_STAT_GET_STATUS + 1);
+
+enum {
+	RDMA_NLDEV_ATTR_DEV_TYPE = RDMA_NLDEV_ATTR_MAX,
+	RDMA_NLDEV_ATTR_PARENT_NAME,
+	RDMA_NLDEV_ATTR_NAME_ASSIGN_TYPE,
+	RDMA_NLDEV_ATTR_EVENT_TYPE,
+	RDMA_NLDEV_SYS_ATTR_MONITOR_MODE,
+	IBEX_NLDEV_ATTR_MAX
+};
+
+static_assert(RDMA_NLDEV_ATTR_DEV_TYPE == RDMA_NLDEV_ATTR_RES_SUBTYPE + 1);
+
+enum rdma_nl_dev_type {
+	RDMA_DEVICE_TYPE_SMI = 1,
+};
+
+enum rdma_nl_name_assign_type {
+	RDMA_NAME_ASSIGN_TYPE_UNKNOWN = 0,
+	RDMA_NAME_ASSIGN_TYPE_USER = 1,
+};
+
+enum rdma_nl_notify_event_type {
+	RDMA_REGISTER_EVENT,
+	RDMA_UNREGISTER_EVENT,
+	RDMA_NETDEV_ATTACH_EVENT,
+	RDMA_NETDEV_DETACH_EVENT,
+};
+#else
+#define IBEX_NLDEV_NUM_OPS RDMA_NLDEV_NUM_OPS
+#define IBEX_NLDEV_ATTR_MAX RDMA_NLDEV_ATTR_MAX
+#endif
+
+#endif
