@@ -6,7 +6,7 @@
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-#include <linux/unaligned.h>
+#include <ibex/compat.h>
 #include "capture/capture.h"
 #include "fabric/fabric.h"
 
@@ -70,7 +70,7 @@ static void monitor_setup(struct net_device *dev)
 	dev->type = ARPHRD_VOID;
 	dev->flags = IFF_NOARP;
 	dev->priv_flags |= IFF_NO_QUEUE;
-	dev->lltx = true;
+	ibex_set_lltx(dev);
 	dev->pcpu_stat_type = NETDEV_PCPU_STAT_LSTATS;
 	dev->mtu = MOST_BYTES;
 	dev->max_mtu = MOST_BYTES;

@@ -210,7 +210,7 @@ static bool ud_next_send(struct vib_qp *qp)
 	return true;
 }
 
-void vib_ud_send(struct work_struct *work)
+IBEX_BH_WORK(vib_ud_send)
 {
 	struct vib_qp *qp = container_of(work, struct vib_qp, send_work);
 	unsigned int i;
@@ -351,7 +351,7 @@ static bool ud_flush_recv(struct vib_qp *qp)
 	return true;
 }
 
-void vib_ud_receive(struct work_struct *work)
+IBEX_BH_WORK(vib_ud_receive)
 {
 	struct vib_qp *qp = container_of(work, struct vib_qp, recv_work);
 	struct vib_packet *pkt;

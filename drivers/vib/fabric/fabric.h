@@ -18,6 +18,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_smi.h>
+#include <ibex/compat.h>
 #include "capture/capture.h"
 #include "fabric/fault.h"
 #include "packet/packet.h"

@@ -181,7 +181,7 @@ static void way_attach(struct vib_fault_way *way)
  * went down arrives by one that came up since.  Without a peer, what is on the list is left
  * to vib_fault_reset().
  */
-static void way_work(struct work_struct *work)
+IBEX_STATIC_BH_WORK(way_work)
 {
 	struct vib_fault_way *way = container_of(work, struct vib_fault_way, work);
 	struct vib_fault *fault = way->fault;

@@ -237,7 +237,7 @@ static void tx_wake(struct vib_tx *tx)
 	}
 }
 
-static void tx_work(struct work_struct *work)
+IBEX_STATIC_BH_WORK(tx_work)
 {
 	struct vib_tx *tx = container_of(work, struct vib_tx, work);
 	unsigned int budget = VIB_TX_BUDGET;

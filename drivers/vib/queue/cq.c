@@ -7,7 +7,7 @@
  * without any lock, so it may poll, arm and post.
  */
 #include <linux/cpumask.h>
-#include <linux/timekeeping.h>
+#include <linux/ktime.h>
 #include <rdma/uverbs_ioctl.h>
 #include "queue/cq.h"
 #include "user/user.h"
@@ -26,7 +26,7 @@ static const struct cpumask *cq_vector_affinity(struct ib_device *ibdev, int vec
 	return cpumask_of(vector_cpu(vector));
 }
 
-static void cq_completion(struct work_struct *work)
+IBEX_STATIC_BH_WORK(cq_completion)
 {
 	struct vib_cq *cq = container_of(work, struct vib_cq, completion);
 
@@ -177,9 +177,9 @@ static int cq_alloc(struct vib_queue *queue, u32 cqe, struct ib_udata *udata)
 }
 
 static int vib_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-			 struct uverbs_attr_bundle *attrs)
+			 IBEX_DRIVER_DATA *data)
 {
-	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
+	struct ib_udata *udata = ibex_to_udata(data);
 	struct vib_cq *cq = to_vib_cq(ibcq);
 	int ret;
 

@@ -56,7 +56,7 @@ static bool flush(struct vib_qp *qp)
 	return true;
 }
 
-void vib_rc_work(struct work_struct *work)
+IBEX_BH_WORK(vib_rc_work)
 {
 	struct vib_qp *qp = container_of(work, struct vib_qp, recv_work);
 	bool more;
