@@ -4,6 +4,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sysctl.h>
 #include <net/net_namespace.h>
+#include <ibex/compat/sysctl.h>
 
 #include "iwcm.h"
 #include "iwpm/iwpm.h"
@@ -27,6 +28,7 @@ static struct ctl_table iwcm_ctl_table[] = {
 		.extra1		= SYSCTL_ONE,
 		.extra2		= SYSCTL_INT_MAX,
 	},
+	IBEX_SYSCTL_END
 };
 
 static int __init iwcm_init(void)

@@ -26,6 +26,7 @@
 #include <kunit/visibility.h>
 #include <rdma/rdma_cm.h>
 #include <rdma/rdma_counter.h>
+#include <ibex/compat/updates.h>
 
 #include "device/device.h"
 
@@ -386,7 +387,7 @@ int rdma_restrack_count(struct ib_device *dev, enum rdma_restrack_type type,
 	struct restrack_table *table = &dev->res->tables[type];
 	int n = atomic_read(&table->visible);
 
-	return show_details ? n : n - atomic_read(&table->visible_dd);
+	return ibex_show_details ? n : n - atomic_read(&table->visible_dd);
 }
 EXPORT_SYMBOL(rdma_restrack_count);
 

@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 #include <linux/sort.h>
 #include <net/netlink.h>
+#include <ibex/compat/updates.h>
 
 #include "device/device.h"
 #include "netlink/nldev.h"

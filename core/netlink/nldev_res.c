@@ -12,6 +12,7 @@
 #include <linux/pid_namespace.h>
 #include <net/netlink.h>
 #include <net/sock.h>
+#include <ibex/compat/updates.h>
 
 #include "device/device.h"
 #include "netlink/nldev.h"

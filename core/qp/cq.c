@@ -11,6 +11,7 @@
 #include <linux/dim.h>
 #include <linux/irq_poll.h>
 #include <trace/events/rdma_core.h>
+#include <ibex/compat/updates.h>
 
 #include "device/device.h"
 #include "qp/qp.h"

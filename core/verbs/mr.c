@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Memory regions (IBA vol. 1, 10.6) and the mapping of scatterlists to them. */
 #include <linux/scatterlist.h>
-#include <rdma/iter.h>
+#include <ibex/compat/updates.h>
 #include <trace/events/rdma_core.h>
 
 #include "device/device.h"

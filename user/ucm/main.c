@@ -10,6 +10,7 @@
 #include <linux/sysfs.h>
 #include <net/net_namespace.h>
 #include <ibex/client_nl.h>
+#include <ibex/compat/sysctl.h>
 
 #include "ucm.h"
 
@@ -24,6 +25,7 @@ static struct ctl_table ucm_sysctl[] = {
 		.proc_handler	= proc_dointvec_minmax,
 		.extra1		= SYSCTL_ZERO,
 	},
+	IBEX_SYSCTL_END
 };
 
 static struct ctl_table_header *ucm_sysctl_header;

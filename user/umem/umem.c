@@ -20,6 +20,7 @@
 #include <rdma/ib_umem.h>
 #include <rdma/ib_umem_odp.h>
 #include <ibex/compat.h>
+#include <ibex/compat/updates.h>
 
 #include "umem/umem.h"
 

@@ -6,7 +6,7 @@
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-#include <ibex/compat.h>
+#include <ibex/compat/kernel.h>
 #include "capture/capture.h"
 #include "fabric/fabric.h"
 

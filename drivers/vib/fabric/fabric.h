@@ -18,7 +18,9 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_smi.h>
-#include <ibex/compat.h>
+#include <ibex/compat/kernel.h>
+#include <ibex/compat/verbs.h>
+#include <ibex/compat/work.h>
 #include "capture/capture.h"
 #include "fabric/fault.h"
 #include "packet/packet.h"

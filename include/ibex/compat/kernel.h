@@ -3,7 +3,14 @@
 #define IBEX_COMPAT_KERNEL_H
 
 /* Functions and prototypes outside of RDMA; include/ibex/compat.h. */
+#include <linux/compiler.h>
+#include <linux/stddef.h>
 #include <linux/version.h>
+
+/* Earlier updates of 6.1 do not have it. */
+#ifndef __counted_by
+#define __counted_by(member)
+#endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
 #include <linux/bvec.h>

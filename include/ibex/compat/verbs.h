@@ -8,50 +8,6 @@
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
-#include <ibex/compat/netlink.h>
-
-/* ---- both releases have updates that differ; Kbuild looks at their headers ---- */
-
-/* Providers of later updates may destroy the CQ of a kernel ULP in two steps. */
-#ifdef IBEX_NO_PRE_DESTROY_CQ
-static inline bool ibex_has_pre_destroy_cq(const struct ib_device_ops *ops)
-{
-	return false;
-}
-
-static inline int ibex_pre_destroy_cq(struct ib_cq *cq)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline void ibex_post_destroy_cq(struct ib_cq *cq)
-{
-}
-#else
-static inline bool ibex_has_pre_destroy_cq(const struct ib_device_ops *ops)
-{
-	return ops->pre_destroy_cq;
-}
-
-static inline int ibex_pre_destroy_cq(struct ib_cq *cq)
-{
-	return cq->device->ops.pre_destroy_cq(cq);
-}
-
-static inline void ibex_post_destroy_cq(struct ib_cq *cq)
-{
-	cq->device->ops.post_destroy_cq(cq);
-}
-#endif
-
-/* The type of ib_umem_find_best_pgsz()'s last argument; a typedef is another type in BTF. */
-#ifdef IBEX_UMEM_VIRT_LONG
-#define IBEX_UMEM_VIRT unsigned long
-#else
-#define IBEX_UMEM_VIRT u64
-#endif
-
-/* ---- the releases ---- */
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
 /* What no provider of 6.1 reports; processes know it by the same numbers. */
@@ -139,11 +95,6 @@ static inline int ibex_fill_res_srq(struct sk_buff *msg, struct ib_srq *srq)
 static inline int ibex_fill_res_srq_raw(struct sk_buff *msg, struct ib_srq *srq)
 {
 	return -EINVAL;
-}
-
-static inline enum rdma_nl_name_assign_type ibex_name_assign_type(const struct ib_device *dev)
-{
-	return RDMA_NAME_ASSIGN_TYPE_UNKNOWN;
 }
 
 /* The last bytes, reserved in this release's header, have the speed in later ones. */
@@ -236,52 +187,11 @@ static inline int ibex_fill_res_srq_raw(struct sk_buff *msg, struct ib_srq *srq)
 	return ops->fill_res_srq_entry_raw ? ops->fill_res_srq_entry_raw(msg, srq) : -EINVAL;
 }
 
-static inline enum rdma_nl_name_assign_type ibex_name_assign_type(const struct ib_device *dev)
-{
-	return dev->name_assign_type;
-}
-
 #define IBEX_QUERY_PORT_LAST active_speed_ex
 
 static inline void ibex_set_speed_ex(struct ib_uverbs_query_port_resp_ex *resp, u32 speed)
 {
 	resp->active_speed_ex = speed;
-}
-#endif
-
-/* ---- sub-devices: no provider of 6.1 makes any ---- */
-
-#ifdef IBEX_NO_SUB_DEVICES
-static inline struct ib_device *ibex_parent(const struct ib_device *dev)
-{
-	return NULL;
-}
-
-static inline enum rdma_nl_dev_type ibex_sub_device_type(const struct ib_device *dev)
-{
-	return 0;
-}
-
-static inline int ib_add_sub_device(struct ib_device *parent, enum rdma_nl_dev_type type,
-				    const char *name)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline int ib_del_sub_device_and_put(struct ib_device *sub)
-{
-	ib_device_put(sub);
-	return -EOPNOTSUPP;
-}
-#else
-static inline struct ib_device *ibex_parent(const struct ib_device *dev)
-{
-	return dev->parent;
-}
-
-static inline enum rdma_nl_dev_type ibex_sub_device_type(const struct ib_device *dev)
-{
-	return dev->type;
 }
 #endif
 

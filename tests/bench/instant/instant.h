@@ -13,6 +13,7 @@
  */
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
+#include <ibex/compat/verbs.h>
 
 #define INSTANT_NAME	"instant0"
 #define INSTANT_LID	5

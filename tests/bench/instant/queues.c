@@ -131,7 +131,7 @@ static int instant_destroy_ah(struct ib_ah *ah, u32 flags)
 /* ---- CQs ---- */
 
 static int instant_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-			     struct uverbs_attr_bundle *attrs)
+			     IBEX_DRIVER_DATA *data)
 {
 	struct instant_cq *cq = to_cq(ibcq);
 	u32 size = roundup_pow_of_two(attr->cqe + 1);
