@@ -12,6 +12,11 @@ def dump(path, base=None):
     return json.loads(subprocess.check_output(cmd))['types']
 
 
+def has(path):
+    sections = subprocess.check_output(['readelf', '-SW', path], text=True)
+    return ' .BTF ' in sections
+
+
 class Btf:
     """The BTF of one module on top of the kernel's own."""
 
