@@ -10,7 +10,8 @@ else
 KDIR ?= $(addprefix /usr/src/linux-headers-,$(shell scripts/kernel/kver))
 endif
 ifeq ($(KVER),)
-KVER = $(shell cat $(KDIR)/include/config/kernel.release 2> /dev/null)
+# As uname -r has it: include/config/kernel.release of Debian's 6.1 has another name.
+KVER = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2> /dev/null)
 endif
 VERSION = $(shell scripts/version)
 
@@ -20,7 +21,8 @@ export CCACHE_DIR ?= $(shell scripts/cache)/ccache
 
 MODULES := core/ mad/ cm/ cma/ user/ drivers/vib/
 SHADOW   = $(CURDIR)/build/$(KVER)
-BUILT    = $(shell sed 's/o$$/ko/' $(SHADOW)/modules.order)
+# 6.12 lists objects, 6.1 modules.
+BUILT    = $(shell sed 's/\.k\?o$$/.ko/' $(SHADOW)/modules.order)
 
 # $(call kbuild,SHADOW): genksyms gives each export the distribution's CRC, see
 # scripts/abi/genksyms.
@@ -42,8 +44,8 @@ DEPMOD  = $(if $(DESTDIR),,depmod $(KVER))
 BUILDS  = all modules libvib libibex install uninstall
 DEPS    = $(if $(filter-out $(BUILDS),$(or $(MAKECMDGOALS),all)),build tests,build)
 
-.PHONY: all help deps kdir modules libvib libibex install uninstall dist deb kernels check-deb \
-	check-operate abi abi-test sparse lint kunit model demo demo-ib bench-mad bench-cm profile-connect results \
+.PHONY: all help deps kdir modules libvib libibex install uninstall dist deb kernels check-kernels \
+	check-deb check-operate abi abi-test sparse lint kunit model demo demo-ib bench-mad bench-cm profile-connect results \
 	chaos check check-all check-debug check-fast clean
 all: modules
 
@@ -61,8 +63,9 @@ help:
 	@echo "make check-operate live swaps of the core, killed swaps and a purge, on a Debian in a VM;"
 	@echo "                   SWAPS= how many"
 	@echo "make dist          build/ibex-$(VERSION).tar.xz"
-	@echo "make kernels       build and make abi for each 6.12 kernel that apt has;"
-	@echo "                   KVER= one of them, FLAVOUR=plain|rt"
+	@echo "make kernels       build and make abi for each 6.1 and 6.12 kernel that apt has;"
+	@echo "                   KVER= one of them, RELEASE=6.1|6.12, FLAVOUR=plain|rt"
+	@echo "make check-kernels the same, and run scenarios on each in a virtual machine"
 	@echo "make demo          NFS over RDMA on a stock kernel in a virtual machine"
 	@echo "make demo-ib       two virtual machines as one InfiniBand subnet: opensm, IPoIB, NFS, XRC"
 	@echo "make check         all tests; make check-fast: build, ABI, lint, KUnit, tools"
@@ -133,8 +136,10 @@ check-operate: deb
 check-deb: deb
 	@tests/deb/run $(if $(PREBUILT),--built $(PREBUILT))
 
-kernels: deps
-	@scripts/kernel/build-each $(KVER) $(FLAVOUR)
+# A KVER that was not asked for is the installed kernel's.
+kernels check-kernels: deps
+	@scripts/kernel/build-each $(if $(filter check-%,$@),--boot) \
+		$(if $(filter command environment,$(origin KVER)),$(KVER)) $(RELEASE) $(FLAVOUR)
 
 abi: modules
 	@scripts/abi/abi-gate --kdir $(KDIR) --stock "$$(scripts/abi/stock-modules $(KVER))" \
