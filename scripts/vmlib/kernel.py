@@ -26,7 +26,10 @@ class Kernel:
 
     def __init__(self, kver=None):
         self.kver = kver or newest_kver()
-        self.kdir = "/usr/src/linux-headers-" + self.kver
+        self.is_6_1 = self.kver.startswith("6.1.")
+        self.kdir = script("kernel/stock-headers", self.kver)
+        if not self.kdir:
+            die("no headers of kernel " + self.kver)
 
     def image(self):
         """the directory that vm-image makes"""

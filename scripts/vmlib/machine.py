@@ -40,10 +40,12 @@ def clock(opts, accel):
 
 
 def kernel_parameters(opts, accel, kernel):
+    # 6.8 gave it another name.
+    slab = "slub_debug" if kernel.is_6_1 else "slab_debug"
     # The parts of the kernel that are turned off do not affect RDMA, but take seconds.
     return ("console=ttyS0 loglevel=5 panic=-1 mitigations=off nokaslr "
             "no_timer_check apparmor=0 selinux=0 audit=0 log_buf_len=16M " +
-            ("slab_debug=FZPU kfence.sample_interval=1 "
+            (slab + "=FZPU kfence.sample_interval=1 "
              if opts.debug and not kernel.kind else "") +
             # The emulator's processors are slow, and may not run at once.
             ("kcsan.skip_watch=100 kcsan.udelay_task=300 " if kernel.kind == "kcsan" else "") +
