@@ -5,7 +5,7 @@
 /* What updates of a release changed; Kbuild looks at their headers. */
 #include <rdma/ib_verbs.h>
 #include <rdma/restrack.h>
-#if __has_include(<rdma/iter.h>)
+#ifndef IBEX_NO_RDMA_ITER
 #include <rdma/iter.h>
 #endif
 
