@@ -65,8 +65,10 @@ static void begin(unsigned int vcpu, void *arg)
 	user_insns = 0;
 	has_parts = false;
 	for (struct chunk *c = chunks; c; c = c->next)
-		for (unsigned int i = 0; i < c->used; i++)
-			c->blocks[i].executed = c->blocks[i].in_parts = 0;
+		for (unsigned int i = 0; i < c->used; i++) {
+			c->blocks[i].executed = 0;
+			c->blocks[i].in_parts = 0;
+		}
 }
 
 static void part_begin(unsigned int vcpu, void *arg)
@@ -128,7 +130,7 @@ static __u64 target_of(const struct qemu_plugin_insn *insn)
 	return qemu_plugin_insn_vaddr(insn) + size + offset;
 }
 
-static const struct {
+static const struct mark {
 	__u32 number;
 	void (*passed)(unsigned int vcpu, void *arg);
 } marks[] = {
@@ -136,6 +138,7 @@ static const struct {
 	{ MARK_END, end },
 	{ MARK_PART_BEGIN, part_begin },
 	{ MARK_PART_END, part_end },
+	{}
 };
 
 static void look_for_mark(struct qemu_plugin_insn *insn)
@@ -148,9 +151,9 @@ static void look_for_mark(struct qemu_plugin_insn *insn)
 	    memcmp(bytes, nopl, sizeof(nopl)))
 		return;
 	memcpy(&number, bytes + sizeof(nopl), sizeof(number));
-	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-		if (number == marks[i].number)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, marks[i].passed,
+	for (const struct mark *mark = marks; mark->passed; mark++)
+		if (number == mark->number)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, mark->passed,
 							       QEMU_PLUGIN_CB_NO_REGS, NULL);
 }
 

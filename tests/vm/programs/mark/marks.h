@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Instructions by which a program or a module in a virtual machine tells tests/profile's plugin what to
- * count: a nop with an operand, nopl NUMBER(%rax,%rax,1), whose number no compiler emits.
+ * Instructions by which a program or a module in a virtual machine tells tests/profile's plugin
+ * what to count: a nop with an operand, nopl NUMBER(%rax,%rax,1), whose number no compiler emits.
  */
 #ifndef MARKS_H
 #define MARKS_H
