@@ -17,17 +17,17 @@ def newest_kver():
 class Kernel:
     """
     The distribution's kernel kver, or the newest that has headers. kdir is what modules are
-    built against, kind which of KINDS it is, mem what a machine needs, in MiB; slow is how many times longer than on
-    this kernel everything may take.
+    built against, kind which of KINDS it is, mem what a machine needs, in MiB; slow is how many
+    times longer than on this kernel everything may take.
     """
     kind = None
     mem = 1536
     slow = 1
 
-    def __init__(self, kver=None):
+    def __init__(self, kver=None, kdir=None):
         self.kver = kver or newest_kver()
         self.is_6_1 = self.kver.startswith("6.1.")
-        self.kdir = script("kernel/stock-headers", self.kver)
+        self.kdir = kdir or script("kernel/stock-headers", self.kver)
         if not self.kdir:
             die("no headers of kernel " + self.kver)
 
@@ -46,8 +46,7 @@ class DebugKernel(Kernel):
         if not kdir:
             die("the %s kernel does not build" % kind)
         release = os.path.join(kdir, "include", "config", "kernel.release")
-        super().__init__(read(release).decode().strip())
-        self.kdir = kdir
+        super().__init__(read(release).decode().strip(), kdir)
         self.kind = kind
 
     def image(self):
