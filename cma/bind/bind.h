@@ -46,7 +46,7 @@ struct cma_addr_key {
 /* The wildcard. */
 static inline bool cma_key_any(const struct cma_addr_key *key)
 {
-	return !(key->addr.global.subnet_prefix | key->addr.global.interface_id);
+	return rdma_is_zero_gid(&key->addr);
 }
 
 bool cma_addr_family_ok(const struct sockaddr *addr);

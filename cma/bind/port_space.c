@@ -329,6 +329,11 @@ static int cma_port_get_fixed(struct cma_port_claim *c, u16 port)
 	    !ns_capable(net->user_ns, CAP_NET_BIND_SERVICE))
 		return -EACCES;
 
+	/* Once, however many ports are tried. */
+	if (!c->spare)
+		c->spare = kzalloc(sizeof(*c->spare), GFP_KERNEL);
+	if (!c->spare)
+		return -ENOMEM;
 	do {
 		err = cma_bucket_join(c, port);
 		if (err != -ENOENT)
@@ -356,9 +361,6 @@ static int cma_port_get_shared(struct cma_port_claim *c, u16 *port, int low,
 	int i, n = high - low + 1;
 	int err;
 
-	c->spare = kzalloc(sizeof(*c->spare), GFP_KERNEL);
-	if (!c->spare)
-		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		*port = low + (start - low + i) % n;
 		err = cma_port_get_fixed(c, *port);
@@ -481,9 +483,7 @@ int cma_port_get(struct cma_id *idp, const struct sockaddr *dst)
 	if (dst && !port)
 		c.dst = cma_dst_hash(dst);
 	c.fresh = cma_bucket_alloc(c.space);
-	if (port)
-		c.spare = kzalloc(sizeof(*c.spare), GFP_KERNEL);
-	if (c.fresh && (c.spare || !port))
+	if (c.fresh)
 		err = port ? cma_port_get_fixed(&c, port) :
 			     cma_port_get_free(&c, &port);
 	if (!err) {
