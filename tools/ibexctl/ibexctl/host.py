@@ -162,6 +162,11 @@ class Host:
         with refusals(path):
             os.symlink(self.path(target), self.path(path))
 
+    def unlink(self, path):
+        """remove a link of configfs, which may be gone already and cannot be synced"""
+        with refusals(path), contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path(path))
+
     def remove_tree(self, path):
         """a directory with all that is in it, which may be gone already"""
         with refusals(path), contextlib.suppress(FileNotFoundError):

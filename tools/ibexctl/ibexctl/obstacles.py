@@ -5,8 +5,9 @@ import collections
 from .devices import Devices
 from .modules import Modules
 from .processes import Processes, stoppable
+from .targets import Targets
 
-# what: one line for people.  kind and name: what --stop can stop, a unit or a mount.
+# what: one line for people.  kind and name: what --stop can stop, see services.py.
 Obstacle = collections.namedtuple("Obstacle", "what stop kind name")
 
 
@@ -85,20 +86,16 @@ class Obstacles:
 
     def targets(self):
         """targets that others connect to"""
-        ports = "/sys/kernel/config/nvmet/ports/"
-        for port in self.host.list(ports):
-            if self.host.word(ports + port + "/addr_trtype") == "rdma" and \
-                    self.host.list(ports + port + "/subsystems"):
-                self.explained.update(("nvmet_rdma", "nvmet"))
-                yield Obstacle("nvmet listens on RDMA, port %s" % port,
-                               "nvmetcli clear, or unlink %s%s/subsystems/*" % (ports, port),
-                               "", "")
-        top = "/sys/kernel/config/target/iscsi/"
-        for path in self.host.walk(top) if self.host.is_dir(top) else ():
-            if path.endswith("/iser") and self.host.word(path) == "1":
-                self.explained.add("ib_isert")
-                yield Obstacle("LIO has an iSER portal, %s" % path.split("/")[-2],
-                               "targetcli clearconfig, or echo 0 > %s" % path, "", "")
+        targets = Targets(self.host)
+        for port in targets.nvmet():
+            self.explained.update(("nvmet_rdma", "nvmet"))
+            yield Obstacle("nvmet listens on RDMA, port %s" % port,
+                           "rm %s/*" % targets.links(port), "nvmet", port)
+        for portal in targets.iser():
+            self.explained.add("ib_isert")
+            yield Obstacle("LIO has an iSER portal, %s" % portal.split("/")[-1],
+                           "echo 0 > %s/iser, and to enable of its group" % portal, "iser",
+                           portal)
         for name in self.host.list("/sys/kernel/config/target/srpt"):
             if name.startswith(("0x", "fe80")) or ":" in name:
                 self.explained.add("ib_srpt")

@@ -22,6 +22,18 @@ def wait_for(host, what, ready):
         host.sleep(0.1)
 
 
+def insist(host, change):
+    """until change() is not refused: it may need an address that is not there yet"""
+    end = host.now() + PATIENCE
+    while True:
+        try:
+            return change()
+        except Failed:
+            if host.now() >= end:
+                raise
+        host.sleep(0.1)
+
+
 class State:
     """the record of a host, and what makes it again"""
 

@@ -23,9 +23,16 @@ NEEDS = {"ib_core": (), "ib_mad": ("ib_core",), "ib_cm": ("ib_core", "ib_mad"),
          "ib_uverbs": ("ib_core",), "ib_umad": ("ib_core", "ib_mad"),
          "rdma_ucm": ("rdma_cm", "ib_uverbs", "ib_core"), "rdma_rxe": ("ib_core", "ib_uverbs"),
          "mlx5_ib": ("ib_core", "ib_uverbs"), "rpcrdma": ("rdma_cm", "ib_core"),
-         "ib_ipoib": ("ib_core", "ib_cm")}
-PATHS = {"rdma_rxe": "sw/rxe", "mlx5_ib": "hw/mlx5", "rpcrdma": "xprt", "ib_ipoib": "ulp/ipoib"}
-CHANGING = ("rmmod", "modprobe", "depmod", "systemctl", "umount", "mount")
+         "ib_ipoib": ("ib_core", "ib_cm"), "ib_isert": ("rdma_cm", "ib_core"),
+         "nvmet_rdma": ("rdma_cm", "ib_core")}
+PATHS = {"rdma_rxe": "sw/rxe", "mlx5_ib": "hw/mlx5", "rpcrdma": "xprt", "ib_ipoib": "ulp/ipoib",
+         "ib_isert": "ulp/isert", "nvmet_rdma": "nvme"}
+CHANGING = ("rmmod", "modprobe", "depmod", "systemctl", "umount", "mount", "write", "unlink",
+            "symlink")
+GROUP = "/sys/kernel/config/target/iscsi/iqn.2001-04.org:a/tpgt_1/"
+PORTAL = GROUP + "np/10.0.0.1:3260"
+PORT = "/sys/kernel/config/nvmet/ports/1/"
+SUBSYSTEMS = "/sys/kernel/config/nvmet/subsystems/"
 CHILD = {"ifname": "ib0.8001", "link": "ib0", "mtu": 2044, "flags": ["UP"],
          "linkinfo": {"info_data": {"pkey": "0x8001", "mode": "datagram"}}}
 PARENT = {"ifname": "ib0", "mtu": 2044, "flags": ["UP"],
@@ -52,7 +59,7 @@ class FakeHost(Host):
         self.commands, self.links, self.at = [], {}, lambda n: None
         self.saves, self.saved, self.after = 0, lambda n: None, lambda n: None
         self.units, self.busy, self.answers, self.missing = {}, {}, {}, set()
-        self.nets, self.configured = {}, {}
+        self.nets, self.configured, self.sessions = {}, {}, 0
         self.put("/proc/sys/kernel/osrelease", KVER + "\n")
         self.put("/proc/sys/kernel/random/boot_id", "boot-1\n")
         self.put("/proc/self/mounts", "/dev/sda / ext4 rw 0 0\n")
@@ -347,7 +354,63 @@ class FakeHost(Host):
         self.busy.pop("rdma_cm", None)
         self.count()
 
+    # --- configfs of targets: each change is one of commands, too --------------------------
+    def configfs(self, word, path, change):
+        """a change, and the users of modules after it"""
+        if not path.startswith((GROUP, PORT)):
+            change()
+            return
+        done = self.run(word, path)
+        if done.status:
+            raise Failed("%s: %s" % (path, done.trouble()))
+        change()
+        self.count_targets()
+        self.after(len(self.commands))
+
+    def do_write(self, _word, path):
+        """what the targets refuse before it is written"""
+        if path.endswith("/iser") and self.word(path) == "0" and \
+                not (self.links and self.is_loaded("ib_isert")):
+            return "Cannot assign requested address"
+        return ""
+
+    def do_symlink(self, _word, _path):
+        """a port's first subsystem needs an address"""
+        return "" if self.links and self.is_loaded("nvmet_rdma") else "Invalid argument"
+
+    def do_unlink(self, _word, _path):
+        """is never refused"""
+        return ""
+
+    def count_targets(self):
+        """the users of their modules; sessions of iSER end when the group is disabled"""
+        if self.word(GROUP + "enable") == "0":
+            self.sessions = 0
+        self.busy["ib_isert"] = (self.word(PORTAL + "/iser") == "1") + self.sessions
+        self.busy["nvmet_rdma"] = len(self.list(PORT + "subsystems"))
+        self.count()
+
+    def write(self, path, text):
+        self.configfs("write", path, lambda: super(FakeHost, self).write(path, text))
+
+    def symlink(self, path, target):
+        self.configfs("symlink", path, lambda: super(FakeHost, self).symlink(path, target))
+
+    def unlink(self, path):
+        self.configfs("unlink", path, lambda: super(FakeHost, self).unlink(path))
+
     # --- what people have set up ---------------------------------------------------------
+    def targets(self):
+        """an iSCSI target with a session over iSER, and a port of nvmet with two subsystems"""
+        self.put(GROUP + "enable", "1\n")
+        self.put(PORTAL + "/iser", "1\n")
+        self.put(PORT + "addr_trtype", "rdma\n")
+        for name in ("nqn.a", "nqn.b"):
+            self.put(SUBSYSTEMS + name + "/attr_serial", "1\n")
+            self.link_to(PORT + "subsystems/" + name, self.path(SUBSYSTEMS + name))
+        self.sessions = 1
+        self.count_targets()
+
     def mount(self, where):
         """NFS over RDMA, at a place as the kernel writes it"""
         self.put("/proc/self/mounts", self.read("/proc/self/mounts") +

@@ -5,9 +5,7 @@ import unittest
 from ibexctl.obstacles import Obstacles
 from ibexctl.processes import Processes, stoppable
 
-from .fake import HostTest
-
-TARGET = "/sys/kernel/config/target/iscsi/iqn.2001-04.org:a/tpgt_1/np/10.0.0.1:3260/"
+from .fake import PORT, PORTAL, HostTest
 
 
 class Obstacle(HostTest):
@@ -27,7 +25,7 @@ class Obstacle(HostTest):
         self.host.put("/sys/kernel/config/nvmet/ports/1/addr_trtype", "tcp\n")
         self.host.put("/sys/kernel/config/nvmet/ports/1/subsystems/nqn", "")
         self.host.put("/proc/fs/nfsd/portlist", "tcp 2049\n")
-        self.host.put(TARGET + "iser", "0\n")
+        self.host.put(PORTAL + "/iser", "0\n")
         self.host.put("/proc/50/comm", "bash\n")
         self.host.link_to("/proc/50/fd/0", "/dev/pts/0")
         self.assertEqual(self.found(), [])
@@ -52,23 +50,28 @@ class Obstacle(HostTest):
             ("nfsd listens on RDMA port 20049", "systemctl stop nfs-server.service", "unit",
              "nfs-server.service")])
 
-    def test_disks_and_targets(self):
+    def test_disks_and_fabrics(self):
         self.host.put("/sys/class/iscsi_host/host3/x", "")
         self.host.put("/sys/class/scsi_host/host3/proc_name", "iser\n")
         self.host.put("/sys/class/nvme/nvme1/transport", "rdma\n")
         self.host.put("/sys/class/nvme/nvme1/subsysnqn", "nqn.a\n")
         self.host.put("/sys/class/srp_remote_ports/port-4:1/x", "")
         self.host.put("/sys/class/rnbd-client/ctl/devices/d0/x", "")
-        self.host.put("/sys/kernel/config/nvmet/ports/2/addr_trtype", "rdma\n")
-        self.host.put("/sys/kernel/config/nvmet/ports/2/subsystems/nqn", "")
-        self.host.put(TARGET + "iser", "1\n")
         self.host.put("/sys/kernel/config/vib/f0/capture", "")
         self.assertEqual([one[0] for one in self.found()], [
             "an iSER session, SCSI host3", "nvme1 is connected over RDMA to nqn.a",
             "SRP is logged in to port-4:1", "RNBD has the device d0",
-            "nvmet listens on RDMA, port 2",
-            "LIO has an iSER portal, 10.0.0.1:3260", "vib has the fabric f0"])
+            "vib has the fabric f0"])
         self.assertEqual({one[2] for one in self.found()}, {""})
+
+    def test_targets(self):
+        self.host.load("ib_isert")
+        self.host.load("nvmet_rdma")
+        self.host.targets()
+        self.assertEqual(self.found(), [
+            ("nvmet listens on RDMA, port 1", "rm %ssubsystems/*" % PORT, "nvmet", "1"),
+            ("LIO has an iSER portal, 10.0.0.1:3260",
+             "echo 0 > %s/iser, and to enable of its group" % PORTAL, "iser", PORTAL)])
 
     def test_sockets(self):
         for name, text in (("smc", "SMC is in use"), ("rds_rdma", "RDS over RDMA is in use")):

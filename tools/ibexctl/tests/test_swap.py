@@ -8,9 +8,10 @@ from ibexctl.host import Failed
 from ibexctl.modules import CORE, SHARED, Modules
 from ibexctl.swap import Swap
 
-from .fake import Killed, FakeHost
+from .fake import GROUP, PORT, PORTAL, Killed, FakeHost
 
-LOADED = ("rdma_ucm", "ib_umad", "rdma_rxe", "mlx5_ib", "rpcrdma", "ib_ipoib")
+LOADED = ("rdma_ucm", "ib_umad", "rdma_rxe", "mlx5_ib", "rpcrdma", "ib_ipoib", "ib_isert",
+          "nvmet_rdma")
 ADDRESS = "10.9.0.1/24"
 SETTINGS = "/sys/kernel/config/rdma_cm/rxe_a"
 TOS = SETTINGS + "/ports/1/default_roce_tos"
@@ -32,6 +33,7 @@ def set_up():
     host.units["srp_daemon.service"] = True
     host.open_files(True)
     host.mount("/mnt/my\\040nfs")
+    host.targets()
     return host
 
 
@@ -66,6 +68,8 @@ class Case(unittest.TestCase):
         self.assertEqual([host.nets[n]["flags"] for n in ("ib0", "ib0.8001")], [["UP"]] * 2)
         self.assertTrue(host.units["srp_daemon.service"])
         self.assertEqual(host.read("/proc/self/mounts").count("proto=rdma"), 1)
+        self.assertEqual((host.word(GROUP + "enable"), host.word(PORTAL + "/iser")), ("1", "1"))
+        self.assertEqual(host.list(PORT + "subsystems"), ["nqn.a", "nqn.b"])
         self.assertIsNone(journal.Journal(host).load())
         self.assertFalse(host.exists("/var/lib/ibex/index"))
         lock = journal.Lock(host)
@@ -96,6 +100,42 @@ class Swaps(Case):
         self.swap().swap("ibex")
         self.assertEqual(self.host.commands, ["depmod -a " + self.host.kver])
         self.assert_whole("ibex")
+
+    def test_a_disabled_group_stays_disabled(self):
+        """its portal is stopped all the same"""
+        self.host.write(GROUP + "enable", "0\n")
+        self.swap().swap("stock", stop=True)
+        self.assertEqual((self.host.word(GROUP + "enable"), self.host.word(PORTAL + "/iser")),
+                         ("0", "1"))
+
+    def test_a_target_waits_for_its_address(self):
+        """for a while"""
+        for change in ("symlink %ssubsystems/nqn.a" % PORT, "write %s/iser" % PORTAL):
+            self.host.close()
+            self.host = set_up()
+            self.addCleanup(self.host.close)
+            self.said.clear()
+            refusals = []
+
+            def late(n, last=3, change=change, refusals=refusals):
+                if self.host.commands[n - 1] != change or not self.host.links or \
+                        len(refusals) == last:
+                    return ""
+                refusals.append(n)
+                return "No such device"
+
+            with self.subTest(change):
+                # the portal was written once before, to stop it
+                self.host.at = lambda n: late(n) if self.host.word(PORTAL + "/iser") != "1" \
+                    else ""
+                self.swap().swap("stock", stop=True)
+                self.assertEqual(len(refusals), 3)
+                self.assert_whole("stock")
+                self.host.at = lambda n: "No such device" if self.host.commands[n - 1] == \
+                    change and "failed" not in " ".join(self.said) else ""
+                with self.assertRaisesRegex(Failed, "No such device; the host has the stock"):
+                    self.swap().swap("ibex", stop=True)
+                self.assert_whole("stock")
 
     def test_refused_without_stop(self):
         with self.assertRaises(Failed) as caught:
