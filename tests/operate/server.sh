@@ -1,53 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# What tests/operate/run has a Debian do after it has booted, as a unit of systemd: an NFS server,
-# which exports over RDMA and mounts its own export, changes its RDMA core and changes back.
-# Prints lines as tests/operate/run does.  /var/ibex-test/step says how far it is.
+# What the first machine of tests/operate/run does after it has booted, as a unit of systemd: a
+# server of NFS, NVMe and iSER, which mounts its own export, too, changes its RDMA core and changes
+# back, while the second machine uses all of it.  Prints lines as tests/operate/run does.
+# /var/ibex-test/step says how far it is.
 #
-# usage: guest.sh
+# usage: server.sh
 set -u
 
-dir=/var/ibex-test
+. /var/ibex-test/steps.sh
+. /ibex/lib/storage.sh
 step=$(cat $dir/step 2> /dev/null || echo first)
 swaps=$(cat $dir/swaps)
-log=$dir/log
-
-# ok WHAT COMMAND...
-ok() {
-	local what=$1
-	shift
-	if "$@" > $dir/said 2>&1; then
-		echo "ok      $what"
-	else
-		echo "not ok  $what"
-		sed 's/^/        /' $dir/said | tail -n 20
-	fi
-	{
-		echo "--- $what"
-		cat $dir/said
-	} >> $log
-}
-not() { ! "$@"; }
 told() { ibexctl status | grep "$1"; }
-
-# The core in memory, by the taint: the distribution's has none.
-core_is() {
-	case $1 in
-	ibex) [ -e /sys/module/ib_mad ] && grep -q O /sys/module/ib_core/taint ;;
-	stock) [ ! -e /sys/module/ib_mad ] && [ -e /sys/module/ib_core ] &&
-		! grep -q O /sys/module/ib_core/taint ;;
-	esac
-}
-
-# within SECONDS COMMAND...
-within() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.2
-	done
-}
 
 # The file is read by the client again, over RDMA, and written.
 data_is_whole() {
@@ -58,10 +23,40 @@ data_is_whole() {
 }
 
 server_up() {
-	rdma link show rxe0/1 2> /dev/null || rdma link add rxe0 type rxe netdev dummy0 || return 1
+	link_up || return 1
 	systemctl restart nfs-server && grep -q 'rdma 20049' /proc/fs/nfsd/portlist || return 1
 	within 60 mount /mnt
 }
+
+targets_up() {
+	condition="the server"
+	nvmet_up
+	lio_up
+	systemctl start ibex-test-rping
+}
+
+# Each of the client's three: more rounds have ended since this was called.
+client_goes_on() {
+	local before
+	read -r -a before < /srv/nfs/rounds || return
+	within 600 beyond
+}
+beyond() {
+	local now n
+	read -r -a now < /srv/nfs/rounds || return
+	[ ${#now[@]} = 3 ] || return
+	for n in 0 1 2; do
+		[ "${now[n]}" -gt $((before[n] + 1)) ] || return
+	done
+}
+
+reboot_to() {
+	echo "$1" > $dir/step
+	echo "reboot"
+	systemctl reboot
+	exit
+}
+kernel_is() { [ "$(uname -r)" = "$(sed -n "$1p" $dir/kernels)" ]; }
 
 # swap WORDS...: what it prints is told, too
 swap() {
@@ -75,10 +70,13 @@ away() { sed -n 's/.*RDMA was away for \([0-9.]*\) s.*/\1/p' $dir/swap; }
 first() {
 	dd if=/dev/urandom of=/srv/nfs/data bs=1M count=8 status=none
 	(cd /srv/nfs && sha256sum data) | sed 's|data|/mnt/data|' > $dir/sum
-	ok "the network is there" ip link show dummy0
+	ok "the kernel of the installation" kernel_is 1
+	ok "the network is there" ip link show lan
 	ok "the NFS server exports over RDMA, and its export is mounted" server_up
 	ok "ibex is the core, as nobody said otherwise" core_is ibex
 	ok "data over RDMA" data_is_whole
+	ok "targets of NVMe and iSER, and a process with a device open" targets_up
+	ok "the client uses all of it" within 1800 client_goes_on
 	ok "status names the core, its package and the server" ibexctl status
 	cp $dir/said $dir/status
 	ok "  the core" grep -q ibex $dir/status
@@ -88,6 +86,9 @@ first() {
 	cp $dir/said $dir/check
 	ok "  the mount" grep -q 'mounted at /mnt' $dir/check
 	ok "  the server" grep -q 'nfs-server.service' $dir/check
+	ok "  the targets" grep -q 'nvmet listens' $dir/check
+	ok "  iSER's, too" grep -q 'LIO has an iSER portal' $dir/check
+	ok "  the process" grep -q 'rping.* of ibex-test-rping.service' $dir/check
 	ok "without --stop nothing is swapped" not ibexctl swap stock
 	ok "  the core is the former one" core_is ibex
 	ok "  data" data_is_whole
@@ -102,12 +103,16 @@ first() {
 		ok "  it is not the other one" not core_is $other
 		ok "  verify" ibexctl verify
 		ok "  the server and the mount are back, data is whole" data_is_whole
+		ok "  the process is back" systemctl is-active ibex-test-rping
+		ok "  the client's file and disks go on" client_goes_on
 	done
 	[ $((swaps % 2)) = 0 ] || ok "swap back to ibex" swap ibex
 	killed
-	echo second > $dir/step
-	systemctl reboot
-	exit
+	touch /srv/nfs/stop
+	ok "the client's reads and writes end" within 600 test -e /srv/nfs/ended
+	echo 0 > "$TPG/enable"
+	ok "the client is gone" within 600 test -e /srv/nfs/gone
+	reboot_to second
 }
 
 # A swap that is killed at a step leaves one whole core once recover has run.
@@ -124,13 +129,16 @@ killed() {
 		ok "  the core is the former one" core_is ibex
 		ok "  verify" ibexctl verify
 		ok "  the server and the mount are back, data is whole" data_is_whole
+		ok "  the client's file and disks go on" client_goes_on
 	done
 }
 at_step() { grep -q "\"step\": \"$1\"" /var/lib/ibex/swap.json 2> /dev/null; }
 
 second() {
-	ok "after a reboot the server is up again" server_up
+	ok "after a reboot the newer kernel runs" kernel_is 2
+	ok "  the server is up again" server_up
 	ok "  the core is ibex" core_is ibex
+	ok "  verify" ibexctl verify
 	ok "  data" data_is_whole
 	umount /mnt
 	systemctl stop nfs-server
@@ -138,9 +146,7 @@ second() {
 	ok "  the core in memory goes on" core_is ibex
 	ok "  and the server on it" server_up
 	ok "  data" data_is_whole
-	echo third > $dir/step
-	systemctl reboot
-	exit
+	reboot_to third
 }
 purge() { DEBIAN_FRONTEND=noninteractive apt-get -y purge ibex-dkms ibex-tools; }
 
