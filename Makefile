@@ -17,7 +17,7 @@ VERSION = $(shell scripts/version)
 
 # Debian's headers package reads this variable; other headers ignore it.
 export DEBIAN_KERNEL_USE_CCACHE := $(if $(shell command -v ccache),1)
-export CCACHE_DIR ?= $(shell scripts/cache)/ccache
+export CCACHE_DIR ?= $(shell scripts/kernel/ccache-dir)
 
 MODULES := core/ mad/ cm/ cma/ user/ drivers/vib/
 SHADOW   = $(CURDIR)/build/$(KVER)

@@ -21,7 +21,7 @@ overlay_make() {
 		return
 	mkdir -p "$root/ccache" "$root/debs"
 	mount -t proc proc "$root/proc"
-	mount --bind "$(scripts/cache)/ccache" "$root/ccache"
+	mount --bind "$(CCACHE_DIR='' scripts/kernel/ccache-dir)" "$root/ccache"
 	cp build/deb/*.deb "$root/debs/"
 }
 
