@@ -7,6 +7,7 @@
 #
 # usage: client.sh
 set -u
+# shellcheck source=tests/operate/steps.sh
 . /var/ibex-test/steps.sh
 . /ibex/lib/storage.sh
 
@@ -38,8 +39,6 @@ patient_login() {
 	iser_login
 }
 
-# shellcheck disable=SC2034 # storage.sh uses it
-condition="the client"
 # NFS tells clients apart by it.
 hostname ibex-client
 ok "client: the distribution's core" ibexctl swap stock

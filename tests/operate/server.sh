@@ -6,8 +6,11 @@
 # /var/ibex-test/step says how far it is.
 #
 # usage: server.sh
+
+# shellcheck disable=SC2154 # steps.sh sets dir
 set -u
 
+# shellcheck source=tests/operate/steps.sh
 . /var/ibex-test/steps.sh
 . /ibex/lib/storage.sh
 step=$(cat $dir/step 2> /dev/null || echo first)
@@ -29,7 +32,6 @@ server_up() {
 }
 
 targets_up() {
-	condition="the server"
 	nvmet_up
 	lio_up
 	systemctl start ibex-test-rping

@@ -6,6 +6,7 @@
 # shellcheck disable=SC2034 # storage.sh uses them
 A=10.77.0.1
 B=10.77.0.2
+condition="the targets and disks"
 dir=/var/ibex-test
 log=$dir/log
 
