@@ -24,6 +24,7 @@ rounds() {
 	for name in nfs nvme iser; do
 		tail -n 1 /run/rounds-$name | tr '\n' ' '
 	done
+	echo
 }
 all_run() {
 	local name
