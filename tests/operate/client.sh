@@ -55,7 +55,9 @@ io nfs /mnt/file
 io nvme "/dev/$NVME_DISK"
 io iser "/dev/$ISER_DISK"
 while [ ! -e /mnt/stop ] && all_run; do
-	rounds > /mnt/rounds
+	# The server never reads half of it.
+	rounds > /mnt/rounds.new
+	mv /mnt/rounds.new /mnt/rounds
 	sleep 1
 done
 touch /run/end

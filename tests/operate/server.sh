@@ -41,7 +41,10 @@ targets_up() {
 client_goes_on() {
 	local before
 	read -r -a before < /srv/nfs/rounds || return
-	within 600 beyond
+	within 600 beyond || {
+		echo "rounds: ${before[*]}, and now $(cat /srv/nfs/rounds)"
+		return 1
+	}
 }
 beyond() {
 	local now n
