@@ -13,15 +13,6 @@ INFINIBAND = "32"
 PATIENCE = 10
 
 
-def wait_for(host, what, ready):
-    """until ready() is true"""
-    end = host.now() + PATIENCE
-    while not ready():
-        if host.now() >= end:
-            raise Failed("%s has not come back after %d s" % (what, PATIENCE))
-        host.sleep(0.1)
-
-
 def insist(host, change):
     """until change() is not refused: it may need an address that is not there yet"""
     end = host.now() + PATIENCE
@@ -32,6 +23,15 @@ def insist(host, change):
             if host.now() >= end:
                 raise
         host.sleep(0.1)
+
+
+def wait_for(host, what, ready):
+    """until ready() is true"""
+    def look():
+        if not ready():
+            raise Failed("%s has not come back after %d s" % (what, PATIENCE))
+
+    insist(host, look)
 
 
 class State:

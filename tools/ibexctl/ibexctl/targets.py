@@ -80,7 +80,7 @@ class Targets:
     def record(self, kind, name):
         """what start() needs besides"""
         if kind == "nvmet":
-            return {"subsystems": self.nvmet().get(name, [])}
+            return {"subsystems": self.host.list(self.links(name))}
         return {"enabled": self.host.word(enable(name))}
 
     def stop(self, entry):
