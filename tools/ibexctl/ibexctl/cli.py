@@ -12,6 +12,7 @@ import time
 from .host import Failed, Host
 from .obstacles import Obstacles
 from .report import Report
+from .signatures import Signatures
 from .status import Status, lines
 from .swap import Swap
 from .verify import Verify
@@ -38,12 +39,12 @@ def status(host, args):
 
 def check(host, args):
     """say what stands in the way of a swap"""
-    found = Obstacles(host).all()
+    found = Obstacles(host).all() + Signatures(host).all()
     if args.json:
         say(json.dumps([one._asdict() for one in found], indent=1))
         return 1 if found else 0
     for one in found:
-        say("%s; to stop it: %s" % (one.what, one.stop))
+        say("%s; what to do: %s" % (one.what, one.stop))
     if not found:
         say("nothing stands in the way of a swap")
     return 1 if found else 0

@@ -8,6 +8,7 @@ from .host import Failed, Missing
 from .journal import Journal, Lock
 from .modules import CORE, Modules, module_name
 from .processes import Processes
+from .signatures import Signatures
 
 
 class Status:
@@ -32,7 +33,8 @@ class Status:
                             "references": self.modules.references(name)}
                            for name in self.modules.family()],
             "devices": Devices(self.host).describe(), "users": self.users(),
-            "initramfs": self.initramfs(), "interrupted": self.interrupted()}
+            "initramfs": self.initramfs(), "interrupted": self.interrupted(),
+            "refused": [one._asdict() for one in Signatures(self.host).all()]}
 
     def may_load(self, name):
         """whether modprobe would load it; with the distribution's core it loads no ib_mad"""
@@ -152,6 +154,8 @@ def lines(found):
     if found["interrupted"]:
         yield "A swap was interrupted at the step %s: run ibexctl recover." % \
             found["interrupted"]
+    for one in found["refused"]:
+        yield "%s: %s." % (one["what"][0].upper() + one["what"][1:], one["stop"])
     for one in found["modules"]:
         state = "not loaded" if not one["loaded"] else "loaded, %s, %s" % (one["memory"], {
             True: "the same file", False: "ANOTHER FILE", None: "file unknown"}[one["same"]])

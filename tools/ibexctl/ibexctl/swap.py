@@ -13,6 +13,7 @@ from .journal import Journal, Lock
 from .modules import CORES, Modules
 from .obstacles import Obstacles
 from .services import Services
+from .signatures import Signatures
 from .state import State
 
 # how long a module may be busy with its last users
@@ -88,10 +89,11 @@ class Swap:
         if former not in CORES or not self.modules.installed(former):
             raise Failed("the %s core in memory has no files, so that it could not be brought "
                           "back" % former)
-        found = Obstacles(self.host).all()
+        refused = Signatures(self.host).refused(core)
+        found = Obstacles(self.host).all() + ([refused] if refused else [])
         if [one for one in found if not (stop and one.kind)]:
             raise Failed("in the way:\n" + "\n".join(
-                "  %s; to stop it: %s" % (one.what, one.stop) for one in found))
+                "  %s; what to do: %s" % (one.what, one.stop) for one in found))
         entry = {"from": former, "to": core, "step": "prepare", "boot": self.host.boot_id,
                  "state": self.state.record(), "stopped": self.services.record(found)}
         try:

@@ -60,6 +60,8 @@ class FakeHost(Host):
         self.saves, self.saved, self.after = 0, lambda n: None, lambda n: None
         self.units, self.busy, self.answers, self.missing = {}, {}, {}, set()
         self.nets, self.configured, self.sessions = {}, {}, 0
+        # who has signed the modules of each core
+        self.signers = {"stock": "the distribution", "ibex": ""}
         self.put("/proc/sys/kernel/osrelease", KVER + "\n")
         self.put("/proc/sys/kernel/random/boot_id", "boot-1\n")
         self.put("/proc/self/mounts", "/dev/sda / ext4 rw 0 0\n")
@@ -98,6 +100,13 @@ class FakeHost(Host):
         full = self.path(path)
         os.makedirs(os.path.dirname(full), exist_ok=True)
         os.symlink(target, full)
+
+    def secure_boot(self, *owners):
+        """the kernel loads what the distribution or one of the owners has signed"""
+        self.put("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n")
+        self.put("/proc/keys", "".join(
+            "0a I------ 1 perm 1f010000 0 0 asymmetri %s: 4c48: X509.rsa cb []\n" % name
+            for name in ("the distribution",) + owners))
 
     # --- the kernel ----------------------------------------------------------------------
     @property
@@ -250,7 +259,10 @@ class FakeHost(Host):
         return self.answers.get(" ".join(argv), (1, "", "no such thing"))
 
     def do_modinfo(self, *argv):
-        """modinfo -F filename"""
+        """modinfo -F filename NAME, or -F signer FILE"""
+        if "signer" in argv:
+            signer = self.signers["stock" if STOCK_DIR in argv[-1] else "ibex"]
+            return (0, signer and signer + "\n", "")
         path = self.file_of(argv[-1])
         return (0, path + "\n", "") if path else (1, "", "not found")
 

@@ -4,6 +4,7 @@ import unittest
 
 from ibexctl.obstacles import Obstacles
 from ibexctl.processes import Processes, stoppable
+from ibexctl.signatures import Signatures
 
 from .fake import PORT, PORTAL, HostTest
 
@@ -125,6 +126,45 @@ class Obstacle(HostTest):
         self.host.put("/sys/module/mine/refcnt", "0\n")
         self.host.put("/sys/module/ib_core/holders/mine", "")
         self.assertRegex(self.found()[0][0], "module mine was loaded from a file that modprobe")
+
+
+class Signature(HostTest):
+    """on a host with no core in memory"""
+
+    def found(self):
+        """what the kernel would refuse, and what to do"""
+        return [(one.what, one.stop) for one in Signatures(self.host).all()]
+
+    def test_nobody_asks(self):
+        self.assertEqual(self.found(), [])
+        self.host.put("/sys/kernel/security/lockdown", "[none] integrity confidentiality\n")
+        self.host.put("/sys/module/module/parameters/sig_enforce", "N\n")
+        self.assertEqual(self.found(), [])
+
+    def test_not_signed(self):
+        self.host.secure_boot("DKMS")
+        refused = [("the kernel would refuse ib_cm of the ibex core, which is not signed "
+                    "(Secure Boot)", "install openssl and build the modules again")]
+        self.assertEqual(self.found(), refused)
+        self.host.put("/sys/kernel/security/lockdown", "[none] integrity confidentiality\n")
+        self.assertEqual(self.found(), [])
+        self.host.put("/sys/module/module/parameters/sig_enforce", "Y\n")
+        self.assertEqual(self.found(), refused)
+
+    def test_not_trusted(self):
+        self.host.secure_boot("DKMS 2")
+        self.host.signers["ibex"] = "DKMS"
+        self.assertEqual(self.found(), [
+            ("the kernel would refuse ib_cm of the ibex core, as it does not trust the key "
+             "'DKMS' (Secure Boot)",
+             "mokutil --import /var/lib/dkms/mok.pub, reboot, and confirm")])
+        self.host.secure_boot("DKMS 2", "DKMS")
+        self.assertEqual(self.found(), [])
+
+    def test_in_memory(self):
+        self.host.load("rdma_rxe")
+        self.host.secure_boot()
+        self.assertEqual(self.found(), [])
 
 
 class Units(HostTest):

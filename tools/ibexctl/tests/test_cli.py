@@ -59,7 +59,7 @@ class Commands(HostTest):
                          (0, "nothing stands in the way of a swap\n", ""))
         self.host.process(51, "rping", "/", "rdma_cm")
         self.assertEqual(self.run_command("check"), (
-            1, "process 51 (rping) has /dev/infiniband/rdma_cm; to stop it: kill 51\n", ""))
+            1, "process 51 (rping) has /dev/infiniband/rdma_cm; what to do: kill 51\n", ""))
         status, out, _ = self.run_command("check", "-j")
         self.assertEqual((status, json.loads(out)[0]["stop"]), (1, "kill 51"))
 
@@ -126,6 +126,18 @@ class Commands(HostTest):
         self.assertRegex(out, "in memory  none\nwould load stock")
         self.assertIn("  ib_umad    not loaded", out)
         self.assertNotIn("ib_mad", out)
+
+    def test_signatures(self):
+        self.host.secure_boot()
+        self.assertEqual(self.run_command("check")[0], 0)
+        for name in ("rdma_rxe", "rdma_ucm", "rdma_cm", "ib_umad", "ib_cm", "iw_cm", "ib_mad",
+                     "ib_uverbs", "ib_core"):
+            self.host.unload(name)
+        self.assertIn("\nThe kernel would refuse ib_cm of the ibex core, which is not signed "
+                      "(Secure Boot): install openssl", self.run_command("status")[1])
+        status, out, _ = self.run_command("check")
+        self.assertEqual(status, 1)
+        self.assertIn("not signed (Secure Boot); what to do: install openssl", out)
 
     def test_two_of_them(self):
         """the same modules in two folders, of which modprobe prefers one"""

@@ -150,8 +150,22 @@ class Swaps(Case):
         with self.assertRaises(Failed) as caught:
             self.swap().swap("stock", stop=True)
         self.assertIn("process 99 (rping) of session-1.scope has /dev/infiniband/rdma_cm; "
-                      "to stop it: kill 99", str(caught.exception))
+                      "what to do: kill 99", str(caught.exception))
         self.assertEqual(self.host.commands, [])
+
+    def test_refused_by_the_kernel(self):
+        """which is known before anything is stopped"""
+        self.swap().swap("stock", stop=True)
+        self.host.commands.clear()
+        self.host.secure_boot()
+        with self.assertRaisesRegex(Failed, "not signed"):
+            self.swap().swap("ibex", stop=True)
+        self.assertEqual(self.host.commands, [])
+        self.assert_whole("stock")
+        self.host.secure_boot("DKMS")
+        self.host.signers["ibex"] = "DKMS"
+        self.swap().swap("ibex", stop=True)
+        self.assert_whole("ibex")
 
     def test_no_such_core(self):
         self.host.remove("/lib/modules/%s/kernel/drivers/infiniband/core/ib_cm.ko"

@@ -129,7 +129,7 @@ checks() {
 	PORT=7700
 	wait_for 15 listens_cm || fail "rping does not listen"
 	answers 1 ibexctl check
-	prints "^process $job \\(rping\\) has .*/dev/infiniband/rdma_cm.*; to stop it: kill $job\$"
+	prints "^process $job \\(rping\\) has .*/dev/infiniband/rdma_cm.*; what to do: kill $job\$"
 	say "check: names $(head -n 1 <<<"$out")"
 	answers 0 ibexctl status
 	prints "^user       rping \\($job\\): .*cm_id"
