@@ -3,6 +3,7 @@
 import collections
 
 from .devices import Devices
+from .fabrics import Fabrics
 from .modules import Modules
 from .processes import Processes, stoppable
 from .targets import Targets
@@ -127,11 +128,12 @@ class Obstacles:
                 yield Obstacle(what, "kill %d" % user.pid, "", "")
 
     def fabrics(self):
-        """fabrics of vib"""
-        for name in self.host.list("/sys/kernel/config/vib"):
-            if self.host.is_dir("/sys/kernel/config/vib/" + name):
-                self.explained.add("vib")
-                yield Obstacle("vib has the fabric %s" % name,
+        """fabrics of vib that cannot be made again"""
+        fabrics = Fabrics(self.host)
+        for name in fabrics.names():
+            self.explained.add("vib")
+            if fabrics.trunks(name):
+                yield Obstacle("vib has the fabric %s, which has trunks" % name,
                                "vibctl down --fabric %s" % name, "", "")
 
     def insmodded(self):

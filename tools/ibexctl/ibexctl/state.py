@@ -5,6 +5,7 @@ data, since the journal keeps it.  Whatever is there already is left as it is, s
 done twice.
 """
 from .devices import Devices
+from .fabrics import Fabrics
 from .host import Failed
 from .modules import Modules
 
@@ -45,6 +46,7 @@ class State:
         """all of it"""
         modules = Modules(self.host)
         return {"modules": modules.family(), "links": self.links(),
+                "fabrics": Fabrics(self.host).record(),
                 "settings": self.settings(), "netns": self.netns(), "ipoib": self.ipoib()}
 
     # --- links that rdma(8) made ---------------------------------------------------------
@@ -211,6 +213,8 @@ class State:
         """what the modules do not do by themselves"""
         self.set_netns(state["netns"])
         self.make_links(state["links"])
+        # a journal of the version before has none
+        Fabrics(self.host).make(state.get("fabrics", []))
         for wanted in state["ipoib"]:
             self.make_ipoib(wanted)
         self.make_settings(state["settings"])

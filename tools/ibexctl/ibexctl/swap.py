@@ -8,6 +8,7 @@ import contextlib
 import signal
 
 from .choice import Choice
+from .fabrics import Fabrics
 from .host import Failed
 from .journal import Journal, Lock
 from .modules import CORES, Modules
@@ -33,6 +34,7 @@ class Swap:
         self.choice = Choice(host)
         self.services = Services(host)
         self.state = State(host)
+        self.fabrics = Fabrics(host)
         self.interrupted = False
 
     # --- commands ------------------------------------------------------------------------
@@ -145,6 +147,7 @@ class Swap:
         """what keeps modules in memory and is made again"""
         self.state.delete_links(entry["state"]["links"])
         self.state.drop_settings()
+        self.fabrics.remove(entry["state"].get("fabrics", []))
 
     def unload(self):
         """the core and all that depends on it"""

@@ -10,10 +10,12 @@ import tempfile
 import unittest
 
 from ibexctl import choice
+from ibexctl.fabrics import VIB
 from ibexctl.host import Failed, Host, Missing, Result
 from ibexctl.modules import CORE, SHARED, STOCK_DIR
 
 from . import elfs
+from .vib import FakeVib
 
 KVER = "6.12.0-test"
 TREE = "/lib/modules/%s/" % KVER
@@ -24,11 +26,11 @@ NEEDS = {"ib_core": (), "ib_mad": ("ib_core",), "ib_cm": ("ib_core", "ib_mad"),
          "rdma_ucm": ("rdma_cm", "ib_uverbs", "ib_core"), "rdma_rxe": ("ib_core", "ib_uverbs"),
          "mlx5_ib": ("ib_core", "ib_uverbs"), "rpcrdma": ("rdma_cm", "ib_core"),
          "ib_ipoib": ("ib_core", "ib_cm"), "ib_isert": ("rdma_cm", "ib_core"),
-         "nvmet_rdma": ("rdma_cm", "ib_core")}
+         "nvmet_rdma": ("rdma_cm", "ib_core"), "vib": ("ib_core", "ib_uverbs")}
 PATHS = {"rdma_rxe": "sw/rxe", "mlx5_ib": "hw/mlx5", "rpcrdma": "xprt", "ib_ipoib": "ulp/ipoib",
-         "ib_isert": "ulp/isert", "nvmet_rdma": "nvme"}
+         "ib_isert": "ulp/isert", "nvmet_rdma": "nvme", "vib": "sw/vib"}
 CHANGING = ("rmmod", "modprobe", "depmod", "systemctl", "umount", "mount", "write", "unlink",
-            "symlink")
+            "symlink", "mkdir", "rmdir")
 GROUP = "/sys/kernel/config/target/iscsi/iqn.2001-04.org:a/tpgt_1/"
 PORTAL = GROUP + "np/10.0.0.1:3260"
 PORT = "/sys/kernel/config/nvmet/ports/1/"
@@ -44,7 +46,7 @@ class Killed(BaseException):
     """kill -9"""
 
 
-class FakeHost(Host):
+class FakeHost(FakeVib, Host):
     """
     The host.  commands has all commands that change something; at(n) is called before the nth
     of them, and saved(n) after the nth time that the journal was written.
@@ -240,7 +242,7 @@ class FakeHost(Host):
         if argv[0] in self.missing:
             raise Missing("the command %s is missing" % argv[0])
         changes = argv[0] in CHANGING and "--version" not in argv and \
-            argv[1] not in ("is-active",) or argv[:2] in (("rdma", "link"), ("ip", "link"),
+            argv[1] not in ("is-active",) or argv[:2] in (("rdma", "link"), ("rdma", "dev"), ("ip", "link"),
                                                          ("ip", "address")) and argv[2] != "-j"
         if changes:
             self.commands.append(" ".join(argv))
@@ -288,6 +290,8 @@ class FakeHost(Host):
 
     def do_rdma(self, *argv):
         """rdma"""
+        if argv[1:3] == ("dev", "set"):
+            return self.rename_device(argv[3], argv[5])
         if argv[1:3] == ("link", "add"):
             return self.add_link(argv[3], argv[7])
         if argv[1:3] == ("link", "delete"):
@@ -352,6 +356,9 @@ class FakeHost(Host):
 
     def mkdir(self, path):
         """configfs fills the folder of a device"""
+        if path.startswith(VIB):
+            self.configfs("mkdir", path, lambda: self.make_vib(path))
+            return
         if path.split("/")[-1] not in self.links:
             raise Failed("%s: No such device" % path)
         if not self.exists(path):
@@ -362,14 +369,17 @@ class FakeHost(Host):
 
     def rmdir(self, path):
         """and empties it"""
+        if path.startswith(VIB):
+            self.configfs("rmdir", path, lambda: self.remove_vib(path))
+            return
         shutil.rmtree(self.path(path))
         self.busy.pop("rdma_cm", None)
         self.count()
 
-    # --- configfs of targets: each change is one of commands, too --------------------------
+    # --- configfs of targets and vib: each change is one of commands, too ------------------
     def configfs(self, word, path, change):
         """a change, and the users of modules after it"""
-        if not path.startswith((GROUP, PORT)):
+        if not path.startswith((GROUP, PORT, VIB)):
             change()
             return
         done = self.run(word, path)
@@ -380,7 +390,9 @@ class FakeHost(Host):
         self.after(len(self.commands))
 
     def do_write(self, _word, path):
-        """what the targets refuse before it is written"""
+        """what configfs refuses before it is written"""
+        if path.startswith(VIB):
+            return self.refuse_vib(path)
         if path.endswith("/iser") and self.word(path) == "0" and \
                 not (self.links and self.is_loaded("ib_isert")):
             return "Cannot assign requested address"
@@ -394,6 +406,8 @@ class FakeHost(Host):
         """is never refused"""
         return ""
 
+    do_mkdir = do_rmdir = do_unlink
+
     def count_targets(self):
         """the users of their modules; sessions of iSER end when the group is disabled"""
         if self.word(GROUP + "enable") == "0":
@@ -403,7 +417,12 @@ class FakeHost(Host):
         self.count()
 
     def write(self, path, text):
-        self.configfs("write", path, lambda: super(FakeHost, self).write(path, text))
+        def change():
+            super(FakeHost, self).write(path, text)
+            if path.startswith(VIB):
+                self.start_vib(path)
+
+        self.configfs("write", path, change)
 
     def symlink(self, path, target):
         self.configfs("symlink", path, lambda: super(FakeHost, self).symlink(path, target))

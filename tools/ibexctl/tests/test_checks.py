@@ -58,11 +58,12 @@ class Obstacle(HostTest):
         self.host.put("/sys/class/nvme/nvme1/subsysnqn", "nqn.a\n")
         self.host.put("/sys/class/srp_remote_ports/port-4:1/x", "")
         self.host.put("/sys/class/rnbd-client/ctl/devices/d0/x", "")
-        self.host.put("/sys/kernel/config/vib/f0/capture", "")
+        self.host.put("/sys/kernel/config/vib/f0/trunks/t0/live", "1\n")
+        self.host.put("/sys/kernel/config/vib/f1/nodes/ca0/live", "1\n")
         self.assertEqual([one[0] for one in self.found()], [
             "an iSER session, SCSI host3", "nvme1 is connected over RDMA to nqn.a",
             "SRP is logged in to port-4:1", "RNBD has the device d0",
-            "vib has the fabric f0"])
+            "vib has the fabric f0, which has trunks"])
         self.assertEqual({one[2] for one in self.found()}, {""})
 
     def test_targets(self):

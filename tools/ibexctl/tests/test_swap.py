@@ -11,7 +11,7 @@ from ibexctl.swap import Swap
 from .fake import GROUP, PORT, PORTAL, Killed, FakeHost
 
 LOADED = ("rdma_ucm", "ib_umad", "rdma_rxe", "mlx5_ib", "rpcrdma", "ib_ipoib", "ib_isert",
-          "nvmet_rdma")
+          "nvmet_rdma", "vib")
 ADDRESS = "10.9.0.1/24"
 SETTINGS = "/sys/kernel/config/rdma_cm/rxe_a"
 TOS = SETTINGS + "/ports/1/default_roce_tos"
@@ -34,7 +34,11 @@ def set_up():
     host.open_files(True)
     host.mount("/mnt/my\\040nfs")
     host.targets()
+    host.fabric()
     return host
+
+
+FABRICS = set_up().fabrics()
 
 
 class Case(unittest.TestCase):
@@ -70,6 +74,7 @@ class Case(unittest.TestCase):
         self.assertEqual(host.read("/proc/self/mounts").count("proto=rdma"), 1)
         self.assertEqual((host.word(GROUP + "enable"), host.word(PORTAL + "/iser")), ("1", "1"))
         self.assertEqual(host.list(PORT + "subsystems"), ["nqn.a", "nqn.b"])
+        self.assertEqual(host.fabrics(), FABRICS)
         self.assertIsNone(journal.Journal(host).load())
         self.assertFalse(host.exists("/var/lib/ibex/index"))
         lock = journal.Lock(host)
@@ -88,6 +93,13 @@ class Swaps(Case):
     def test_links_come_back_in_their_order(self):
         self.swap().swap("stock", stop=True)
         self.assertEqual(list(self.host.links), ["rxe_b", "rxe_a"])
+
+    def test_adapters_come_back_in_their_order(self):
+        """after which IPoIB numbers its interfaces"""
+        self.swap().swap("stock", stop=True)
+        self.assertEqual([command.rsplit("/", 1)[-1] for command in self.host.commands
+                          if command.startswith("mkdir") and "/nodes/" in command],
+                         ["ca0", "sw", "ca2", "ca1"])
 
     def test_nothing_to_do(self):
         self.swap().swap("ibex")
