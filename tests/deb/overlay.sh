@@ -26,10 +26,7 @@ overlay_make() {
 }
 
 overlay_unmount() {
-	local mount
-	for mount in "$root/ccache" "$root/proc" "$root"; do
-		! mountpoint -q "$mount" || umount "$mount"
-	done
+	! mountpoint -q "$root" || umount --recursive "$root"
 }
 
 # inside COMMAND...: in that Debian
