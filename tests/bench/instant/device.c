@@ -4,11 +4,16 @@
 #include <linux/netdevice.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_mad.h>
+#include <rdma/iw_cm.h>
 #include "instant.h"
 
 static char *netdev;
 module_param(netdev, charp, 0444);
 MODULE_PARM_DESC(netdev, "the port's netdev, for RoCE; the default is an InfiniBand link");
+
+static bool iwarp;
+module_param(iwarp, bool, 0444);
+MODULE_PARM_DESC(iwarp, "iWARP on that netdev instead of RoCE");
 
 static int instant_query_device(struct ib_device *device,
 				struct ib_device_attr *attr,
@@ -37,7 +42,7 @@ static int instant_query_port(struct ib_device *device, u32 port,
 	attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = IB_MTU_4096;
-	attr->gid_tbl_len = netdev ? 16 : 1;
+	attr->gid_tbl_len = netdev && !iwarp ? 16 : 1;
 	attr->pkey_tbl_len = 1;
 	attr->lid = netdev ? 0 : INSTANT_LID;
 	attr->sm_lid = netdev ? 0 : 1;
@@ -52,12 +57,13 @@ static int instant_port_immutable(struct ib_device *device, u32 port,
 				  struct ib_port_immutable *immutable)
 {
 	/* The in-tree core creates a QP1 only for ports that have a CM. */
-	immutable->core_cap_flags = netdev ? RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP :
+	immutable->core_cap_flags = iwarp ? RDMA_CORE_PORT_IWARP :
+				    netdev ? RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP :
 				    RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_IB_MAD |
 				    RDMA_CORE_CAP_IB_CM;
-	immutable->gid_tbl_len = netdev ? 16 : 1;
+	immutable->gid_tbl_len = netdev && !iwarp ? 16 : 1;
 	immutable->pkey_tbl_len = 1;
-	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	immutable->max_mad_size = iwarp ? 0 : IB_MGMT_MAD_SIZE;
 	return 0;
 }
 
@@ -73,9 +79,16 @@ static int instant_query_pkey(struct ib_device *device, u32 port, u16 index,
 	return 0;
 }
 
+static u8 mac[ETH_ALEN];		/* the netdev's */
+
 static int instant_query_gid(struct ib_device *device, u32 port, int index,
 			     union ib_gid *gid)
 {
+	if (iwarp) {
+		memset(gid, 0, sizeof(*gid));
+		memcpy(gid->raw, mac, sizeof(mac));
+		return 0;
+	}
 	gid->global.subnet_prefix = cpu_to_be64(0xfe80000000000000ULL);
 	gid->global.interface_id = device->node_guid;
 	return 0;
@@ -131,7 +144,15 @@ static int instant_set_netdev(struct ib_device *ibdev)
 
 	if (!ndev)
 		return -ENODEV;
-	ib_set_device_ops(ibdev, &instant_roce_ops);
+	if (iwarp) {
+		ibdev->node_type = RDMA_NODE_RNIC;
+		ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
+		strscpy(ibdev->iw_ifname, netdev, sizeof(ibdev->iw_ifname));
+		memcpy(mac, ndev->dev_addr, sizeof(mac));
+		ib_set_device_ops(ibdev, &instant_iw_ops);
+	} else {
+		ib_set_device_ops(ibdev, &instant_roce_ops);
+	}
 	ret = ib_device_set_netdev(ibdev, ndev, 1);
 	dev_put(ndev);
 	return ret;
@@ -141,6 +162,8 @@ static int __init instant_init(void)
 {
 	int ret = 0;
 
+	if (iwarp && !netdev)
+		return -EINVAL;
 	instant = ib_alloc_device(instant_device, ibdev);
 	if (!instant)
 		return -ENOMEM;

@@ -4,14 +4,17 @@
 
 /*
  * An adapter that costs next to nothing, so that a measurement over it is one of the
- * layers above.  It has one port and a QP1 on that port.  The port's link is InfiniBand
- * without an SMI or, with the parameter netdev, the Ethernet of that netdev (RoCE v2, IPv4
- * only).  A send on QP1 completes within ib_post_send(): its completion is put on the CQ,
- * and the CQ's handler, if armed, is called from there.  The MAD that was sent is dropped
- * or, after instant_loop(true), received on the same QP1.  RC QPs keep their state, and
+ * layers above. It has one port and a QP1 on that port. The port's link is InfiniBand
+ * without an SMI or, with the parameter netdev, the Ethernet of that netdev (RoCE v2,
+ * IPv4 only, or iWARP with the parameter iwarp, whose ends are both this adapter's). A
+ * send on QP1 completes within ib_post_send(): its completion is put on the CQ, and the
+ * CQ's handler, if armed, is called from there. The MAD that was sent is dropped or,
+ * after instant_loop(true), received on the same QP1. RC QPs keep their state, and
  * carry no data.
  */
+#include <linux/completion.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
 #include <ibex/compat/verbs.h>
 
@@ -37,7 +40,31 @@ int instant_inject(const void *mad);
  */
 int instant_quiesce(void);
 
+/* The RC QP of this number, or NULL. */
+struct ib_qp *instant_find_qp(u32 qpn);
+/* Its part of iwarp.c. */
+struct instant_iw *instant_iw(struct ib_qp *qp);
+
 extern const struct ib_device_ops instant_queue_ops;
+
+/* ---- iwarp.c ---- */
+struct instant_conn;
+
+/* What an RC QP has of iWARP. */
+struct instant_iw {
+	refcount_t refs;		/* one, and those of the iWARP CM */
+	struct completion unused;	/* refs is 0 */
+	/* Written by connect and accept; with a reference. */
+	struct instant_conn *conn;
+};
+
+void instant_iw_init(struct instant_iw *iw);
+/* Tells both ends, if they have not been told before, that the connection is closed. */
+void instant_iw_close(struct instant_iw *iw);
+/* Waits for the iWARP CM's references. */
+void instant_iw_destroy(struct instant_iw *iw);
+
+extern const struct ib_device_ops instant_iw_ops;
 
 /* ---- files.c: the debugfs files of a benchmark ---- */
 #define BENCH_RESULTS	12	/* most figures of one command */

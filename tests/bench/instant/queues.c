@@ -6,10 +6,10 @@
  * locks of their own, with interrupts off.
  */
 #include <linux/export.h>
-#include <linux/idr.h>
 #include <linux/ip.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
+#include <linux/xarray.h>
 #include <net/checksum.h>
 #include <rdma/ib_mad.h>
 #include "instant.h"
@@ -46,6 +46,7 @@ struct instant_qp {
 	enum ib_qp_state state;
 	struct instant_recv *ring;
 	u32 head, tail, mask;
+	struct instant_iw iw;		/* of an RC QP; see there */
 };
 
 static LIST_HEAD(cqs);			/* protected by cqs_lock */
@@ -53,7 +54,7 @@ static DEFINE_SPINLOCK(cqs_lock);
 static DECLARE_WAIT_QUEUE_HEAD(all_idle);
 static struct instant_qp *qp1;		/* NULL while it does not exist */
 static bool loop;
-static DEFINE_IDA(qpns);		/* of RC QPs */
+static DEFINE_XARRAY_ALLOC(rc_qps);	/* by number */
 
 static struct instant_ah *to_ah(struct ib_ah *ibah)
 {
@@ -228,12 +229,20 @@ EXPORT_SYMBOL_GPL(instant_quiesce);
 
 static int instant_create_rc(struct instant_qp *qp)
 {
-	int qpn = ida_alloc_range(&qpns, 2, 0xfffffe, GFP_KERNEL);
+	instant_iw_init(&qp->iw);
+	return xa_alloc(&rc_qps, &qp->ibqp.qp_num, qp, XA_LIMIT(2, 0xfffffe), GFP_KERNEL);
+}
 
-	if (qpn < 0)
-		return qpn;
-	qp->ibqp.qp_num = qpn;
-	return 0;
+struct ib_qp *instant_find_qp(u32 qpn)
+{
+	struct instant_qp *qp = xa_load(&rc_qps, qpn);
+
+	return qp ? &qp->ibqp : NULL;
+}
+
+struct instant_iw *instant_iw(struct ib_qp *qp)
+{
+	return &to_qp(qp)->iw;
 }
 
 static int instant_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
@@ -259,7 +268,8 @@ static int instant_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 static int instant_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	if (ibqp->qp_type == IB_QPT_RC) {
-		ida_free(&qpns, ibqp->qp_num);
+		xa_erase(&rc_qps, ibqp->qp_num);
+		instant_iw_destroy(&to_qp(ibqp)->iw);
 		return 0;
 	}
 	qp1 = NULL;
@@ -288,8 +298,11 @@ static int instant_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int ma
 
 	if (mask & IB_QP_STATE)
 		qp->state = attr->qp_state;
-	if (ibqp->qp_type == IB_QPT_RC)
+	if (ibqp->qp_type == IB_QPT_RC) {
+		if (qp->state >= IB_QPS_SQD)
+			instant_iw_close(&qp->iw);
 		return 0;
+	}
 	while (qp->state == IB_QPS_ERR && qp_take_recv(qp, &recv)) {
 		struct ib_wc wc = {
 			.wr_cqe = recv.cqe,

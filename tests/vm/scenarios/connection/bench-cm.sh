@@ -5,8 +5,8 @@
 # debug: off
 #
 # Prints one line for each measurement (the "head" line below names the columns). Args:
-# "full" for all sizes, up to 64,000 connections; "cost", "rate", "ports" for these parts
-# alone. No time is asserted, but every connection must be made and end as it should.
+# "full" for all sizes, up to 64,000 connections; "cost", "user", "iwarp", "rate", "ports" for
+# these parts alone. No time is asserted, but every connection must be made and end as it should.
 # "profile": connects on the core of the mode between two marks, for scripts/profile-connect;
 # "step=STEP" with it: that step alone is marked.
 . /ibex/lib/bench.sh
@@ -18,21 +18,21 @@ sizes='1 1000' reps=10 count=640 rate_reps=2 parts='' many=1000 range=300 step='
 for arg in $IBEX_ARGS; do
 	case $arg in
 	full) sizes='1 1000 16000 64000' reps=50 count=2560 rate_reps=5 many=64000 range=28232 ;;
-	cost | rate | ports) parts+=" $arg" ;;
+	cost | user | iwarp | rate | ports) parts+=" $arg" ;;
 	step=*) step=${arg#step=} ;;
 	profile) parts=$arg cores=$IBEX_MODE ;;
 	*) fail "what is $arg?" ;;
 	esac
 done
-parts=${parts:-cost rate ports}
+parts=${parts:-cost user iwarp rate ports}
 
-# row ALIVE BATCH: prints the results of the last command
-row() { sed "s/ /|/g; s/^/row | $core | $1 | $2 | /" $BENCH/result; }
+# row ALIVE BATCH [PREFIX]: prints the results of the last command
+row() { sed "s/ /|/g; s/^/row | $core | $1 | $2 | ${3-}/" $BENCH/result; }
 
+# bench_up [PARAMETER...]: an adapter that others have not used
 bench_up() {
-	[ ! -e /sys/class/infiniband/instant0 ] || return 0
 	core_down ibex_bench_cm ibex_instant
-	insmod /ibex/bench/ibex_instant.ko netdev=bench0
+	insmod /ibex/bench/ibex_instant.ko netdev=bench0 "$@"
 	insmod /ibex/bench/ibex_bench_cm.ko
 }
 
@@ -67,6 +67,39 @@ cost() {
 	run unplug
 	row "$made" 1
 	run_on "$all_cpus"
+}
+
+# on iWARP, one at a time
+iwarp() {
+	local n
+	bench_up iwarp=1
+	echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range
+	run_on 1
+	run open $SRC $DST 1
+	for n in $sizes; do
+		say "$core, iWARP: $n alive"
+		run fill "$n"
+		run cost 1 "$reps"
+		row "$n" 1 iwarp-
+	done
+	run close
+	run_on "$all_cpus"
+}
+
+# connections of a process
+user() {
+	echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range
+	core_up "$core" ib_uverbs rdma_ucm
+	# the device is to receive what it sends
+	run open $SRC $DST 1
+	run_on 1
+	# shellcheck disable=SC2086 # words
+	/ibex/bin/ucmacost $SRC $DST 7470 "$reps" $sizes >/tmp/user || fail "$core, ucmacost"
+	run_on "$all_cpus"
+	run close
+	awk -v core="$core" '{ printf "row | %s | %s | 1 | user-%s|%s|%s|%s\n", core, $1, $2, $3, $4, $5 }' \
+		/tmp/user
+	core_down rdma_ucm ib_uverbs
 }
 
 # one task on one CPU, and as many tasks as there are CPUs
