@@ -19,6 +19,7 @@ struct ibcm_msg {
 	unsigned long mra_end;	/* when that time ends; protected by id->lock */
 	u8 kind;		/* enum ibcm_kind */
 	u8 tries;		/* how often resent, apart from an MRA's time; id->lock */
+	u8 mra_renewals;	/* how often an MRA's time began anew; protected by id->lock */
 	u32 resent;		/* how often resent by retry.c, all told; id->lock */
 	bool request;		/* outstanding until answered or given up */
 	bool posted;		/* the MAD layer has accepted it; set once */
@@ -79,6 +80,7 @@ unsigned int ibcm_first_wait_ms(const struct ibcm_id *id, const struct ibcm_port
 				enum ibcm_kind kind);
 unsigned int ibcm_wait_ms(const struct ibcm_id *id, const struct ibcm_msg *msg);
 unsigned int ibcm_mraed(struct ibcm_id *id, struct ibcm_msg *msg, unsigned int ms);
+void ibcm_mraed_again(struct ibcm_id *id, struct ibcm_msg *msg, unsigned int ms);
 bool ibcm_retry(struct ibcm_msg *msg);
 void ibcm_answered(const struct ibcm_id *id, const struct ibcm_msg *msg,
 		   enum ib_cm_state from);

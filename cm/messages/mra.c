@@ -195,6 +195,24 @@ static bool ibcm_mra_received(struct ibcm_id *id, const struct cm_mra_msg *mra,
 	}
 }
 
+/*
+ * An MRA of @msg, which is outstanding, asks for *@ms.  Returns @msg with a reference if its
+ * present wait is to take *@ms instead, else NULL.  Caller holds id->lock.
+ */
+static struct ibcm_msg *ibcm_mra_extend(struct ibcm_id *id, struct ibcm_msg *msg,
+					const struct ibcm_todo *todo, unsigned int *ms)
+{
+	lockdep_assert_held(&id->lock);
+	if (todo->step->flags & IBCM_F_DUP && msg->kind == IBCM_REQ)
+		ibcm_mraed_again(id, msg, *ms);
+	if (!(todo->step->flags & IBCM_F_EXTEND))
+		return NULL;
+	refcount_inc(&msg->ref);
+	if (ibcm_is_retried(msg))
+		*ms = ibcm_mraed(id, msg, *ms);
+	return msg;
+}
+
 int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx)
 {
 	struct cm_mra_msg *mra = ibcm_rx_mad(rx);
@@ -207,13 +225,8 @@ int ibcm_rx_mra(struct ibcm_id *id, struct ibcm_rx *rx)
 	ms = ibcm_time_ms(service_timeout) +
 	     2 * ibcm_time_ms(id->av.packet_life_time);
 	spin_lock_irq(&id->lock);
-	if (ibcm_mra_received(id, mra, &todo) &&
-	    (todo.step->flags & IBCM_F_EXTEND) && id->msg) {
-		request = id->msg;
-		refcount_inc(&request->ref);
-		if (ibcm_is_retried(request))
-			ms = ibcm_mraed(id, request, ms);
-	}
+	if (ibcm_mra_received(id, mra, &todo) && id->msg)
+		request = ibcm_mra_extend(id, id->msg, &todo, &ms);
 	spin_unlock_irq(&id->lock);
 	if (request) {
 		/* Fails if the request has timed out already; that is then reported. */

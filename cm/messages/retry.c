@@ -9,13 +9,17 @@
  * the time that the protocol allows.  There are never more retries than Max CM Retries.
  *
  * During the time that an MRA asks for, the message is resent at the negotiated timeout:
- * MRAs ask for more than a minute, and the answer that ends the wait may be lost.  For a
- * REQ the wait doubles each time, up to a quarter of the MRA's time: the peer resends
- * its REP by itself, so that only a REJ depends on another REQ, and each REQ costs a peer
- * with a long backlog an MRA of its own.  Such retries do not count.  The waits do, except
- * that one more timeout is left for when the MRA's time is over: early retries are what MRAs
- * are sent for, by a peer whose consumer takes a while, and a peer that dies then must not
- * be waited for twice as long.
+ * MRAs ask for more than a minute, and the answer that ends the wait may be lost.  A REQ is
+ * resent after a quarter of the MRA's time, and then after waits that double: the peer
+ * resends its REP by itself, so that only a REJ depends on another REQ, and each REQ costs
+ * a peer with a long backlog an MRA of its own.  Such retries do not count.  The waits do,
+ * except that one more timeout is left for when the MRA's time is over: early retries are
+ * what MRAs are sent for, by a peer whose consumer takes a while, and a peer that dies then
+ * must not be waited for twice as long.
+ *
+ * The MRA of such a REQ proves that the peer lives and has not forgotten the request, so
+ * that its time begins anew, as often as the REQ could have been resent.  In a storm, a
+ * consumer gets to some requests only after minutes.
  */
 #include "ibcm/id.h"
 #include "ibcm/port.h"
@@ -98,8 +102,8 @@ EXPORT_SYMBOL_IF_KUNIT(ibcm_wait_ms);
 
 /*
  * Returns how long to wait next during the time that an MRA asked for, for a REQ @ms if
- * that is longer than the negotiated timeout; 0 if that time is over or there was no MRA.
- * Caller holds id->lock.
+ * that is longer than a quarter of it; 0 if that time is over or there was no MRA.  Caller
+ * holds id->lock.
  */
 static unsigned int ibcm_mra_wait_ms(const struct ibcm_id *id, struct ibcm_msg *msg,
 				     unsigned int ms)
@@ -112,7 +116,7 @@ static unsigned int ibcm_mra_wait_ms(const struct ibcm_id *id, struct ibcm_msg *
 	if (!msg->mraed)
 		return 0;
 	left = jiffies_to_msecs(msg->mra_end - jiffies);
-	ms = msg->kind == IBCM_REQ ? min(ms, msg->mra_ms / 4) : 0;
+	ms = msg->kind == IBCM_REQ ? max(ms, msg->mra_ms / 4) : 0;
 	return clamp(left, 1U, max3(ms, id->timeout_ms, 1U));
 }
 
@@ -126,6 +130,23 @@ unsigned int ibcm_mraed(struct ibcm_id *id, struct ibcm_msg *msg, unsigned int m
 	msg->mra_ms = ms;
 	msg->mra_end = jiffies + msecs_to_jiffies(ms);
 	return ibcm_mra_wait_ms(id, msg, 0);
+}
+
+/*
+ * An MRA of a copy of @msg, a REQ, asks for @ms from now.  One that came soon after the
+ * last is of a copy that was sent before it, and does not count.  Caller holds id->lock.
+ */
+void ibcm_mraed_again(struct ibcm_id *id, struct ibcm_msg *msg, unsigned int ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+
+	lockdep_assert_held(&id->lock);
+	if (msg->mra_renewals >= id->max_cm_retries ||
+	    time_before(end, msg->mra_end + msecs_to_jiffies(msg->mra_ms / 8)))
+		return;
+	msg->mra_renewals++;
+	msg->mraed = true;
+	msg->mra_end = end;
 }
 
 /*

@@ -194,9 +194,8 @@ static void an_mra_gains_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_MRA_REQ_RCVD);
 	KUNIT_EXPECT_EQ(test, pair.server.id->state, IB_CM_MRA_REQ_SENT);
 	msleep(900);	/* the MRA requested 1074 ms */
-	KUNIT_EXPECT_GT(test, atomic_read(&pair.client.wire[IBCM_REQ]), TEST_RETRIES + 1);
-	KUNIT_EXPECT_LE(test, atomic_read(&pair.client.wire[IBCM_REQ]),
-			2 + 1000 / CLIENT_TRY_MS);
+	KUNIT_EXPECT_GE(test, atomic_read(&pair.client.wire[IBCM_REQ]), 2);
+	KUNIT_EXPECT_LE(test, atomic_read(&pair.client.wire[IBCM_REQ]), 4);
 	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "MP"));
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));

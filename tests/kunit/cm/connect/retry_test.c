@@ -249,28 +249,74 @@ static void the_rej_after_an_mra_is_lost(struct kunit *test)
 	start = jiffies;
 	cm_drop_id(&pair.server);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "MJ"));
-	KUNIT_EXPECT_LE(test, took_ms(pair.client.when - start),
-			3u * CLIENT_TRY_MS);
+	/* a quarter, and what is left of that wait */
+	KUNIT_EXPECT_LE(test, took_ms(pair.client.when - start), 1074u / 2);
 }
 
-/*
- * While the server's consumer takes its time, copies of the REQ come less and less often,
- * but at least once in a quarter of the MRA's 4295 ms: after 78, 234, 546, 1170, 2244 and
- * 3317 ms.
- */
-static void an_mra_makes_reqs_rare(struct kunit *test)
+/* The server's consumer takes its time, and asks for 4.096 us * 2^@service_timeout. */
+static void client_is_mraed(struct kunit *test, u8 service_timeout)
 {
 	pair.server.on_req = CM_WAIT;
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
 	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
-	KUNIT_ASSERT_EQ(test, ib_send_cm_mra(pair.server.id, 20, NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, ib_send_cm_mra(pair.server.id, service_timeout, NULL, 0), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "M"));
+}
+
+/* Copies of the REQ come after a quarter of the MRA's 4295 ms, and after half of them. */
+static void an_mra_makes_reqs_rare(struct kunit *test)
+{
+	client_is_mraed(test, 20);
 	msleep(4000);
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_MRA_REQ_RCVD);
-	KUNIT_EXPECT_GE(test, sent(&pair.client, IBCM_REQ), 7);
-	KUNIT_EXPECT_LE(test, sent(&pair.client, IBCM_REQ), 8);
+	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_REQ), 3);
 	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+}
+
+static void many_retries(struct cm_pair *pair, struct ib_cm_req_param *req)
+{
+	req->max_cm_retries = 15;
+}
+
+/* All tries and the 550 ms of the MRA end after two seconds; but its time begins anew. */
+static void a_peer_that_lives_is_waited_for(struct kunit *test)
+{
+	pair.tune_req = many_retries;
+	client_is_mraed(test, 17);
+	msleep(3000);
+	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_MRA_REQ_RCVD);
+	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+}
+
+/* An MRA's time of 1074 ms begins anew three times, which is TEST_RETRIES. */
+static void a_peer_that_never_replies_is_given_up(struct kunit *test)
+{
+	unsigned long start = jiffies;
+	unsigned int took;
+
+	client_is_mraed(test, 18);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "Mq"));
+	took = jiffies_to_msecs(pair.client.when - start);
+	KUNIT_EXPECT_GE(test, took, 2 * 1074u);
+	KUNIT_EXPECT_LE(test, took / fake_hca_slow, (TEST_RETRIES + 1) * 1074u + 8 * CLIENT_TRY_MS);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QJ"));
+}
+
+/* Without another MRA, there is one more try after the time of the first. */
+static void a_peer_that_dies_after_its_mra_is_given_up(struct kunit *test)
+{
+	unsigned long start = jiffies;
+	unsigned int took;
+
+	client_is_mraed(test, 18);
+	pair.server.drop[IBCM_MRA] = 100;
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "Mq"));
+	took = jiffies_to_msecs(pair.client.when - start);
+	KUNIT_EXPECT_GE(test, took, 1074u);
+	KUNIT_EXPECT_LE(test, took / fake_hca_slow, 1074u * 9 / 8 + 4 * CLIENT_TRY_MS);
 }
 
 static void answers_are_measured(struct kunit *test)
@@ -334,6 +380,9 @@ static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(first_waits),
 	KUNIT_CASE(the_rej_after_an_mra_is_lost),
 	KUNIT_CASE(an_mra_makes_reqs_rare),
+	KUNIT_CASE(a_peer_that_lives_is_waited_for),
+	KUNIT_CASE(a_peer_that_never_replies_is_given_up),
+	KUNIT_CASE(a_peer_that_dies_after_its_mra_is_given_up),
 	KUNIT_CASE(answers_are_measured),
 	KUNIT_CASE(losses_are_no_slowness),
 	{}

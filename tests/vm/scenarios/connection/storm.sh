@@ -9,7 +9,8 @@
 . /ibex/lib/rtu.sh
 read -r processes connections clients <<<"${IBEX_ARGS:-16 32 400}"
 TRACE=/sys/kernel/tracing/events/irq
-BOUND=$((200 * IBEX_SLOW))
+# in seconds
+BOUND=$(((200 + processes * connections / 8) * IBEX_SLOW))
 
 figure() { printf 'storm | %s | %s | %s\n' "$1" "$2" "$3"; }
 
@@ -32,7 +33,7 @@ softirq_longest() {
 }
 
 # A ping-pong over rsockets, in the background, which says how long its longest stop was.
-live() { exec timeout -k 2 600 python3 /ibex/tools/live.py "$@"; }
+live() { exec timeout -k 2 $((2 * BOUND)) python3 /ibex/tools/live.py "$@"; }
 
 live_begin() {
 	live server "$A" 7600 >/tmp/live-server 2>&1 &
