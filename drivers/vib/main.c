@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* vib: an InfiniBand fabric in software.  Documentation/vib.rst says how to use it. */
+#include <linux/device.h>
 #include <linux/module.h>
 #include "config/config.h"
+#include "device/hca.h"
 #include "trunk/trunk.h"
 
 struct workqueue_struct *vib_wq;
 struct workqueue_struct *vib_free_wq;
 struct workqueue_struct *vib_trunk_wq;
+struct device *vib_parent;
 
 static int __init vib_init(void)
 {
@@ -18,9 +21,15 @@ static int __init vib_init(void)
 	vib_trunk_wq = alloc_workqueue("vib_trunk", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!vib_wq || !vib_free_wq || !vib_trunk_wq)
 		goto err;
+	vib_parent = root_device_register("vib");
+	if (IS_ERR(vib_parent)) {
+		ret = PTR_ERR(vib_parent);
+		goto err;
+	}
 	ret = vib_config_init();
 	if (!ret)
 		return 0;
+	root_device_unregister(vib_parent);
 err:
 	if (vib_trunk_wq)
 		destroy_workqueue(vib_trunk_wq);
@@ -45,6 +54,7 @@ static void __exit vib_exit(void)
 	destroy_workqueue(vib_free_wq);
 	destroy_workqueue(vib_trunk_wq);
 	destroy_workqueue(vib_wq);
+	root_device_unregister(vib_parent);
 }
 
 module_init(vib_init);

@@ -243,6 +243,7 @@ int vib_hca_register(struct vib_hca *hca)
 	unsigned int i;
 	int ret;
 
+	hca->ib.dev.parent = vib_parent;
 	ret = ib_register_device(&hca->ib, "vib%d", NULL);
 	if (ret)
 		return ret;

@@ -124,6 +124,12 @@ struct vib_hca *vib_hca_create(const struct vib_node_attr *attr);
 /* Of one that is in no fabric. */
 void vib_hca_destroy(struct vib_hca *hca);
 /*
+ * The parent of all RDMA devices, in the place of the PCI device that an adapter of hardware
+ * has: some ULPs take it for granted, such as IPoIB when ethtool(8) asks for the bus.
+ */
+extern struct device *vib_parent;
+
+/*
  * Shows the adapter, whose node is in a fabric, to consumers.  On error the caller removes
  * the node.  May sleep.
  */

@@ -117,6 +117,13 @@ removed() {
 
 grown() { [ "$(cat /sys/class/infiniband/vib2/ports/1/hw_counters/rcv_packets)" -gt 500 ]; }
 
+# As udev asks, and IPoIB by the device's parent
+driver() {
+	ethtool -i ib0 > /run/out/driver || fail "ethtool -i ib0"
+	grep -q '^driver: ib_ipoib' /run/out/driver && grep -q '^bus-info: vib' /run/out/driver ||
+		{ cat /run/out/driver; fail "not the driver of ib0"; }
+}
+
 vib_up
 record_core
 vib_star 3
@@ -125,6 +132,7 @@ partitions
 opensm_up vib0 -P /run/partitions
 wait_for 60 ports_are ACTIVE 3 || fail "opensm leaves ports inactive"
 ipoib_up
+driver
 flood
 neighbours
 streams
