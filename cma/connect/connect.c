@@ -5,6 +5,7 @@
  */
 #include "connect/connect.h"
 #include "id/id.h"
+#include "resolve/resolve.h"
 #include "trace.h"
 
 static bool cma_on_iwarp(struct cma_id *idp)
@@ -63,7 +64,7 @@ int rdma_connect_locked(struct rdma_cm_id *id,
 		idp->conn = CMA_CONN_NONE;
 		cma_id_step(idp, CMA_T_CONNECT_FAILED);
 	}
-	return err;
+	return cma_roce_error(idp, err);
 }
 EXPORT_SYMBOL(rdma_connect_locked);
 
@@ -80,7 +81,7 @@ EXPORT_SYMBOL(rdma_connect_locked);
  * Context: may sleep; not from a callback of @id.
  * Return: 0 if an event will follow.  On error none follows: -EINVAL if @id is in the
  * wrong state or there is too much private data; -ENETDOWN if the device is being
- * removed; -ENOMEM; an error of the underlying CM.
+ * removed, or on RoCE the netdev no longer exists; -ENOMEM; an error of the underlying CM.
  */
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *conn_param)
 {

@@ -12,6 +12,7 @@ int cma_addr_event(struct cma_id *idp);
 int cma_route_event(struct cma_id *idp);
 int cma_route_alloc(struct cma_id *idp, int nr_paths);
 int cma_route_roce(struct cma_id *idp);
+int cma_roce_error(struct cma_id *idp, int err);
 int cma_route_roce_set_path(struct cma_id *idp);
 int cma_route_ib(struct cma_id *idp, unsigned long timeout_ms);
 void cma_route_ib_cancel(struct cma_id *idp);

@@ -71,8 +71,8 @@ static int cma_route_start(struct cma_id *idp, unsigned long timeout_ms)
  *
  * Context: may sleep.  A callback of @id may call it.
  * Return: 0 if an event will follow.  On error none follows: -EINVAL if @id is in the
- * wrong state or @timeout_ms is 0; -ENETDOWN if the device is being removed; -ENODEV if
- * the netdev no longer exists; -EOPNOTSUPP; -ENOMEM; an error of ib_sa_path_rec_get().
+ * wrong state or @timeout_ms is 0; -ENETDOWN if the device is being removed or the netdev
+ * no longer exists; -EOPNOTSUPP; -ENOMEM; an error of ib_sa_path_rec_get().
  */
 int rdma_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
 {
@@ -117,7 +117,7 @@ int cma_route_event(struct cma_id *idp)
  *
  * Context: may sleep.
  * Return: 0; -EINVAL if @id is in the wrong state; -ENETDOWN if the device is being
- * removed; -EOPNOTSUPP on iWARP; -ENODEV if the netdev no longer exists; -ENOMEM.
+ * removed or the netdev no longer exists; -EOPNOTSUPP on iWARP; -ENOMEM.
  */
 int rdma_set_ib_path(struct rdma_cm_id *id, struct sa_path_rec *path_rec)
 {

@@ -20,6 +20,27 @@ struct net_device *cma_roce_netdev(struct cma_id *idp)
 	return dev_get_by_index(dev_addr->net, dev_addr->bound_dev_if);
 }
 
+/*
+ * cma_roce_error() - the error of a call, if it may be due to a netdev that was deleted
+ *
+ * The RDMA device goes after its netdev, so that this is the error of a device that is being
+ * removed; see cma_id_step().
+ *
+ * Return: @err; or -ENETDOWN if the netdev of @idp, on RoCE, no longer exists.
+ */
+int cma_roce_error(struct cma_id *idp, int err)
+{
+	struct net_device *ndev;
+
+	if (!err || !rdma_protocol_roce(idp->id.device, idp->id.port_num))
+		return err;
+	ndev = cma_roce_netdev(idp);
+	if (!ndev)
+		return -ENETDOWN;
+	dev_put(ndev);
+	return err;
+}
+
 /* The SL of a TOS: by the VLAN's egress map, else the netdev's traffic class. */
 u8 cma_roce_sl(struct net_device *ndev, u8 tos)
 {
@@ -140,13 +161,13 @@ static int cma_roce_with_netdev(struct cma_id *idp,
 	int err;
 
 	if (!ndev)
-		return -ENODEV;
+		return -ENETDOWN;
 	err = fill(idp, idp->id.route.path_rec, ndev);
 	dev_put(ndev);
 	return err;
 }
 
-/* Builds the path record of an id with a resolved address.  -ENODEV, -EINVAL, -ENOMEM. */
+/* Builds the path record of an id with a resolved address.  -ENETDOWN, -EINVAL, -ENOMEM. */
 int cma_route_roce(struct cma_id *idp)
 {
 	int err;

@@ -190,11 +190,33 @@ static void its_addresses_are_nobodys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_at(id), RDMA_CM_ADDR_BOUND);
 }
 
+/* As if the netdev were deleted, whose number no other has. */
+static void lose_netdev_at(struct kunit *test, enum cma_stage stage)
+{
+	KUNIT_ASSERT_EQ(test, cma_pair_init(test, &pair), 0);
+	KUNIT_ASSERT_NOT_NULL(test, cma_go_to(test, &pair, stage));
+	pair.client.id->route.addr.dev_addr.bound_dev_if = 9999;
+}
+
+/* On RoCE the device goes after its netdev: the error is that of a device that goes. */
+static void the_netdev_goes_first(struct kunit *test)
+{
+	struct rdma_conn_param param = {};
+
+	lose_netdev_at(test, AT_ADDR_RESOLVED);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_route(pair.client.id, TEST_TIMEOUT), -ENETDOWN);
+	cma_pair_exit(test, &pair);
+	lose_netdev_at(test, AT_ROUTE_RESOLVED);
+	atomic_set(&pair.client.hca->fail_create[FAKE_AH], 1);
+	KUNIT_EXPECT_EQ(test, rdma_connect(pair.client.id, &param), -ENETDOWN);
+}
+
 static struct kunit_case remove_cases[] = {
 	KUNIT_CASE_SLOW(at_each_stage),
 	KUNIT_CASE(during_a_path_query),
 	KUNIT_CASE(ended_by_the_handler),
 	KUNIT_CASE(its_addresses_are_nobodys),
+	KUNIT_CASE(the_netdev_goes_first),
 	{}
 };
 
