@@ -61,7 +61,7 @@ help:
 	@echo "make check-deb     install, upgrade and remove them in a Debian of their own;"
 	@echo "                   PREBUILT=DIR: modules that DKMS takes instead of compiling"
 	@echo "make check-operate live swaps of the core, killed swaps and a purge, on a Debian in a VM;"
-	@echo "                   SWAPS= how many"
+	@echo "                   SWAPS= how many; RELEASE=6.1: with those kernels"
 	@echo "make dist          build/ibex-$(VERSION).tar.xz"
 	@echo "make kernels       build and make abi for each 6.1 and 6.12 kernel that apt has;"
 	@echo "                   KVER= one of them, RELEASE=6.1|6.12, FLAVOUR=plain|rt"
@@ -131,7 +131,8 @@ deb:
 	@scripts/deb/build
 
 check-operate: deb
-	@tests/operate/run $(SWAPS)
+	@scripts/install-deps operate
+	@tests/operate/run "$(SWAPS)" $(RELEASE)
 
 check-deb: deb
 	@tests/deb/run $(if $(PREBUILT),--built $(PREBUILT))

@@ -37,6 +37,19 @@ targets_up() {
 	systemctl start ibex-test-rping
 }
 
+# An InfiniBand fabric, its subnet manager, and an interface of IPoIB on it.
+fabric_up() {
+	modprobe -a vib ib_umad ib_ipoib && vibctl up --star 2 || return
+	opensm=opensm@$(ibstat -p vib0 | head -n 1).service
+	systemctl start "$opensm" && within 60 fabric_is_whole || return
+	ip address add 10.78.0.1/24 dev ib0 && ip link set ib0 up
+}
+fabric_is_whole() {
+	systemctl is-active "$opensm" && ibstat vib0 | grep 'State: Active' &&
+		ibstat vib1 | grep 'State: Active'
+}
+ipoib_is_back() { ip address show dev ib0 up | grep 'inet 10\.78\.0\.1/24'; }
+
 # Each of the client's three: more rounds have ended since this was called.
 client_goes_on() {
 	local before
@@ -81,6 +94,7 @@ first() {
 	ok "ibex is the core, as nobody said otherwise" core_is ibex
 	ok "data over RDMA" data_is_whole
 	ok "targets of NVMe and iSER, and a process with a device open" targets_up
+	ok "a fabric of vib, opensm and IPoIB" fabric_up
 	ok "the client uses all of it" within 1800 client_goes_on
 	ok "status names the core, its package and the server" ibexctl status
 	cp $dir/said $dir/status
@@ -94,6 +108,7 @@ first() {
 	ok "  the targets" grep -q 'nvmet listens' $dir/check
 	ok "  iSER's, too" grep -q 'LIO has an iSER portal' $dir/check
 	ok "  the process" grep -q 'rping.* of ibex-test-rping.service' $dir/check
+	ok "  the subnet manager" grep -q 'opensm.* of opensm@' $dir/check
 	ok "without --stop nothing is swapped" not ibexctl swap stock
 	ok "  the core is the former one" core_is ibex
 	ok "  data" data_is_whole
@@ -109,6 +124,8 @@ first() {
 		ok "  verify" ibexctl verify
 		ok "  the server and the mount are back, data is whole" data_is_whole
 		ok "  the process is back" systemctl is-active ibex-test-rping
+		ok "  the fabric is back, and opensm brings it up" within 60 fabric_is_whole
+		ok "  IPoIB has its address" ipoib_is_back
 		ok "  the client's file and disks go on" client_goes_on
 	done
 	[ $((swaps % 2)) = 0 ] || ok "swap back to ibex" swap ibex
@@ -134,6 +151,7 @@ killed() {
 		ok "  the core is the former one" core_is ibex
 		ok "  verify" ibexctl verify
 		ok "  the server and the mount are back, data is whole" data_is_whole
+		ok "  the fabric is back, and opensm brings it up" within 60 fabric_is_whole
 		ok "  the client's file and disks go on" client_goes_on
 	done
 }
@@ -145,6 +163,48 @@ second() {
 	ok "  the core is ibex" core_is ibex
 	ok "  verify" ibexctl verify
 	ok "  data" data_is_whole
+	umount /mnt
+	reboot_to stranger
+}
+
+# The kernel trusts whom the firmware trusts: here not the key of DKMS, with which it has signed.
+locked_down() {
+	[ "$(od -An -tu1 /sys/firmware/efi/efivars/SecureBoot-* | awk '{ print $NF }')" = 1 ] &&
+		grep -q '\[integrity\]' /sys/kernel/security/lockdown
+}
+stranger() {
+	ok "after a reboot Secure Boot is on" locked_down
+	ok "without DKMS's key the kernel refuses ibex" not modprobe ib_core
+	cp $dir/said $dir/modprobe
+	ok "  as the key is not trusted" grep 'Key was rejected by service' $dir/modprobe
+	ok "  no core is in memory" test ! -e /sys/module/ib_core
+	ok "  status says why" told "^The kernel would refuse .* 'DKMS module signing key'"
+	ok "  and what to do" told 'mokutil --import /var/lib/dkms/mok.pub'
+	ok "  check, too" not ibexctl check
+	cp $dir/said $dir/check
+	ok "  why" grep -q "would refuse .* of the ibex core" $dir/check
+	ok "the distribution's core is a swap away" swap stock
+	ok "  the server is up" server_up
+	ok "  the core" core_is stock
+	ok "  data" data_is_whole
+	ok "  a swap to ibex is refused" not swap ibex
+	ok "  as the kernel would refuse it" grep -q 'would refuse' $dir/swap
+	ok "  the server and the mount are as before" data_is_whole
+	umount /mnt
+	reboot_to owner
+}
+
+owner() {
+	ok "after a reboot Secure Boot is on, with DKMS's key" locked_down
+	ok "  the server is up on the distribution's core, as chosen" server_up
+	ok "  the core" core_is stock
+	ok "  swap to ibex" swap ibex
+	echo "        RDMA was away for $(away) s"
+	ok "  the core" core_is ibex
+	ok "  verify" ibexctl verify
+	ok "  data" data_is_whole
+	ok "  a report, with what such a kernel lets root read" \
+		ibexctl report --seconds 1 -o $dir/report.tar.gz
 	umount /mnt
 	systemctl stop nfs-server
 	ok "the packages are purged beneath the running core" purge
