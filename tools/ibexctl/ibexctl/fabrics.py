@@ -60,17 +60,16 @@ class Fabrics:
         """what is not there yet"""
         for part in record:
             self.host.mkdir("%s/%s" % (VIB, part["folder"]))
-            if part.get("live") == "1":
-                self.start(part)
+            if "attributes" in part:
+                self.fill(part)
 
-    def start(self, part):
-        """a node or a link that was live; others have attributes that are not complete"""
+    def fill(self, part):
+        """a node or a link, which takes most attributes before it is live only"""
         path = "%s/%s/" % (VIB, part["folder"])
         if self.word(part["folder"], "live") != "1":
-            for attribute, value in part["attributes"]:
+            for attribute, value in part["attributes"] + [["live", part["live"]]]:
                 if self.host.word(path + attribute) != value:
                     self.host.write(path + attribute, value + "\n")
-            self.host.write(path + "live", "1\n")
         now = self.word(part["folder"], "device")
         if part["device"] and not now:
             raise Failed("%s: has no device" % path)

@@ -242,8 +242,9 @@ class FakeHost(FakeVib, Host):
         if argv[0] in self.missing:
             raise Missing("the command %s is missing" % argv[0])
         changes = argv[0] in CHANGING and "--version" not in argv and \
-            argv[1] not in ("is-active",) or argv[:2] in (("rdma", "link"), ("rdma", "dev"), ("ip", "link"),
-                                                         ("ip", "address")) and argv[2] != "-j"
+            argv[1] not in ("is-active",) or argv[:2] in (
+                ("rdma", "link"), ("rdma", "dev"), ("ip", "link"), ("ip", "address")) and \
+            argv[2] != "-j"
         if changes:
             self.commands.append(" ".join(argv))
             broken = self.at(len(self.commands))

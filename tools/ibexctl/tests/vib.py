@@ -86,7 +86,7 @@ class FakeVib:
                                ("ca2", {"guid": "0x7", "sys_guid": "0x8", "mtu": "2048",
                                         "data_vls": "8", "pkeys": "64", "guids": "16"}),
                                ("ca1", {"desc": "one"}),
-                               ("ca0", None)):
+                               ("ca0", {"pkeys": "8", "live": "0"})):
             self.part("nodes/" + name, settings)
         for end in "12":
             self.part("links/l" + end, {"a": "sw:" + end, "b": "ca%s:1" % end,
@@ -96,13 +96,12 @@ class FakeVib:
         self.rename_device("vib1", "ib_one")
 
     def part(self, name, settings):
-        """a node or a link, which is live if it has settings"""
+        """a node or a link, which is live unless its settings say otherwise"""
         path = "%s/f0/%s/" % (VIB, name)
         self.make_vib(path[:-1])
-        for attribute, value in (settings or {}).items():
+        for attribute, value in {"live": "1", **settings}.items():
             self.put(path + attribute, value + "\n")
-        if settings is not None:
-            self.put(path + "live", "1\n")
+        if self.word(path + "live") == "1":
             self.start_vib(path + "live")
 
     def fabrics(self):
