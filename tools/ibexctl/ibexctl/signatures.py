@@ -28,26 +28,28 @@ class Signatures:
                    for line in (self.host.read("/proc/keys") or "").splitlines())
 
     def refused(self, core):
-        """why the kernel would refuse a core, as an obstacle; or None"""
+        """why the kernel would refuse a core, as a list of one obstacle; or an empty one"""
         if not self.wanted():
-            return None
+            return []
         for name, path in sorted(self.modules.core_files()[core].items()):
             done = self.host.run("modinfo", "-F", "signer", path)
             signer = done.out.strip()
             if done.status or not signer:
-                return Obstacle("the kernel would refuse %s of the %s core, which is not signed "
-                                "(Secure Boot)" % (name, core),
-                                "install openssl and build the modules again", "", "")
+                return [Obstacle("the kernel would refuse %s of the %s core, which is not signed "
+                                 "(Secure Boot)" % (name, core),
+                                 "install openssl and build the modules again", "", "")]
             if not self.trusted(signer):
-                return Obstacle("the kernel would refuse %s of the %s core, as it does not "
-                                "trust the key '%s' (Secure Boot)" % (name, core, signer),
-                                "mokutil --import /var/lib/dkms/mok.pub, reboot, and confirm",
-                                "", "")
-        return None
+                return [Obstacle("the kernel would refuse %s of the %s core, as it does not "
+                                 "trust the key '%s' (Secure Boot)" % (name, core, signer),
+                                 "mokutil --import /var/lib/dkms/mok.pub, reboot, and confirm",
+                                 "", "")]
+        return []
 
     def all(self):
         """what the kernel would refuse of the cores that are installed and not in memory"""
+        # Which core is in memory takes reading all of its modules.
+        if not self.wanted():
+            return []
         memory = self.modules.memory()
-        found = [self.refused(core) for core in CORES
-                 if core != memory and self.modules.installed(core)]
-        return [one for one in found if one]
+        return [one for core in CORES if core != memory and self.modules.installed(core)
+                for one in self.refused(core)]

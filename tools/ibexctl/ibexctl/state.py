@@ -41,12 +41,13 @@ class State:
     def __init__(self, host):
         self.host = host
         self.devices = Devices(host)
+        self.fabrics = Fabrics(host)
 
     def record(self):
         """all of it"""
         modules = Modules(self.host)
         return {"modules": modules.family(), "links": self.links(),
-                "fabrics": Fabrics(self.host).record(),
+                "fabrics": self.fabrics.record(),
                 "settings": self.settings(), "netns": self.netns(), "ipoib": self.ipoib()}
 
     # --- links that rdma(8) made ---------------------------------------------------------
@@ -214,7 +215,7 @@ class State:
         self.set_netns(state["netns"])
         self.make_links(state["links"])
         # a journal of the version before has none
-        Fabrics(self.host).make(state.get("fabrics", []))
+        self.fabrics.make(state.get("fabrics", []))
         for wanted in state["ipoib"]:
             self.make_ipoib(wanted)
         self.make_settings(state["settings"])

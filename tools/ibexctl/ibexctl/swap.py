@@ -8,7 +8,6 @@ import contextlib
 import signal
 
 from .choice import Choice
-from .fabrics import Fabrics
 from .host import Failed
 from .journal import Journal, Lock
 from .modules import CORES, Modules
@@ -34,7 +33,6 @@ class Swap:
         self.choice = Choice(host)
         self.services = Services(host)
         self.state = State(host)
-        self.fabrics = Fabrics(host)
         self.interrupted = False
 
     # --- commands ------------------------------------------------------------------------
@@ -91,8 +89,7 @@ class Swap:
         if former not in CORES or not self.modules.installed(former):
             raise Failed("the %s core in memory has no files, so that it could not be brought "
                           "back" % former)
-        refused = Signatures(self.host).refused(core)
-        found = Obstacles(self.host).all() + ([refused] if refused else [])
+        found = Obstacles(self.host).all() + Signatures(self.host).refused(core)
         if [one for one in found if not (stop and one.kind)]:
             raise Failed("in the way:\n" + "\n".join(
                 "  %s; what to do: %s" % (one.what, one.stop) for one in found))
@@ -147,7 +144,7 @@ class Swap:
         """what keeps modules in memory and is made again"""
         self.state.delete_links(entry["state"]["links"])
         self.state.drop_settings()
-        self.fabrics.remove(entry["state"].get("fabrics", []))
+        self.state.fabrics.remove(entry["state"].get("fabrics", []))
 
     def unload(self):
         """the core and all that depends on it"""
