@@ -11,12 +11,12 @@ def run_vm(*words):
     return subprocess.run([os.path.join(TOP, "scripts", "vm"), "run", "--quiet", *words]).returncode
 
 
-def rows(scenario):
-    """the cells of each row that the last run on our core has printed"""
-    with open(os.path.join(TOP, "build", "vm", "runs", scenario + "-ours", "log")) as log:
+def rows(scenario, mode="ours", mark="row"):
+    """the cells of each row that the last run has printed, which begins with mark"""
+    with open(os.path.join(TOP, "build", "vm", "runs", scenario + "-" + mode, "log")) as log:
         for line in log:
             cells = [c.strip() for c in line.split("|")]
-            if cells[0] == "row":
+            if cells[0] == mark:
                 yield cells[1:]
 
 

@@ -36,6 +36,13 @@ bench_up() {
 	insmod /ibex/bench/ibex_bench_cm.ko
 }
 
+# open_one: one listener, with a port for each connection, as only connections to different
+# destinations share one
+open_one() {
+	echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range
+	run open $SRC $DST 1
+}
+
 # fill N MADE: prints the bytes of memory that each connection takes
 fill() {
 	local slab free
@@ -51,10 +58,8 @@ fill() {
 
 cost() {
 	local n k made=0
-	# a port for each, as only connections to different destinations share one
-	echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range
 	run_on 1
-	run open $SRC $DST 1
+	open_one
 	for n in $sizes; do
 		say "$core: $n alive"
 		fill "$n" $made
@@ -73,9 +78,8 @@ cost() {
 iwarp() {
 	local n
 	bench_up iwarp=1
-	echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range
 	run_on 1
-	run open $SRC $DST 1
+	open_one
 	for n in $sizes; do
 		say "$core, iWARP: $n alive"
 		run fill "$n"
@@ -88,10 +92,9 @@ iwarp() {
 
 # connections of a process
 user() {
-	echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range
 	core_up "$core" ib_uverbs rdma_ucm
 	# the device is to receive what it sends
-	run open $SRC $DST 1
+	open_one
 	run_on 1
 	# shellcheck disable=SC2086 # words
 	/ibex/bin/ucmacost $SRC $DST 7470 "$reps" $sizes >/tmp/user || fail "$core, ucmacost"
@@ -106,8 +109,7 @@ user() {
 rate() {
 	local cpus
 	cpus=$(nproc)
-	echo 1024 65535 >/proc/sys/net/ipv4/ip_local_port_range
-	run open $SRC $DST 1
+	open_one
 	run_on 1
 	run rate 1 "$count" "$rate_reps"
 	row 0 1
