@@ -46,7 +46,7 @@ struct instant_qp {
 	enum ib_qp_state state;
 	struct instant_recv *ring;
 	u32 head, tail, mask;
-	struct instant_iw iw;		/* of an RC QP; see there */
+	struct instant_iw iw;		/* of an RC QP; see instant.h */
 };
 
 static LIST_HEAD(cqs);			/* protected by cqs_lock */

@@ -249,7 +249,7 @@ static void the_rej_after_an_mra_is_lost(struct kunit *test)
 	start = jiffies;
 	cm_drop_id(&pair.server);
 	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "MJ"));
-	/* a quarter, and what is left of that wait */
+	/* the next copy of the REQ comes after a quarter */
 	KUNIT_EXPECT_LE(test, took_ms(pair.client.when - start), 1074u / 2);
 }
 
@@ -264,7 +264,7 @@ static void client_is_mraed(struct kunit *test, u8 service_timeout)
 	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "M"));
 }
 
-/* Copies of the REQ come after a quarter of the MRA's 4295 ms, and after half of them. */
+/* Copies of the REQ come after a quarter of the MRA's 4295 ms, and half of them later. */
 static void an_mra_makes_reqs_rare(struct kunit *test)
 {
 	client_is_mraed(test, 20);
