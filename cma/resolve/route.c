@@ -72,7 +72,8 @@ static int cma_route_start(struct cma_id *idp, unsigned long timeout_ms)
  * Context: may sleep.  A callback of @id may call it.
  * Return: 0 if an event will follow.  On error none follows: -EINVAL if @id is in the
  * wrong state or @timeout_ms is 0; -ENETDOWN if the device is being removed or the netdev
- * no longer exists; -EOPNOTSUPP; -ENOMEM; an error of ib_sa_path_rec_get().
+ * no longer exists; -ENODEV if there never was one, on RoCE; -EOPNOTSUPP; -ENOMEM; an error
+ * of ib_sa_path_rec_get().
  */
 int rdma_resolve_route(struct rdma_cm_id *id, unsigned long timeout_ms)
 {

@@ -24,7 +24,7 @@ struct net_device *cma_roce_netdev(struct cma_id *idp)
  * cma_roce_error() - the error of a call, if it may be due to a netdev that was deleted
  *
  * The RDMA device goes after its netdev, so that this is the error of a device that is being
- * removed; see cma_id_step().
+ * removed; see cma_id_step().  An id of AF_IB has no netdev that could go.
  *
  * Return: @err; or -ENETDOWN if the netdev of @idp, on RoCE, no longer exists.
  */
@@ -32,7 +32,8 @@ int cma_roce_error(struct cma_id *idp, int err)
 {
 	struct net_device *ndev;
 
-	if (!err || !rdma_protocol_roce(idp->id.device, idp->id.port_num))
+	if (!err || !idp->id.route.addr.dev_addr.bound_dev_if ||
+	    !rdma_protocol_roce(idp->id.device, idp->id.port_num))
 		return err;
 	ndev = cma_roce_netdev(idp);
 	if (!ndev)
@@ -161,13 +162,16 @@ static int cma_roce_with_netdev(struct cma_id *idp,
 	int err;
 
 	if (!ndev)
-		return -ENETDOWN;
+		return cma_roce_error(idp, -ENODEV);
 	err = fill(idp, idp->id.route.path_rec, ndev);
 	dev_put(ndev);
 	return err;
 }
 
-/* Builds the path record of an id with a resolved address.  -ENETDOWN, -EINVAL, -ENOMEM. */
+/*
+ * Builds the path record of an id with a resolved address.
+ * -ENODEV, -ENETDOWN, -EINVAL, -ENOMEM.
+ */
 int cma_route_roce(struct cma_id *idp)
 {
 	int err;

@@ -190,12 +190,12 @@ static void its_addresses_are_nobodys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cma_at(id), RDMA_CM_ADDR_BOUND);
 }
 
-/* As if the netdev were deleted, whose number no other has. */
-static void lose_netdev_at(struct kunit *test, enum cma_stage stage)
+/* 9999: as if the netdev were deleted, whose number no other has; 0: as of AF_IB. */
+static void set_netdev_at(struct kunit *test, enum cma_stage stage, int ifindex)
 {
 	KUNIT_ASSERT_EQ(test, cma_pair_init(test, &pair), 0);
 	KUNIT_ASSERT_NOT_NULL(test, cma_go_to(test, &pair, stage));
-	pair.client.id->route.addr.dev_addr.bound_dev_if = 9999;
+	pair.client.id->route.addr.dev_addr.bound_dev_if = ifindex;
 }
 
 /* On RoCE the device goes after its netdev: the error is that of a device that goes. */
@@ -203,12 +203,19 @@ static void the_netdev_goes_first(struct kunit *test)
 {
 	struct rdma_conn_param param = {};
 
-	lose_netdev_at(test, AT_ADDR_RESOLVED);
+	set_netdev_at(test, AT_ADDR_RESOLVED, 9999);
 	KUNIT_EXPECT_EQ(test, rdma_resolve_route(pair.client.id, TEST_TIMEOUT), -ENETDOWN);
 	cma_pair_exit(test, &pair);
-	lose_netdev_at(test, AT_ROUTE_RESOLVED);
+	set_netdev_at(test, AT_ROUTE_RESOLVED, 9999);
 	atomic_set(&pair.client.hca->fail_create[FAKE_AH], 1);
 	KUNIT_EXPECT_EQ(test, rdma_connect(pair.client.id, &param), -ENETDOWN);
+}
+
+/* An id without a netdev has none that could go. */
+static void no_netdev_at_all(struct kunit *test)
+{
+	set_netdev_at(test, AT_ADDR_RESOLVED, 0);
+	KUNIT_EXPECT_EQ(test, rdma_resolve_route(pair.client.id, TEST_TIMEOUT), -ENODEV);
 }
 
 static struct kunit_case remove_cases[] = {
@@ -217,6 +224,7 @@ static struct kunit_case remove_cases[] = {
 	KUNIT_CASE(ended_by_the_handler),
 	KUNIT_CASE(its_addresses_are_nobodys),
 	KUNIT_CASE(the_netdev_goes_first),
+	KUNIT_CASE(no_netdev_at_all),
 	{}
 };
 
