@@ -251,6 +251,8 @@ int ibcm_rx_rep(struct ibcm_id *id, struct ibcm_rx *rx)
 			ibcm_rep_params(id, rep);
 		if (!ret)
 			ibcm_step(id, IBCM_RX_REP, &todo);
+		if (todo.stop)
+			ibcm_answered(id, todo.stop, todo.from);
 	}
 	spin_unlock_irq(&id->lock);
 

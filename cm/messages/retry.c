@@ -3,7 +3,8 @@
  * When an unanswered REQ, REP, DREQ or SIDR_REQ is sent again (IBA vol. 1, 12.9.8.1).
  *
  * The first retries are early, so that a lost message costs a few round trips, or a REQ
- * and a SIDR_REQ twice the packet lifetime, not the negotiated timeout of seconds.  The
+ * and a SIDR_REQ twice the packet lifetime, not the negotiated timeout of seconds.  Where
+ * REQs are answered later than that, they are resent later (ibcm_first_wait_ms()).  The
  * waits double up to that timeout.  At most half of the retries are early, so that the
  * others, seconds apart, bridge a fabric that is down.  The last wait takes what remains of
  * the time that the protocol allows.  There are never more retries than Max CM Retries.
@@ -57,23 +58,25 @@
 /*
  * For a REP or DREQ, returns four times the average time in which such messages are
  * answered on this port, doubled for each exchange in a row in which the wait was too
- * short, within bounds, of which the upper one is twice the packet lifetime.  For a REQ
- * or SIDR_REQ, returns that upper one.
+ * short, within bounds, of which the upper one is twice the packet lifetime.  For a REQ,
+ * that is the lower one, and the upper one is the consumer's timeout: in a storm each copy
+ * of a REQ costs the peer, which is late already, an MRA.  For a SIDR_REQ, which is
+ * not measured, returns the lower one.
  */
 unsigned int ibcm_first_wait_ms(const struct ibcm_id *id, const struct ibcm_port *port,
 				enum ibcm_kind kind)
 {
 	const struct ibcm_answer_time *time = &port->answer_times[kind];
 	unsigned int round_trip = ibcm_time_ms(id->av.packet_life_time + 1);
-	u32 usecs = READ_ONCE(time->usecs);
-	unsigned int ms = IBCM_UNKNOWN_WAIT_MS;
+	unsigned int ms = READ_ONCE(time->usecs) / (USEC_PER_MSEC / 4);
+	u32 too_short = READ_ONCE(time->too_short);
 
-	if (kind == IBCM_REQ || kind == IBCM_SIDR_REQ)
-		return min(max(round_trip, IBCM_REQUEST_WAIT_MS), id->timeout_ms);
-	if (usecs)
-		ms = max(usecs / (USEC_PER_MSEC / 4), IBCM_MIN_WAIT_MS);
-	ms = min_t(u64, (u64)ms << READ_ONCE(time->too_short),
-		   max(round_trip, IBCM_MIN_WAIT_MS));
+	if (kind == IBCM_REQ || kind == IBCM_SIDR_REQ) {
+		ms = max3(ms, round_trip, IBCM_REQUEST_WAIT_MS);
+		return min_t(u64, (u64)ms << too_short, id->timeout_ms);
+	}
+	ms = READ_ONCE(time->usecs) ? max(ms, IBCM_MIN_WAIT_MS) : IBCM_UNKNOWN_WAIT_MS;
+	ms = min_t(u64, (u64)ms << too_short, max(round_trip, IBCM_MIN_WAIT_MS));
 	return min(ms, id->timeout_ms);
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_first_wait_ms);
@@ -120,12 +123,23 @@ static unsigned int ibcm_mra_wait_ms(const struct ibcm_id *id, struct ibcm_msg *
 	return clamp(left, 1U, max3(ms, id->timeout_ms, 1U));
 }
 
+/* The wait for the answer to @msg was too short.  Caller holds its id's lock. */
+static void ibcm_wait_was_short(const struct ibcm_msg *msg)
+{
+	struct ibcm_answer_time *time = &msg->port->answer_times[msg->kind];
+
+	WRITE_ONCE(time->too_short, min(READ_ONCE(time->too_short) + 1, IBCM_MAX_DOUBLINGS));
+}
+
 /*
  * An MRA asks for @ms before the response to @msg, which ibcm_is_retried().  Returns how
- * long to wait first.  Caller holds id->lock.
+ * long to wait first.  The RDMA CM sends an MRA only to copies of a REQ that it has: then
+ * nothing was lost, and the peer's consumer is slow.  Caller holds id->lock.
  */
 unsigned int ibcm_mraed(struct ibcm_id *id, struct ibcm_msg *msg, unsigned int ms)
 {
+	if (msg->kind == IBCM_REQ && msg->tries)
+		ibcm_wait_was_short(msg);
 	msg->mraed = true;
 	msg->mra_ms = ms;
 	msg->mra_end = jiffies + msecs_to_jiffies(ms);
@@ -232,7 +246,7 @@ bool ibcm_retry(struct ibcm_msg *msg)
 }
 
 /*
- * @msg, a REP or DREQ, was answered while the id was in state @from.  Adds the time that
+ * @msg, a REQ, REP or DREQ, was answered while the id was in state @from.  Adds the time that
  * the answer took to the port's average, unless the peer had asked for more time by an
  * MRA: such times show how slow the peer's consumer is.
  *
@@ -241,6 +255,7 @@ bool ibcm_retry(struct ibcm_msg *msg)
  * long, until a message is answered that was not resent.  So the wait grows until the
  * time of a slow peer is measured, and a peer that is slow because of its load does not
  * get more of it; and messages that are lost now and then do not make the average longer.
+ * The first wait for a REQ is long already, and grows only by an MRA (ibcm_mraed()).
  *
  * Connections established without an RTU do not count.  Data arrives when the peer's
  * consumer sends it, and a probe of the PSN finds it at the end of the wait, which is
@@ -261,11 +276,11 @@ void ibcm_answered(const struct ibcm_id *id, const struct ibcm_msg *msg,
 	s64 now;
 
 	lockdep_assert_held(&id->lock);
-	if (from != IB_CM_REP_SENT && from != IB_CM_DREQ_SENT)
+	if (from != IB_CM_REQ_SENT && from != IB_CM_REP_SENT && from != IB_CM_DREQ_SENT)
 		return;
 	if (msg->tries) {
-		WRITE_ONCE(time->too_short,
-			   min(READ_ONCE(time->too_short) + 1, IBCM_MAX_DOUBLINGS));
+		if (msg->kind != IBCM_REQ)
+			ibcm_wait_was_short(msg);
 		return;
 	}
 	WRITE_ONCE(time->too_short, 0);

@@ -235,6 +235,24 @@ static void first_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 30);
 }
 
+/* Copies of REQs come no earlier than the peer answers, by its consumer or by MRAs. */
+static void first_waits_of_reqs(struct kunit *test)
+{
+	struct ibcm_port *port;
+	struct ibcm_id *id = lone_id(test, &port, 4295);
+	struct ibcm_answer_time *time = &port->answer_times[IBCM_REQ];
+
+	time->usecs = 100000;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 537);
+	time->usecs = 300000;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 1200);
+	time->too_short = 1;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 2400);
+	time->too_short = 20;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 4295);
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_SIDR_REQ), 537);
+}
+
 /* The MRA requests 1074 ms, but the REQ is still sent again in that time. */
 static void the_rej_after_an_mra_is_lost(struct kunit *test)
 {
@@ -268,6 +286,8 @@ static void client_is_mraed(struct kunit *test, u8 service_timeout)
 static void an_mra_makes_reqs_rare(struct kunit *test)
 {
 	client_is_mraed(test, 20);
+	/* no copy was answered */
+	KUNIT_EXPECT_EQ(test, port_of(pair.client.id)->answer_times[IBCM_REQ].too_short, 0);
 	msleep(4000);
 	KUNIT_EXPECT_EQ(test, pair.client.id->state, IB_CM_MRA_REQ_RCVD);
 	KUNIT_EXPECT_EQ(test, sent(&pair.client, IBCM_REQ), 3);
@@ -369,6 +389,58 @@ static void losses_are_no_slowness(struct kunit *test)
 	}
 }
 
+static struct ibcm_answer_time *connect_and_release(struct kunit *test)
+{
+	struct ibcm_answer_time *time;
+
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
+	time = &port_of(pair.client.id)->answer_times[IBCM_REQ];
+	cm_release(test, &pair);
+	pair.client.qpn++;
+	return time;
+}
+
+/* An MRA of a copy of a REQ shows that the first one was not lost. */
+static void slow_consumers_are_found(struct kunit *test)
+{
+	struct ibcm_answer_time *time;
+
+	pair.tune_req = as_usual;
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
+	KUNIT_ASSERT_EQ(test, ib_send_cm_mra(pair.server.id, IB_CM_MRA_FLAG_DELAY | 20,
+					     NULL, 0), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "M"));
+	time = &port_of(pair.client.id)->answer_times[IBCM_REQ];
+	KUNIT_EXPECT_EQ(test, time->too_short, 1);
+	KUNIT_ASSERT_EQ(test, cm_reply(&pair.server), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
+	KUNIT_EXPECT_EQ(test, time->usecs, 0);
+	KUNIT_EXPECT_EQ(test, time->too_short, 1);
+	cm_release(test, &pair);
+	pair.client.qpn++;
+
+	pair.server.on_req = CM_GO_ON;
+	connect_and_release(test);
+	KUNIT_EXPECT_GT(test, time->usecs, 0);
+	KUNIT_EXPECT_EQ(test, time->too_short, 0);
+}
+
+static void a_lost_req_shows_nothing(struct kunit *test)
+{
+	struct ibcm_answer_time *time;
+
+	pair.tune_req = as_usual;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	pair.client.drop[IBCM_REQ] = 1;
+	time = connect_and_release(test);
+	KUNIT_EXPECT_EQ(test, time->usecs, 0);
+	KUNIT_EXPECT_EQ(test, time->too_short, 0);
+}
+
 static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(a_lost_req_costs_little),
 	KUNIT_CASE(a_lost_rtu_costs_little),
@@ -378,6 +450,7 @@ static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(the_total_is_kept),
 	KUNIT_CASE(long_timeouts),
 	KUNIT_CASE(first_waits),
+	KUNIT_CASE(first_waits_of_reqs),
 	KUNIT_CASE(the_rej_after_an_mra_is_lost),
 	KUNIT_CASE(an_mra_makes_reqs_rare),
 	KUNIT_CASE(a_peer_that_lives_is_waited_for),
@@ -385,6 +458,8 @@ static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(a_peer_that_dies_after_its_mra_is_given_up),
 	KUNIT_CASE(answers_are_measured),
 	KUNIT_CASE(losses_are_no_slowness),
+	KUNIT_CASE(slow_consumers_are_found),
+	KUNIT_CASE(a_lost_req_shows_nothing),
 	{}
 };
 
