@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Device names during renames, which free the string that dev_name() returned before. */
 #include <kunit/test.h>
-#include <linux/kmsg_dump.h>
 #include <linux/kthread.h>
 #include <ibex/device.h>
 #include "core/netlink/nl.h"
+#include "log.h"
 
 static const struct fake_hca_params ib_params = {
 	.link_layer = IB_LINK_LAYER_INFINIBAND,
@@ -49,22 +49,6 @@ static const char *nl_name(int cmd)
 	return nl_str(tb[RDMA_NLDEV_ATTR_DEV_NAME]);
 }
 
-/* Whether a line of the log has @words. */
-static bool logged(const char *words)
-{
-	struct kmsg_dump_iter iter;
-	static char line[512];
-	bool found = false;
-	size_t len;
-
-	kmsg_dump_rewind(&iter);
-	while (!found && kmsg_dump_get_line(&iter, false, line, sizeof(line) - 1, &len)) {
-		line[len] = '\0';
-		found = strstr(line, words);
-	}
-	return found;
-}
-
 static void nobody_reads_what_a_rename_frees(struct kunit *test)
 {
 	struct kobject *kobj = &hca->ibdev.dev.kobj;
@@ -89,8 +73,8 @@ static void nobody_reads_what_a_rename_frees(struct kunit *test)
 
 	ibcore_device_name(&hca->ibdev, name);
 	KUNIT_EXPECT_STREQ(test, name, "sound");
-	KUNIT_EXPECT_TRUE(test, logged("(unnamed): has no name yet"));
-	KUNIT_EXPECT_TRUE(test, logged("sound: is told of by its name"));
+	KUNIT_EXPECT_TRUE(test, log_lines("(unnamed): has no name yet"));
+	KUNIT_EXPECT_TRUE(test, log_lines("sound: is told of by its name"));
 }
 
 /* ---- what others do with the name, whom a rename has to wait for ---- */

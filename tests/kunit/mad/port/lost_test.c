@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Lost completions, completions of nothing; a receive queue that is kept full. */
 #include "faults.h"
+#include "log.h"
 #include "recover.h"
 
 /* ---- completions that are lost ---- */
@@ -14,13 +15,21 @@ static void expect_stalled(struct kunit *test, unsigned long since)
 	KUNIT_EXPECT_EQ(test, resets(), 1);
 }
 
+/* The log says once what is stuck. */
 static void a_stall_is_noticed(struct kunit *test)
 {
 	unsigned long since = jiffies;
+	char words[128];
+	int before;
 
+	snprintf(words, sizeof(words),
+		 "send queue stalled, resetting QP1; 3 sent, 0 queued; oldest: class %#x method %#x attribute %#x TID ",
+		 TEST_CLASS, IB_MGMT_METHOD_GET, 0);
+	before = log_lines(words);
 	pair.asker.hca->lose_completions = true;
 	post(test, 3);
 	expect_stalled(test, since);
+	KUNIT_EXPECT_EQ(test, log_lines(words), before + 1);
 	KUNIT_EXPECT_TRUE(test, mad_wait(&pair.asker.errors, 3));
 	expect_well(test);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Receive QPs that belong to an XRC domain: what is asked for, and what goes wrong. */
 #include <linux/fdtable.h>
-#include <linux/kmsg_dump.h>
 #include "faults.h"
+#include "log.h"
 #include "user/queues/events.h"
 #include "xrc_rcv.h"
 
@@ -397,21 +397,6 @@ static void a_close_is_refused_halfway(struct kunit *test)
 
 /* ---- events ---- */
 
-static int lines_with(const char *words)
-{
-	struct kmsg_dump_iter iter;
-	static char line[512];
-	size_t len;
-	int n = 0;
-
-	kmsg_dump_rewind(&iter);
-	while (kmsg_dump_get_line(&iter, false, line, sizeof(line) - 1, &len)) {
-		line[len] = '\0';
-		n += !!strstr(line, words);
-	}
-	return n;
-}
-
 static void its_events_are_in_the_log(struct kunit *test)
 {
 	static const enum ib_event_type types[] = {
@@ -427,22 +412,23 @@ static void its_events_are_in_the_log(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, rcv_alloc(c, xrcd, &qpn), 0);
 	snprintf(words, sizeof(words), "receive QP %#x of XRC domain ", qpn);
-	before = lines_with(words);
+	before = log_lines(words);
 	for (i = 0; i < ARRAY_SIZE(types); i++)
 		fake_hca_qp_event(rcv_qp(c, qpn), types[i]);
-	KUNIT_EXPECT_EQ(test, lines_with(words), before + (int)ARRAY_SIZE(types));
+	KUNIT_EXPECT_EQ(test, log_lines(words), before + (int)ARRAY_SIZE(types));
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		snprintf(line, sizeof(line), ": %s", ib_event_msg(types[i]));
-		KUNIT_EXPECT_GE(test, lines_with(line), 1);
+		KUNIT_EXPECT_GE(test, log_lines(line), 1);
 	}
 	/* They do not flood it. */
 	for (i = 0; i < 1000; i++)
 		fake_hca_qp_event(rcv_qp(c, qpn), IB_EVENT_QP_ACCESS_ERR);
-	KUNIT_EXPECT_LT(test, lines_with(words), before + 50);
+	KUNIT_EXPECT_LT(test, log_lines(words), before + 50);
 	/* No process is told. */
 	desc = events_next(c, async);
 	KUNIT_EXPECT_EQ(test, (int)desc.event_type, -1);
 	close_fd(async);
+	flush_delayed_fput();
 }
 
 static struct kunit_case xrc_rcv_cases[] = {
