@@ -9,6 +9,7 @@
 #include <linux/uio.h>
 #include <net/ip.h>
 #include <net/sock.h>
+#include <ibex/compat/socket.h>
 #include "trunk/trunk.h"
 
 /*
@@ -90,7 +91,7 @@ int vib_trunk_bind(struct vib_trunk *trunk, const struct sockaddr_storage *local
 	sk = trunk->sock->sk;
 	/* File systems write by trunks when memory is short. */
 	sk->sk_allocation = GFP_NOIO;
-	sk->sk_use_task_frag = false;
+	ibex_use_sk_frag(sk);
 	sk->sk_sndtimeo = SEND_TIME;
 	sock_set_rcvbuf(sk, RCVBUF);
 	if (local->ss_family == AF_INET)
