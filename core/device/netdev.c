@@ -14,6 +14,7 @@
 #include <linux/hashtable.h>
 #include <linux/rtnetlink.h>
 #include <linux/seqlock.h>
+#include <ibex/compat/net.h>
 #include "device/device.h"
 #include "gid/gid.h"
 #include "netlink/nldev.h"
@@ -141,7 +142,7 @@ struct net_device *ib_device_get_netdev(struct ib_device *ib_dev, u32 port)
 		ndev = ib_dev->ops.get_netdev(ib_dev, port);
 	else
 		ndev = stored_netdev(ib_dev, port);
-	if (ndev && READ_ONCE(ndev->reg_state) > NETREG_UNREGISTERING) {
+	if (ndev && ibex_reg_state(ndev) > NETREG_UNREGISTERING) {
 		dev_put(ndev);
 		ndev = NULL;
 	}

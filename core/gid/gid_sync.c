@@ -8,6 +8,7 @@
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
+#include <ibex/compat/net.h>
 #include "gid/gid.h"
 
 static struct ibcore_gid_entry *gid_match(struct ib_gid_table *table,
@@ -331,7 +332,7 @@ int ibcore_gid_del_netdev(struct ib_device *dev, u32 port,
 		if (!entry || !entry->ndev)
 			continue;
 		if (ndev ? entry->ndev != ndev :
-			   READ_ONCE(entry->ndev->reg_state) == NETREG_REGISTERED)
+			   ibex_reg_state(entry->ndev) == NETREG_REGISTERED)
 			continue;
 		ibcore_gid_remove(entry);
 		n++;
@@ -374,7 +375,7 @@ static struct net_device *gid_iwarp_netdev(struct ib_gid_table *table)
 	if (!rdma_protocol_iwarp(table->dev, table->port))
 		return NULL;
 	ndev = ib_device_get_netdev(table->dev, table->port);
-	if (ndev && READ_ONCE(ndev->reg_state) != NETREG_REGISTERED) {
+	if (ndev && ibex_reg_state(ndev) != NETREG_REGISTERED) {
 		dev_put(ndev);
 		ndev = NULL;
 	}

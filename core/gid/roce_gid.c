@@ -28,6 +28,7 @@
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
 #include <rdma/ib_cache.h>
+#include <ibex/compat/net.h>
 #include "device/device.h"
 #include "gid/gid.h"
 
@@ -137,7 +138,7 @@ static void roce_port_ndev_set(struct roce_dev *rd, u32 port, struct net_device 
 	netdevice_tracker tracker = at->tracker;
 	struct net_device *old = at->ndev;
 
-	if (ndev && READ_ONCE(ndev->reg_state) != NETREG_REGISTERED)
+	if (ndev && ibex_reg_state(ndev) != NETREG_REGISTERED)
 		ndev = NULL;
 	if (ndev == old)
 		return;

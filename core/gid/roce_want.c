@@ -20,6 +20,7 @@
 #include <net/if_inet6.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
+#include <ibex/compat/net.h>
 #include "device/device.h"
 #include "gid/gid.h"
 
@@ -74,7 +75,7 @@ static void want_drop(struct ibcore_gid_wants *set)
 /* Skips net_devices being unregistered, which must not wait for the table. */
 static bool want_of(const struct net_device *ndev)
 {
-	return READ_ONCE(ndev->reg_state) == NETREG_REGISTERED;
+	return ibex_reg_state(ndev) == NETREG_REGISTERED;
 }
 
 /* Under rcu_read_lock. */

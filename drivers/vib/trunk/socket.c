@@ -9,7 +9,7 @@
 #include <linux/uio.h>
 #include <net/ip.h>
 #include <net/sock.h>
-#include <ibex/compat/socket.h>
+#include <ibex/compat/net.h>
 #include "trunk/trunk.h"
 
 /*
