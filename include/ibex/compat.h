@@ -6,7 +6,8 @@
  * What differs between the releases that the modules are built for, 6.1 and 6.12.  Where 6.1
  * lacks a function, it is defined here under its own name; where a struct or a prototype
  * differs, the sources use a helper ibex_*() or a macro IBEX_*.  What updates of a release
- * changed is in compat/updates.h, and what tables of sysctls need in compat/sysctl.h.
+ * changed is in compat/updates.h, in netdevs and sockets in compat/net.h, and what tables of
+ * sysctls need in compat/sysctl.h.
  */
 #include <ibex/compat/kernel.h>
 #include <ibex/compat/work.h>

@@ -4,12 +4,16 @@
 
 /* Functions and prototypes outside of RDMA; include/ibex/compat.h. */
 #include <linux/compiler.h>
+#include <linux/overflow.h>
 #include <linux/stddef.h>
 #include <linux/version.h>
 
-/* Earlier updates of 6.1 do not have it. */
+/* Earlier updates of 6.1 do not have these. */
 #ifndef __counted_by
 #define __counted_by(member)
+#endif
+#ifndef struct_size_t
+#define struct_size_t(type, member, count) struct_size((type *)NULL, member, count)
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
