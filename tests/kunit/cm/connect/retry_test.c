@@ -364,6 +364,19 @@ static void answers_are_measured(struct kunit *test)
 	KUNIT_EXPECT_GT(test, client->answer_times[IBCM_DREQ].usecs, 0);
 }
 
+/* Returns how soon the client's REQs are answered. */
+static struct ibcm_answer_time *connect_and_release(struct kunit *test)
+{
+	struct ibcm_answer_time *time;
+
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
+	time = &port_of(pair.client.id)->answer_times[IBCM_REQ];
+	cm_release(test, &pair);
+	pair.client.qpn++;
+	return time;
+}
+
 /*
  * Messages that are lost now and then do not make the estimate longer, and the wait after
  * them is twice as long only until the next exchange.
@@ -380,25 +393,10 @@ static void losses_are_no_slowness(struct kunit *test)
 	usecs = &time->usecs;
 	for (i = 0; i < 20; i++) {
 		pair.client.drop[IBCM_RTU] = i % 2;
-		KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
-		KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
-		cm_release(test, &pair);
-		pair.client.qpn++;
+		connect_and_release(test);
 		KUNIT_EXPECT_LT_MSG(test, *usecs, 10000, "round %d", i);
 		KUNIT_EXPECT_EQ_MSG(test, time->too_short, i % 2, "round %d", i);
 	}
-}
-
-static struct ibcm_answer_time *connect_and_release(struct kunit *test)
-{
-	struct ibcm_answer_time *time;
-
-	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
-	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "QU"));
-	time = &port_of(pair.client.id)->answer_times[IBCM_REQ];
-	cm_release(test, &pair);
-	pair.client.qpn++;
-	return time;
 }
 
 /* An MRA of a copy of a REQ shows that the first one was not lost. */
