@@ -173,32 +173,6 @@ static int instant_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return ret;
 }
 
-static int instant_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
-{
-	struct ib_qp *qp = instant_find_qp(param->qpn);
-	struct instant_conn *conn = id->provider_data;
-	struct iw_cm_id *active;
-	unsigned long flags;
-
-	if (!qp || instant_iw(qp)->conn)
-		return -EINVAL;
-	spin_lock_irqsave(&conn->lock, flags);
-	active = conn->ends[ACTIVE];
-	if (active) {
-		active->add_ref(active);
-		id->add_ref(id);
-		conn->ends[PASSIVE] = id;
-	}
-	spin_unlock_irqrestore(&conn->lock, flags);
-	if (!active)
-		return -ECONNRESET;
-	instant_iw(qp)->conn = conn;
-	notify(id, IW_CM_EVENT_ESTABLISHED, 0);
-	notify(active, IW_CM_EVENT_CONNECT_REPLY, 0);
-	active->rem_ref(active);
-	return 0;
-}
-
 static int instant_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 {
 	struct instant_conn *conn = id->provider_data;
@@ -209,6 +183,37 @@ static int instant_reject(struct iw_cm_id *id, const void *pdata, u8 len)
 		active->rem_ref(active);
 	}
 	conn_put(conn);
+	return 0;
+}
+
+static int instant_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct ib_qp *qp = instant_find_qp(param->qpn);
+	struct instant_conn *conn = id->provider_data;
+	struct iw_cm_id *active;
+	unsigned long flags;
+
+	if (!qp || instant_iw(qp)->conn) {
+		instant_reject(id, NULL, 0);
+		return -EINVAL;
+	}
+	spin_lock_irqsave(&conn->lock, flags);
+	active = conn->ends[ACTIVE];
+	if (active) {
+		active->add_ref(active);
+		id->add_ref(id);
+		conn->ends[PASSIVE] = id;
+	}
+	spin_unlock_irqrestore(&conn->lock, flags);
+	if (!active) {
+		conn_put(conn);
+		return -ECONNRESET;
+	}
+	/* With the request's reference */
+	instant_iw(qp)->conn = conn;
+	notify(id, IW_CM_EVENT_ESTABLISHED, 0);
+	notify(active, IW_CM_EVENT_CONNECT_REPLY, 0);
+	active->rem_ref(active);
 	return 0;
 }
 
