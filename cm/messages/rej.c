@@ -205,6 +205,9 @@ int ibcm_rx_rej(struct ibcm_id *id, struct ibcm_rx *rx)
 	spin_lock_irq(&id->lock);
 	ibcm_step(id, reason == IB_CM_REJ_STALE_CONN ? IBCM_RX_REJ_STALE :
 		  IBCM_RX_REJ, &todo);
+	/* A peer that has given up does not answer. */
+	if (todo.stop && reason != IB_CM_REJ_TIMEOUT)
+		ibcm_answered(id, todo.stop, todo.from);
 	spin_unlock_irq(&id->lock);
 	if (todo.step)
 		ibcm_count_rej(rx->port, IBCM_REJ_RECEIVED, reason);

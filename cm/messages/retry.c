@@ -2,12 +2,12 @@
 /*
  * When an unanswered REQ, REP, DREQ or SIDR_REQ is sent again (IBA vol. 1, 12.9.8.1).
  *
- * The first retries are early, so that a lost message costs a few round trips, or a REQ
- * and a SIDR_REQ twice the packet lifetime, not the negotiated timeout of seconds.  Where
- * REQs are answered later than that, they are resent later (ibcm_first_wait_ms()).  The
- * waits double up to that timeout.  At most half of the retries are early, so that the
- * others, seconds apart, bridge a fabric that is down.  The last wait takes what remains of
- * the time that the protocol allows.  There are never more retries than Max CM Retries.
+ * The first retries are early, so that a lost message costs a few round trips, or twice
+ * the packet lifetime where those are not measured, not the negotiated timeout of seconds
+ * (ibcm_first_wait_ms()).  The waits double up to that timeout.  At most half of the
+ * retries are early, so that the others, seconds apart, bridge a fabric that is down.  The
+ * last wait takes what remains of the time that the protocol allows.  There are never more
+ * retries than Max CM Retries.
  *
  * During the time that an MRA asks for, the message is resent at the negotiated timeout:
  * MRAs ask for more than a minute, and the answer that ends the wait may be lost.  A REQ is
@@ -41,10 +41,18 @@
 
 /*
  * A REQ that arrives after it was rejected, or a SIDR_REQ after it was answered, is a new
- * request to the peer's consumer.  So they are resent when the fabric cannot hold the
- * first one any more, and not before this time.
+ * request to the peer's consumer.  So the first one is resent when the fabric cannot hold
+ * the first try any more, and not before this time.
  */
-#define IBCM_REQUEST_WAIT_MS	100
+#define IBCM_UNKNOWN_REQUEST_WAIT_MS	100
+
+/*
+ * The shortest first wait of a REQ where answers were measured.  One that is lost twice
+ * costs three times as much, which users do not notice yet.  A peer whose consumers
+ * usually decide in milliseconds may have one that takes longer, and then rejects: the
+ * more time it has, the fewer copies follow its REJ.
+ */
+#define IBCM_REQ_WAIT_MS	80
 
 /*
  * The least wait after a retry that is not early, unless the negotiated timeout is less:
@@ -56,28 +64,32 @@
 #define IBCM_MAX_DOUBLINGS	20
 
 /*
- * For a REP or DREQ, returns four times the average time in which such messages are
- * answered on this port, doubled for each exchange in a row in which the wait was too
- * short, within bounds, of which the upper one is twice the packet lifetime.  For a REQ,
- * that is the lower one, and the upper one is the consumer's timeout: in a storm each copy
- * of a REQ costs the peer, which is late already, an MRA.  For a SIDR_REQ, which is
- * not measured, returns the lower one.
+ * Returns four times the average time in which messages of @kind are answered on this
+ * port, doubled for each exchange in a row in which the wait was too short.  A REP or DREQ
+ * need not wait longer than twice the packet lifetime, however late it is answered: its
+ * copies cost little.  A REQ may wait for the consumer's timeout: in a storm each copy
+ * costs the peer, which is late already, an MRA.  SIDR_REQs are not measured.
  */
 unsigned int ibcm_first_wait_ms(const struct ibcm_id *id, const struct ibcm_port *port,
 				enum ibcm_kind kind)
 {
 	const struct ibcm_answer_time *time = &port->answer_times[kind];
 	unsigned int round_trip = ibcm_time_ms(id->av.packet_life_time + 1);
-	unsigned int ms = READ_ONCE(time->usecs) / (USEC_PER_MSEC / 4);
-	u32 too_short = READ_ONCE(time->too_short);
+	unsigned int unknown, least, most;
+	u32 usecs = READ_ONCE(time->usecs);
+	u64 ms;
 
 	if (kind == IBCM_REQ || kind == IBCM_SIDR_REQ) {
-		ms = max3(ms, round_trip, IBCM_REQUEST_WAIT_MS);
-		return min_t(u64, (u64)ms << too_short, id->timeout_ms);
+		unknown = max(round_trip, IBCM_UNKNOWN_REQUEST_WAIT_MS);
+		least = IBCM_REQ_WAIT_MS;
+		most = id->timeout_ms;
+	} else {
+		unknown = IBCM_UNKNOWN_WAIT_MS;
+		least = IBCM_MIN_WAIT_MS;
+		most = max(round_trip, IBCM_MIN_WAIT_MS);
 	}
-	ms = READ_ONCE(time->usecs) ? max(ms, IBCM_MIN_WAIT_MS) : IBCM_UNKNOWN_WAIT_MS;
-	ms = min_t(u64, (u64)ms << too_short, max(round_trip, IBCM_MIN_WAIT_MS));
-	return min(ms, id->timeout_ms);
+	ms = usecs ? max(usecs / (USEC_PER_MSEC / 4), least) : unknown;
+	return min3(ms << READ_ONCE(time->too_short), (u64)most, (u64)id->timeout_ms);
 }
 EXPORT_SYMBOL_IF_KUNIT(ibcm_first_wait_ms);
 
@@ -246,16 +258,17 @@ bool ibcm_retry(struct ibcm_msg *msg)
 }
 
 /*
- * @msg, a REQ, REP or DREQ, was answered while the id was in state @from.  Adds the time that
- * the answer took to the port's average, unless the peer had asked for more time by an
- * MRA: such times show how slow the peer's consumer is.
+ * @msg, a REQ, REP or DREQ, was answered, perhaps by a REJ, while the id was in state @from.
+ * Adds the time that the answer took to the port's average, unless the peer had asked for
+ * more time by an MRA: such times show how slow the peer's consumer is.
  *
  * If the message was resent, the answer may be to any of the copies, so its time does not
  * count.  Whether messages were lost or the peer is slow, the next first wait is twice as
  * long, until a message is answered that was not resent.  So the wait grows until the
  * time of a slow peer is measured, and a peer that is slow because of its load does not
  * get more of it; and messages that are lost now and then do not make the average longer.
- * The first wait for a REQ is long already, and grows only by an MRA (ibcm_mraed()).
+ * Two peers that reject each other's REQs, and whose copies come after the REJs, thus wait
+ * until none does.
  *
  * Connections established without an RTU do not count.  Data arrives when the peer's
  * consumer sends it, and a probe of the PSN finds it at the end of the wait, which is
@@ -279,8 +292,7 @@ void ibcm_answered(const struct ibcm_id *id, const struct ibcm_msg *msg,
 	if (from != IB_CM_REQ_SENT && from != IB_CM_REP_SENT && from != IB_CM_DREQ_SENT)
 		return;
 	if (msg->tries) {
-		if (msg->kind != IBCM_REQ)
-			ibcm_wait_was_short(msg);
+		ibcm_wait_was_short(msg);
 		return;
 	}
 	WRITE_ONCE(time->too_short, 0);

@@ -222,7 +222,7 @@ static void first_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_DREQ), 112);
 	time->too_short = 20;
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_DREQ), 537);
-	/* Requests wait until the fabric cannot hold the first one any more */
+	/* Requests, of which none was answered, until the fabric cannot hold the first one */
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 537);
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_SIDR_REQ), 537);
 	id->av.packet_life_time = 4;
@@ -242,8 +242,11 @@ static void first_waits_of_reqs(struct kunit *test)
 	struct ibcm_id *id = lone_id(test, &port, 4295);
 	struct ibcm_answer_time *time = &port->answer_times[IBCM_REQ];
 
+	time->usecs = 1000;
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 80);
 	time->usecs = 100000;
-	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 537);
+	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 400);
+	/* as the peer may be slow, but not lose messages, without a bound of the fabric's */
 	time->usecs = 300000;
 	KUNIT_EXPECT_EQ(test, ibcm_first_wait_ms(id, port, IBCM_REQ), 1200);
 	time->too_short = 1;
@@ -381,22 +384,29 @@ static struct ibcm_answer_time *connect_and_release(struct kunit *test)
  * Messages that are lost now and then do not make the estimate longer, and the wait after
  * them is twice as long only until the next exchange.
  */
+static void lose_now_and_then(struct kunit *test, enum ibcm_kind lost,
+			      struct ibcm_answer_time *time)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		pair.client.drop[lost] = i % 2;
+		connect_and_release(test);
+		KUNIT_EXPECT_LT_MSG(test, time->usecs, 10000, "round %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, time->too_short, i % 2, "round %d", i);
+	}
+}
+
 static void losses_are_no_slowness(struct kunit *test)
 {
 	struct ibcm_answer_time *time;
-	u32 *usecs;
-	int i;
 
 	pair.tune_req = as_usual;
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
-	time = &port_of(pair.server.listener)->answer_times[IBCM_REP];
-	usecs = &time->usecs;
-	for (i = 0; i < 20; i++) {
-		pair.client.drop[IBCM_RTU] = i % 2;
-		connect_and_release(test);
-		KUNIT_EXPECT_LT_MSG(test, *usecs, 10000, "round %d", i);
-		KUNIT_EXPECT_EQ_MSG(test, time->too_short, i % 2, "round %d", i);
-	}
+	time = connect_and_release(test);
+	lose_now_and_then(test, IBCM_REQ, time);
+	lose_now_and_then(test, IBCM_RTU,
+			  &port_of(pair.server.listener)->answer_times[IBCM_REP]);
 }
 
 /* An MRA of a copy of a REQ shows that the first one was not lost. */
@@ -427,16 +437,60 @@ static void slow_consumers_are_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, time->too_short, 0);
 }
 
-static void a_lost_req_shows_nothing(struct kunit *test)
+/* Where REQs were answered, one that is lost costs less. */
+static void a_lost_req_costs_round_trips(struct kunit *test)
+{
+	unsigned long start;
+
+	pair.tune_req = as_usual;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	connect_and_release(test);
+	pair.client.drop[IBCM_REQ] = 2;
+	start = jiffies;
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.server, "QU"));
+	cm_expect_ms(test, start, pair.server.when, 80 + 160);
+}
+
+/*
+ * A REJ is an answer, too.  So the wait grows if copies come after it, which are then new
+ * requests.
+ */
+static void rejs_are_measured(struct kunit *test)
 {
 	struct ibcm_answer_time *time;
 
 	pair.tune_req = as_usual;
+	pair.server.on_req = CM_REJECT;
 	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.client, "J"));
+	time = &port_of(pair.client.id)->answer_times[IBCM_REQ];
+	KUNIT_EXPECT_GT(test, time->usecs, 0);
+	cm_drop_id(&pair.server);
+
 	pair.client.drop[IBCM_REQ] = 1;
-	time = connect_and_release(test);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "JJ"));
+	KUNIT_EXPECT_EQ(test, time->too_short, 1);
+}
+
+/* The peer gives up the connection, but has not answered the REQ. */
+static void a_peer_that_gives_up_shows_nothing(struct kunit *test)
+{
+	struct ibcm_answer_time *time;
+	u8 rej[IB_MGMT_MAD_SIZE];
+
+	pair.server.on_req = CM_WAIT;
+	KUNIT_ASSERT_EQ(test, cm_listen(&pair.server), 0);
+	KUNIT_ASSERT_EQ(test, cm_request(&pair), 0);
+	KUNIT_ASSERT_TRUE(test, cm_wait(&pair.server, "Q"));
+	time = &port_of(pair.client.id)->answer_times[IBCM_REQ];
+	cm_mad(&pair.server, &pair.client, IBCM_REJ, rej);
+	IBA_SET(CM_REJ_REASON, (struct cm_rej_msg *)rej, IB_CM_REJ_TIMEOUT);
+	cm_inject(&pair.server, &pair.client, rej, sizeof(rej));
+	KUNIT_EXPECT_TRUE(test, cm_wait(&pair.client, "J"));
 	KUNIT_EXPECT_EQ(test, time->usecs, 0);
-	KUNIT_EXPECT_EQ(test, time->too_short, 0);
 }
 
 static struct kunit_case retry_cases[] = {
@@ -457,7 +511,9 @@ static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(answers_are_measured),
 	KUNIT_CASE(losses_are_no_slowness),
 	KUNIT_CASE(slow_consumers_are_found),
-	KUNIT_CASE(a_lost_req_shows_nothing),
+	KUNIT_CASE(a_lost_req_costs_round_trips),
+	KUNIT_CASE(rejs_are_measured),
+	KUNIT_CASE(a_peer_that_gives_up_shows_nothing),
 	{}
 };
 
