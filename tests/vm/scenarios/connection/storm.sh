@@ -36,6 +36,7 @@ softirq_longest() {
 live() { exec timeout -k 2 $((2 * BOUND)) python3 /ibex/tools/live.py "$@"; }
 
 live_begin() {
+	before=$(ack_timeouts)
 	live server "$A" 7600 >/tmp/live-server 2>&1 &
 	live_server=$!
 	PORT=7600
@@ -57,10 +58,14 @@ live_end() {
 	wait $live_server || { cat /tmp/live-server; fail "the live connection's server"; }
 	figure "$1: live connection, longest stop" \
 		"$(sed -n 's/.*longest \([0-9]*\) us.*/\1/p' /tmp/live-client)" us
+	figure "$1: rdma_rxe's ACK timeouts" $(($(ack_timeouts) - before)) ""
 	sed 's/^/  /' /tmp/live-client
 }
 
 sent_again() { cat /sys/class/infiniband/rxe_[ab]/ports/1/cm_tx_retries/{req,rep,dreq} | total; }
+ack_timeouts() {
+	cat /sys/class/infiniband/rxe_[ab]/ports/1/hw_counters/completer_retry_err | total
+}
 reqs_received() { cat /sys/class/infiniband/rxe_[ab]/ports/1/cm_rx_msgs/req | total; }
 
 now_ms() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
