@@ -52,4 +52,6 @@ run_on() {
 
 # pages of the slabs, and all that is not free, in kB
 slab_kb() { awk 'NR > 2 { s += $15 * $6 * 4 } END { print s }' /proc/slabinfo; }
+# of each kind of slab
+slabs_kb() { awk 'NR > 2 { print $1, $15 * $6 * 4 }' /proc/slabinfo; }
 free_kb() { awk '/^MemFree:/ { print $2 }' /proc/meminfo; }

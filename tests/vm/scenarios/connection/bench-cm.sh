@@ -43,17 +43,28 @@ open_one() {
 	run open $SRC $DST 1
 }
 
-# fill N MADE: prints the bytes of memory that each connection takes
+# bytes WHAT KB: a row of what each of the connections that were made takes
+bytes() {
+	local each=$(($2 * 1024 / made))
+	echo "row | $core | $alive | 1 | $1|$each|$each|$each"
+}
+
+# fill N MADE: prints the bytes of memory that each connection takes, and those in each kind of
+# slab that has more than 16
 fill() {
-	local slab free
+	local alive=$1 made=$(($1 - $2)) slab free kind kb
 	echo 3 >/proc/sys/vm/drop_caches
+	slabs_kb >/tmp/slabs
 	slab=$(slab_kb) free=$(free_kb)
 	run fill "$1"
 	[ "$1" -gt 100 ] || return 0
-	slab=$((($(slab_kb) - slab) * 1024 / ($1 - $2)))
-	free=$(((free - $(free_kb)) * 1024 / ($1 - $2)))
-	echo "row | $core | $1 | 1 | bytes|$free|$free|$free"
-	echo "row | $core | $1 | 1 | slab|$slab|$slab|$slab"
+	bytes bytes $((free - $(free_kb)))
+	bytes slab $(($(slab_kb) - slab))
+	slabs_kb | awk -v least=$((made / 64)) 'NR == FNR { before[$1] = $2; next }
+		$2 - before[$1] > least { print $1, $2 - before[$1] }' /tmp/slabs - |
+		while read -r kind kb; do
+			bytes "slab-$kind" "$kb"
+		done
 }
 
 cost() {
