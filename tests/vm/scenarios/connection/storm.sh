@@ -70,10 +70,13 @@ reqs_received() { cat /sys/class/infiniband/rxe_[ab]/ports/1/cm_rx_msgs/req | to
 
 now_ms() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
 
+# Without data (-C 0), as processes that wait for it poll their CQs: the processors would be theirs.
 storm() {
 	local begin job server failed=0 retries
 	next_port
-	timeout -k 2 $BOUND ucmatose -b $A -p $PORT -c $((processes * connections)) -C 1 \
+	# the server maps two queues of each QP and two CQs
+	echo $((65530 + 4 * processes * connections)) >/proc/sys/vm/max_map_count
+	timeout -k 2 $BOUND ucmatose -b $A -p $PORT -c $((processes * connections)) -C 0 \
 		>/tmp/server 2>&1 &
 	server=$!
 	wait_for 60 listens_cm || pair_failed "no listener"
@@ -81,7 +84,7 @@ storm() {
 	begin=$(now_ms)
 	jobs=()
 	for job in $(seq "$processes"); do
-		timeout -k 2 $BOUND ucmatose -s $A -b $B -p $PORT -c "$connections" -C 1 \
+		timeout -k 2 $BOUND ucmatose -s $A -b $B -p $PORT -c "$connections" -C 0 \
 			>"/tmp/client-$job" 2>&1 &
 		jobs+=($!)
 	done
