@@ -31,7 +31,8 @@ def modules_of(path, kernel):
     own = b""
     symvers = os.path.join(TOP, "build", kernel.kver, "Module.symvers")
     if b"IBEX_SRC" in read(os.path.join(path, "Kbuild")):
-        files += glob.glob(os.path.join(TOP, "include", "ibex", "**", "*.h"), recursive=True)
+        for pattern in ("*.h", "*.mk"):
+            files += glob.glob(os.path.join(TOP, "include", "ibex", "**", pattern), recursive=True)
         files += glob.glob(os.path.join(TOP, "include", "uapi", "*", "*.h"))
         if os.path.exists(symvers):
             own = b"".join(line for line in read(symvers).splitlines(True)

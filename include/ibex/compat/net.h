@@ -2,7 +2,7 @@
 #ifndef IBEX_COMPAT_NET_H
 #define IBEX_COMPAT_NET_H
 
-/* What updates of 6.1 changed in netdevs and sockets; Kbuild looks at their headers. */
+/* What updates of 6.1 changed in netdevs and sockets; headers.mk looks at their headers. */
 #include <linux/netdevice.h>
 #include <net/sock.h>
 

@@ -62,10 +62,18 @@ static inline enum rdma_nl_name_assign_type ibex_name_assign_type(const struct i
 {
 	return RDMA_NAME_ASSIGN_TYPE_UNKNOWN;
 }
+#else
+#define IBEX_NLDEV_NUM_OPS RDMA_NLDEV_NUM_OPS
+#define IBEX_NLDEV_ATTR_MAX RDMA_NLDEV_ATTR_MAX
 
-/* Sub-devices: no provider of 6.1 makes any. */
-#define IBEX_NO_SUB_DEVICES
+static inline enum rdma_nl_name_assign_type ibex_name_assign_type(const struct ib_device *dev)
+{
+	return dev->name_assign_type;
+}
+#endif
 
+/* headers.mk; where there are no sub-devices, no provider makes any. */
+#ifdef IBEX_NO_SUB_DEVICES
 static inline struct ib_device *ibex_parent(const struct ib_device *dev)
 {
 	return NULL;
@@ -88,14 +96,6 @@ static inline int ib_del_sub_device_and_put(struct ib_device *sub)
 	return -EOPNOTSUPP;
 }
 #else
-#define IBEX_NLDEV_NUM_OPS RDMA_NLDEV_NUM_OPS
-#define IBEX_NLDEV_ATTR_MAX RDMA_NLDEV_ATTR_MAX
-
-static inline enum rdma_nl_name_assign_type ibex_name_assign_type(const struct ib_device *dev)
-{
-	return dev->name_assign_type;
-}
-
 static inline struct ib_device *ibex_parent(const struct ib_device *dev)
 {
 	return dev->parent;

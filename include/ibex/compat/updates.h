@@ -2,7 +2,7 @@
 #ifndef IBEX_COMPAT_UPDATES_H
 #define IBEX_COMPAT_UPDATES_H
 
-/* What updates of a release changed; Kbuild looks at their headers. */
+/* What updates of a release changed; headers.mk looks at their headers. */
 #include <rdma/ib_verbs.h>
 #include <rdma/restrack.h>
 #ifndef IBEX_NO_RDMA_ITER
