@@ -71,6 +71,10 @@ static void other_event(struct source *s, const struct ib_cm_event *ev)
 	case IB_CM_SIDR_REQ_ERROR:
 		event(s, "%s status %s", name, ib_wc_status_msg(ev->param.send_status));
 		break;
+	case IB_CM_USER_ESTABLISHED:
+		/* No message came, and the in-tree core does not set the pointer to its data. */
+		event(s, "%s", name);
+		break;
 	default:
 		if (ev->private_data)
 			event(s, "%s data %*phN", name, PRIVATE, ev->private_data);
