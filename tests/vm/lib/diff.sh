@@ -8,18 +8,21 @@ read -r -a WORDS <<<"${IBEX_ARGS:-1 1-400}"
 mapfile -t -O 1 WORDS < <(printf '%s\n' "${WORDS[@]:1}" |
 	awk -F - '{ for (n = $1; n <= $NF; n++) print n }')
 
-# diff_calls COMMAND [A B]: two processes, "COMMAND SEED A" and "COMMAND SEED B", each with half of
-# the sequences
+# diff_calls COMMAND WORD...: as many processes as there are words, "COMMAND SEED WORD", each with its
+# share of the sequences
 diff_calls() {
-	local half=$((${#WORDS[@]} / 2)) jobs
+	local command=$1 count=$((${#WORDS[@]} - 1)) jobs=() i
+	shift
 	diff_started
-	# Not compressed at once: if a core hangs, the logs must be there.
-	# shellcheck disable=SC2086 # words
-	printf '%s\n' "${WORDS[@]:1:half}" | $1 "${WORDS[0]}" ${2-} > /run/out/0.calls &
-	jobs=$!
-	# shellcheck disable=SC2086
-	printf '%s\n' "${WORDS[@]:half + 1}" | $1 "${WORDS[0]}" ${3-} > /run/out/1.calls &
-	diff_wait $jobs $!
+	for ((i = 0; i < $#; i++)); do
+		local from=$((count * i / $#)) to=$((count * (i + 1) / $#)) word=$((i + 1))
+		# Not compressed at once: if a core hangs, the logs must be there.
+		# shellcheck disable=SC2086 # words
+		printf '%s\n' "${WORDS[@]:from + 1:to - from}" |
+			$command "${WORDS[0]}" "${!word}" > "/run/out/$i.calls" &
+		jobs+=($!)
+	done
+	diff_wait "${jobs[@]}"
 	diff_count
 }
 

@@ -10,5 +10,5 @@ user_up
 user_net6
 user_multicast
 # Each process has 16 ports.
-diff_calls /ibex/bin/diffcm 7440 7456
+diff_calls /ibex/bin/diffcm 7440 7456 7472 7488
 user_down

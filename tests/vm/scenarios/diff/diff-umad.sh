@@ -7,50 +7,60 @@
 . /ibex/lib/vib.sh
 . /ibex/lib/diff.sh
 
-# a second pair of RoCE devices, for the second process; vc and vd are what va and vb are
-second_pair() {
-	local i
-	ip link add vc mtu 4200 address 02:00:00:00:00:03 type veth \
-		peer name vd mtu 4200 address 02:00:00:00:00:04
-	for i in vc vd; do
-		echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter
-		echo 1 >/proc/sys/net/ipv4/conf/$i/accept_local
-		echo 1 >/proc/sys/net/ipv4/conf/$i/arp_ignore
-		echo 0 >/proc/sys/net/ipv6/conf/$i/accept_dad
+# pair N: the RoCE devices rxe_cN and rxe_dN, for another process; vcN and vdN are what va and vb are
+pair() {
+	local c=vc$1 d=vd$1 from=10.0.$1.1 to=10.0.$1.2 mac=02:00:00:00:0$1 i
+	ip link add "$c" mtu 4200 address "$mac:03" type veth \
+		peer name "$d" mtu 4200 address "$mac:04"
+	for i in "$c" "$d"; do
+		echo 0 >"/proc/sys/net/ipv4/conf/$i/rp_filter"
+		echo 1 >"/proc/sys/net/ipv4/conf/$i/accept_local"
+		echo 1 >"/proc/sys/net/ipv4/conf/$i/arp_ignore"
+		echo 0 >"/proc/sys/net/ipv6/conf/$i/accept_dad"
 	done
 	ip -batch - <<-END
-		rule add pref 20 iif vc lookup local
-		rule add pref 21 iif vd lookup local
-		rule add pref 22 iif lo to 10.0.1.2 lookup 102
-		rule add pref 23 iif lo to 10.0.1.1 lookup 103
-		rule add pref 24 to 10.0.1.2 oif vc lookup 102
-		rule add pref 25 to 10.0.1.1 oif vd lookup 103
-		addr add 10.0.1.1/24 dev vc
-		addr add 10.0.1.2/24 dev vd
-		link set vc up
-		link set vd up
-		route add 10.0.1.2/32 dev vc src 10.0.1.1 table 102
-		route add 10.0.1.1/32 dev vd src 10.0.1.2 table 103
-		neigh replace 10.0.1.2 dev vc lladdr 02:00:00:00:00:04
-		neigh replace 10.0.1.1 dev vd lladdr 02:00:00:00:00:03
+		rule add pref ${1}0 iif $c lookup local
+		rule add pref ${1}1 iif $d lookup local
+		rule add pref ${1}2 iif lo to $to lookup 10$1
+		rule add pref ${1}3 iif lo to $from lookup 11$1
+		rule add pref ${1}4 to $to oif $c lookup 10$1
+		rule add pref ${1}5 to $from oif $d lookup 11$1
+		addr add $from/24 dev $c
+		addr add $to/24 dev $d
+		link set $c up
+		link set $d up
+		route add $to/32 dev $c src $from table 10$1
+		route add $from/32 dev $d src $to table 11$1
+		neigh replace $to dev $c lladdr $mac:04
+		neigh replace $from dev $d lladdr $mac:03
 	END
-	rxe_add rxe_c vc
-	rxe_add rxe_d vd
+	rxe_add "rxe_c$1" "$c"
+	rxe_add "rxe_d$1" "$d"
 }
 
+# Processes wait most of their time, for what comes late or perhaps not at all.
+COUNT=6
+
 user_up
-second_pair
+sets=(rxe_a,rxe_b,vib0,vib1)
+for ((n = 2; n <= COUNT; n++)); do
+	pair "$n"
+	sets+=("rxe_c$n,rxe_d$n,vib$((2 * n - 2)),vib$((2 * n - 1))")
+done
 vib_up
-vib_star 4
-wait_for 10 test -e /sys/class/infiniband_mad/umad7 || fail "no umad of vib3"
+vib_star $((2 * COUNT))
+wait_for 10 test -e /sys/class/infiniband_mad/umad$((4 * COUNT - 1)) ||
+	fail "no umad of the last adapter"
 # the LIDs stay when the subnet manager has ended, which would answer in its own time
 opensm_up vib0
-wait_for 30 ports_are ACTIVE 8 || fail "no subnet"
+wait_for 60 ports_are ACTIVE $((4 * COUNT)) || fail "no subnet"
 opensm_down vib0
 dmesg -n 1
-diff_calls "python3 /ibex/tools/diff_umad.py" rxe_a,rxe_b,vib0,vib1 rxe_c,rxe_d,vib2,vib3
+diff_calls "python3 /ibex/tools/diff_umad.py" "${sets[@]}"
 vib_down
-rdma link delete rxe_c
-rdma link delete rxe_d
-ip link delete vc
+for ((n = 2; n <= COUNT; n++)); do
+	rdma link delete "rxe_c$n"
+	rdma link delete "rxe_d$n"
+	ip link delete "vc$n"
+done
 user_down
