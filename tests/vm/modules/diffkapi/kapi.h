@@ -133,6 +133,8 @@ struct object {
 	/* of an AH */
 	struct rdma_ah_attr attr;
 	bool of_datagram;
+	/* of an XRC domain */
+	bool has_targets;
 };
 
 extern const char * const type_names[];

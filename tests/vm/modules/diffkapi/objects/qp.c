@@ -97,6 +97,8 @@ static struct object *create_qp(struct object *pd, struct ib_qp_init_attr *attr,
 		return NULL;
 	}
 	o = new_object(QP, pd->dev, qp, with);
+	if (with[4])
+		with[4]->has_targets = true;
 	o->qp_type = attr->qp_type;
 	o->has_srq = attr->srq;
 	qp_made(o, attr);
