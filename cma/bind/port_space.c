@@ -447,9 +447,8 @@ static void cma_port_set(struct cma_id *idp, enum rdma_ucm_port_space ps,
 		break;
 	case AF_IB:
 		ib->sib_sid = cpu_to_be64(((u64)ps << 16) + be16_to_cpu(port));
-		ib->sib_sid_mask |= cpu_to_be64(RDMA_IB_IP_PS_MASK);
-		if (ps == RDMA_PS_IB && port)
-			ib->sib_sid_mask = cpu_to_be64(U64_MAX);
+		/* From now on all bits are known, those of the port included. */
+		ib->sib_sid_mask = cpu_to_be64(U64_MAX);
 		break;
 	}
 }

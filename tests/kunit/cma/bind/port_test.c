@@ -218,6 +218,28 @@ static void the_service_id_says_the_port_space(struct kunit *test)
 	rdma_destroy_id(ib);
 }
 
+/* A service ID of which only the port space is told gets a free port. */
+static void a_service_id_gets_a_port(struct kunit *test)
+{
+	struct rdma_cm_id *id = cma_new_id(&pair.client, RDMA_PS_TCP, IB_QPT_RC);
+	struct sockaddr_ib ib = {
+		.sib_family = AF_IB,
+		.sib_sid = cpu_to_be64(RDMA_IB_IP_PS_TCP),
+		.sib_sid_mask = cpu_to_be64(RDMA_IB_IP_PS_MASK),
+	};
+	struct sockaddr_ib *src;
+	u16 port;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(id));
+	src = (struct sockaddr_ib *)&id->route.addr.src_addr;
+	KUNIT_EXPECT_EQ(test, rdma_bind_addr(id, (struct sockaddr *)&ib), 0);
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(src->sib_sid_mask), U64_MAX);
+	port = be64_to_cpu(src->sib_sid);
+	KUNIT_EXPECT_NE(test, port, 0);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(use(ANY_IB, port, RDMA_PS_TCP, 0)), -EADDRINUSE);
+	rdma_destroy_id(id);
+}
+
 static void a_free_port_is_found(struct kunit *test)
 {
 	u32 was = READ_ONCE(init_net.ipv4.ip_local_ports.range);
@@ -517,6 +539,7 @@ static struct kunit_case port_cases[] = {
 	KUNIT_CASE(addresses_come_and_go_on_a_port),
 	KUNIT_CASE(port_spaces_are_apart),
 	KUNIT_CASE(the_service_id_says_the_port_space),
+	KUNIT_CASE(a_service_id_gets_a_port),
 	KUNIT_CASE(a_free_port_is_found),
 	KUNIT_CASE(a_port_comes_back_late),
 	KUNIT_CASE(a_port_for_every_destination),
