@@ -248,7 +248,8 @@ int rdma_disconnect(struct rdma_cm_id *id)
 {
 	struct cma_id *idp = to_cma(id);
 
-	if (!idp->cm.ib)
+	/* The CM's id of an attempt that failed is still there. */
+	if (!idp->cm.ib || cma_state(idp) == RDMA_CM_ROUTE_RESOLVED)
 		return -EINVAL;
 	if (cma_on_iwarp(idp))
 		return iw_cm_disconnect(idp->cm.iw, 0);

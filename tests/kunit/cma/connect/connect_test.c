@@ -392,6 +392,8 @@ static void a_failed_attempt_is_made_again(struct kunit *test)
 	atomic_set(&pair.client.hca->fail_post_send, 1);
 	KUNIT_EXPECT_LT(test, cma_request(&pair.client), 0);
 	KUNIT_EXPECT_EQ(test, cma_at(pair.client.id), RDMA_CM_ROUTE_RESOLVED);
+	/* There is no connection that could be ended. */
+	KUNIT_EXPECT_EQ(test, rdma_disconnect(pair.client.id), -EINVAL);
 	KUNIT_EXPECT_EQ(test, cma_request(&pair.client), 0);
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.client, "E"));
 	KUNIT_EXPECT_TRUE(test, cma_wait(&pair.server, "QE"));
