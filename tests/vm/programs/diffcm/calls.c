@@ -82,11 +82,22 @@ void do_migrate(int i)
 
 /* ---- addresses ---- */
 
+static bool is_loopback(const void *address)
+{
+	const struct sockaddr_in6 *in6 = address;
+	const struct sockaddr_in *in = address;
+
+	if (in->sin_family == AF_INET)
+		return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+	return in->sin_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+}
+
 static void bound(int i, const void *addr)
 {
 	ids[i].progress = BOUND;
 	ids[i].unbound = false;
 	ids[i].src = family_of(addr);
+	ids[i].at_loopback = is_loopback(addr);
 	memcpy(&ids[i].addr, addr, sizeof(struct sockaddr_in6));
 }
 
@@ -116,21 +127,6 @@ static void show_beside(int i, __u16 port)
 	}
 }
 
-static bool is_loopback(const void *address)
-{
-	const struct sockaddr_in6 *in6 = address;
-	const struct sockaddr_in *in = address;
-
-	if (in->sin_family == AF_INET)
-		return ntohl(in->sin_addr.s_addr) >> 24 == 127;
-	return in->sin_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
-}
-
-bool at_loopback(int i)
-{
-	return is_loopback(&ids[i].addr);
-}
-
 /* A wildcard, loopback, multicast or broadcast address. */
 static bool is_nowhere(const void *address)
 {
@@ -144,8 +140,11 @@ static bool is_nowhere(const void *address)
 	return IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr) || IN6_IS_ADDR_MULTICAST(&in6->sin6_addr);
 }
 
-static void resolves(int i, __u16 src, const void *dst, int ret)
+/* Without an address of its own the id is bound to @src, even if it is refused then. */
+static void resolves(int i, const void *src, const void *dst, int ret)
 {
+	if (!ids[i].src)
+		ids[i].at_loopback |= is_loopback(src);
 	ids[i].refused = ret;
 	ids[i].dst = family_of(dst);
 	ids[i].nowhere |= is_nowhere(dst);
@@ -154,8 +153,10 @@ static void resolves(int i, __u16 src, const void *dst, int ret)
 		return;
 	}
 	ids[i].unbound = false;
-	if (src)
-		ids[i].src = src;
+	if (!ids[i].src && family_of(src))
+		memcpy(&ids[i].addr, src, sizeof(struct sockaddr_in6));
+	if (family_of(src))
+		ids[i].src = family_of(src);
 	else if (!ids[i].src)
 		ids[i].src = ids[i].dst;
 	must_come(1);
@@ -215,7 +216,7 @@ static void show_before(int i, const void *src)
 		show_address("at", &ids[i].addr);
 	else if (family_of(src))
 		show_beside(i, ((const struct sockaddr_in *)src)->sin_port);
-	if (ids[i].refused)
+	if (ids[i].refused || ids[i].unbound)
 		show(" after one refused");
 }
 
@@ -235,7 +236,7 @@ void do_resolve_addr(int i, const struct __kernel_sockaddr_storage *src, __u16 s
 	show_before(i, src);
 	ret = CALL(i, RESOLVE_ADDR, &r, 0);
 	show("\n");
-	resolves(i, family_of(src), dst, ret);
+	resolves(i, src, dst, ret);
 }
 
 /* Mixed families are rare: see harmful(). */
@@ -269,7 +270,7 @@ static void do_resolve_ip(int i)
 	show_before(i, &src);
 	ret = CALL(i, RESOLVE_IP, &r, 0);
 	show("\n");
-	resolves(i, family_of(&src), &dst, ret);
+	resolves(i, &src, &dst, ret);
 }
 
 void some_resolve_addr(int i)

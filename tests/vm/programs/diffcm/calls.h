@@ -63,8 +63,6 @@ void do_accept(int i);
 void do_reject(int i);
 void do_disconnect(int i);
 void do_notify(int i);
-/* Whether the id is bound to a loopback address. */
-bool at_loopback(int i);
 
 /* ---- multicast (multicast.c) ---- */
 

@@ -99,20 +99,24 @@ static void show_query(int i, __u32 option)
 	show_ends(i, &resp.addr.src_addr, &resp.addr.dst_addr);
 }
 
+static const char *where(int i)
+{
+	return ids[i].at_loopback ? " at loopback" : "";
+}
+
 void do_query(int i)
 {
 	struct rdma_ucm_query q = { .id = number_of(i), .option = rnd(one_in(10) ? 5 : 3) };
 	size_t out = q.option == RDMA_USER_CM_QUERY_PATH ?
 		     sizeof(resp.path) + rnd(4) * sizeof(struct ib_path_rec_data) :
 		     sizeof(resp.addr);
-	const char *where = at_loopback(i) ? " at loopback" : "";
 
 	if (one_in(4)) {
-		show("%d query_route%s", i, where);
+		show("%d query_route%s", i, where(i));
 		if (!CALL_RESP(i, QUERY_ROUTE, &q, sizeof(resp.route)))
 			show_route(i);
 	} else {
-		show("%d query %u of %zu%s", i, q.option, out, where);
+		show("%d query %u of %zu%s", i, q.option, out, where(i));
 		if (!CALL_RESP(i, QUERY, &q, out))
 			show_query(i, q.option);
 	}
@@ -123,7 +127,7 @@ void do_init_qp_attr(int i)
 {
 	struct rdma_ucm_init_qp_attr q = { .id = number_of(i), .qp_state = rnd(one_in(8) ? 9 : 4) };
 
-	show("%d init_qp_attr %u", i, q.qp_state);
+	show("%d init_qp_attr %u%s", i, q.qp_state, where(i));
 	if (!CALL_RESP(i, INIT_QP_ATTR, &q, sizeof(resp.qp_attr)))
 		show_qp_attr(&resp.qp_attr);
 	show("\n");
