@@ -113,6 +113,11 @@ static const char *kind_of(int i)
 	return ids[i].ps == RDMA_PS_IPOIB ? " ipoib" : "";
 }
 
+static const char *refused(int i)
+{
+	return ids[i].refused || ids[i].unbound ? " after one refused" : "";
+}
+
 /* What else is bound to @port: whether it may be shared depends on it. */
 static void show_beside(int i, __u16 port)
 {
@@ -170,7 +175,7 @@ void bind_to(int i, const struct __kernel_sockaddr_storage *addr, __u16 size)
 		b.reserved = rnd(3);
 	show("%d bind", i);
 	show_address("to", addr);
-	show(" size %u reserved %u%s", size, b.reserved, kind_of(i));
+	show(" size %u reserved %u%s%s", size, b.reserved, kind_of(i), refused(i));
 	show_beside(i, ((const struct sockaddr_in *)addr)->sin_port);
 	if (!CALL(i, BIND, &b, 0))
 		bound(i, addr);
@@ -188,7 +193,7 @@ static void do_bind_ip(int i)
 	memcpy(&b.addr, &addr, sizeof(b.addr));
 	show("%d bind_ip", i);
 	show_address("to", &addr);
-	show("%s", kind_of(i));
+	show("%s%s", kind_of(i), refused(i));
 	show_beside(i, ((struct sockaddr_in *)&addr)->sin_port);
 	if (!CALL(i, BIND_IP, &b, 0))
 		bound(i, &addr);
@@ -216,8 +221,7 @@ static void show_before(int i, const void *src)
 		show_address("at", &ids[i].addr);
 	else if (family_of(src))
 		show_beside(i, ((const struct sockaddr_in *)src)->sin_port);
-	if (ids[i].refused || ids[i].unbound)
-		show(" after one refused");
+	show("%s", refused(i));
 }
 
 void do_resolve_addr(int i, const struct __kernel_sockaddr_storage *src, __u16 src_size,

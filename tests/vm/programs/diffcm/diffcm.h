@@ -76,6 +76,7 @@ struct id {
 	/* What others on its port are told of it: */
 	struct __kernel_sockaddr_storage addr;
 	bool reuse, afonly;
+	bool joined;
 	__u32 group;		/* the number of its last join */
 };
 

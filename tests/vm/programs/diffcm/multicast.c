@@ -24,13 +24,14 @@ void do_join(int i)
 	show("\n");
 	if (!ret) {
 		ids[i].group = resp.create.id;
+		ids[i].joined = true;
 		must_come(1);
 	}
 }
 
 void do_leave(int i)
 {
-	struct rdma_ucm_destroy_id d = { .id = one_in(4) || !ids[i].group ? NOBODY : ids[i].group };
+	struct rdma_ucm_destroy_id d = { .id = one_in(4) || !ids[i].joined ? NOBODY : ids[i].group };
 
 	show("%d leave%s", i, d.id == NOBODY ? " nothing" : "");
 	if (!CALL_RESP(i, LEAVE_MCAST, &d, sizeof(resp.destroy)))
