@@ -255,17 +255,19 @@ struct ib_qp *ib_create_qp_user(struct ib_device *dev, struct ib_pd *pd,
 }
 EXPORT_SYMBOL(ib_create_qp_user);
 
-static bool qp_kernel_attr_valid(const struct ib_device *dev,
-				 const struct ib_qp_init_attr *attr)
+static int qp_check_kernel_attr(const struct ib_device *dev,
+				const struct ib_qp_init_attr *attr)
 {
 	if (attr->qp_type == IB_QPT_XRC_TGT)
-		return false;	/* for processes only */
+		return -EINVAL;		/* for processes only */
 	if (attr->rwq_ind_tbl &&
 	    (attr->recv_cq || attr->srq || attr->cap.max_recv_wr ||
 	     attr->cap.max_recv_sge))
-		return false;
-	return !(attr->create_flags & IB_QP_CREATE_INTEGRITY_EN) ||
-	       dev->attrs.kernel_cap_flags & IBK_INTEGRITY_HANDOVER;
+		return -EINVAL;
+	if (attr->create_flags & IB_QP_CREATE_INTEGRITY_EN &&
+	    !(dev->attrs.kernel_cap_flags & IBK_INTEGRITY_HANDOVER))
+		return -EOPNOTSUPP;
+	return 0;
 }
 
 static void qp_set_rw_limits(struct ib_qp *qp,
@@ -302,8 +304,9 @@ struct ib_qp *ib_create_qp_kernel(struct ib_pd *pd,
 	struct ib_qp *qp;
 	int ret;
 
-	if (!qp_kernel_attr_valid(dev, qp_init_attr))
-		return ERR_PTR(-EINVAL);
+	ret = qp_check_kernel_attr(dev, qp_init_attr);
+	if (ret)
+		return ERR_PTR(ret);
 	if (qp_init_attr->cap.max_rdma_ctxs)
 		rdma_rw_init_qp(dev, qp_init_attr);
 

@@ -98,7 +98,7 @@ static void what_the_kernel_may_not_create(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, create(IB_QPT_RC, 0, false), 0);
 	KUNIT_EXPECT_EQ(test, create(IB_QPT_XRC_TGT, 0, false), -EINVAL);
-	KUNIT_EXPECT_EQ(test, create(IB_QPT_RC, IB_QP_CREATE_INTEGRITY_EN, false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, create(IB_QPT_RC, IB_QP_CREATE_INTEGRITY_EN, false), -EOPNOTSUPP);
 	/* An RSS QP receives through the queues of its table only. */
 	KUNIT_EXPECT_EQ(test, create(IB_QPT_RAW_PACKET, 0, true), -EINVAL);
 	hca->ibdev.ops.create_qp = NULL;

@@ -202,7 +202,7 @@ static void a_device_has_to_offer_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&o.pd->usecnt), 1);
 	objects_put(&o);
 	hca->ibdev.attrs.kernel_cap_flags &= ~IBK_INTEGRITY_HANDOVER;
-	KUNIT_EXPECT_EQ(test, get(0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, get(0), -EOPNOTSUPP);
 }
 
 static void pools_that_fill_in_part_are_emptied(struct kunit *test)
