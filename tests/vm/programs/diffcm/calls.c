@@ -175,7 +175,8 @@ void bind_to(int i, const struct __kernel_sockaddr_storage *addr, __u16 size)
 		b.reserved = rnd(3);
 	show("%d bind", i);
 	show_address("to", addr);
-	show(" size %u reserved %u%s%s", size, b.reserved, kind_of(i), refused(i));
+	show(" size %u reserved %u%s%s%s", size, b.reserved, kind_of(i), refused(i),
+	     ids[i].afonly ? " afonly" : "");
 	show_beside(i, ((const struct sockaddr_in *)addr)->sin_port);
 	if (!CALL(i, BIND, &b, 0))
 		bound(i, addr);
@@ -193,7 +194,7 @@ static void do_bind_ip(int i)
 	memcpy(&b.addr, &addr, sizeof(b.addr));
 	show("%d bind_ip", i);
 	show_address("to", &addr);
-	show("%s%s", kind_of(i), refused(i));
+	show("%s%s%s", kind_of(i), refused(i), ids[i].afonly ? " afonly" : "");
 	show_beside(i, ((struct sockaddr_in *)&addr)->sin_port);
 	if (!CALL(i, BIND_IP, &b, 0))
 		bound(i, &addr);

@@ -103,6 +103,9 @@ static void progress(struct id *id, __u32 event)
 	case ADDR_RESOLVED:
 		id->progress = ADDRESS;
 		break;
+	case ADDR_ERROR:
+		id->failed = true;
+		break;
 	case ROUTE_RESOLVED:
 		id->progress = ROUTE;
 		break;

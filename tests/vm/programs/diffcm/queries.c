@@ -63,7 +63,7 @@ static void show_ends(int i, const void *src, const void *dst)
 {
 	if (!ids[i].unbound)
 		show_address("from", src);
-	if (!ids[i].refused)
+	if (!ids[i].refused && !ids[i].unbound)
 		show_address("to", dst);
 }
 
@@ -95,13 +95,13 @@ static void show_query(int i, __u32 option)
 	show_bytes("guid", &resp.addr.node_guid, 8);
 	show(" port %u pkey %x sizes %u %u device %u", resp.addr.port_num, resp.addr.pkey,
 	     ids[i].unbound ? 0 : resp.addr.src_size,
-	     ids[i].refused ? 0 : resp.addr.dst_size, resp.addr.ibdev_index);
+	     ids[i].refused || ids[i].unbound ? 0 : resp.addr.dst_size, resp.addr.ibdev_index);
 	show_ends(i, &resp.addr.src_addr, &resp.addr.dst_addr);
 }
 
 static const char *where(int i)
 {
-	return ids[i].at_loopback ? " at loopback" : "";
+	return ids[i].at_loopback ? " at loopback" : ids[i].failed ? " after an error" : "";
 }
 
 void do_query(int i)
