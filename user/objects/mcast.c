@@ -23,14 +23,24 @@ static_assert(sizeof(struct ib_uverbs_attach_mcast) ==
 static_assert(offsetof(struct ib_uverbs_attach_mcast, mlid) ==
 	      offsetof(struct ib_uverbs_detach_mcast, mlid));
 
-static struct uverbs_mcast *mcast_find(const struct ib_uqp_object *obj,
+/* RoCE has no LIDs (annex A16.5.1); providers ignore the one that is given there. */
+static bool mcast_has_lid(const struct ib_qp *qp)
+{
+	u32 port = qp->port ?: rdma_start_port(qp->device);
+
+	return rdma_port_get_link_layer(qp->device, port) == IB_LINK_LAYER_INFINIBAND;
+}
+
+static struct uverbs_mcast *mcast_find(const struct ib_uqp_object *obj, const struct ib_qp *qp,
 				       const union ib_gid *gid, u16 lid)
 {
+	bool has_lid = mcast_has_lid(qp);
 	struct uverbs_mcast *mcast;
 
 	lockdep_assert_held(&obj->lock);
 	list_for_each_entry(mcast, &obj->mcast, entry)
-		if (mcast->lid == lid && !memcmp(&mcast->gid, gid, sizeof(*gid)))
+		if ((!has_lid || mcast->lid == lid) &&
+		    !memcmp(&mcast->gid, gid, sizeof(*gid)))
 			return mcast;
 	return NULL;
 }
@@ -42,7 +52,7 @@ static int mcast_attach(struct ib_uqp_object *obj, struct ib_qp *qp,
 	struct uverbs_mcast *mcast;
 	int ret;
 
-	if (mcast_find(obj, gid, lid))
+	if (mcast_find(obj, qp, gid, lid))
 		return 0;
 	mcast = kzalloc(sizeof(*mcast), GFP_KERNEL_ACCOUNT);
 	if (!mcast)
@@ -72,7 +82,7 @@ static int mcast_end(struct uverbs_mcast *mcast, struct ib_qp *qp)
 static int mcast_detach(struct ib_uqp_object *obj, struct ib_qp *qp,
 			const union ib_gid *gid, u16 lid)
 {
-	struct uverbs_mcast *mcast = mcast_find(obj, gid, lid);
+	struct uverbs_mcast *mcast = mcast_find(obj, qp, gid, lid);
 
 	return mcast ? mcast_end(mcast, qp) : -EINVAL;
 }

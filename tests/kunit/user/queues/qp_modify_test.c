@@ -433,6 +433,24 @@ static void a_group_of_the_same_address(struct kunit *test)
 	queues_expect_idle(c);
 }
 
+/* On RoCE by its address only. */
+static void a_group_without_a_lid(struct kunit *test)
+{
+	struct commands *c = test->priv;
+	struct ib_uverbs_attach_mcast other = group;
+	u32 qp = queues_qp(c, IB_QPT_UD);
+
+	other.mlid = 0;
+	c->hca->link_layer = IB_LINK_LAYER_ETHERNET;
+	KUNIT_EXPECT_EQ(test, change(c, CMD(ATTACH_MCAST), qp, &group), 0);
+	KUNIT_EXPECT_EQ(test, change(c, CMD(ATTACH_MCAST), qp, &other), 0);
+	KUNIT_EXPECT_EQ(test, groups(c), 1);
+	KUNIT_EXPECT_EQ(test, change(c, CMD(DETACH_MCAST), qp, &other), 0);
+	KUNIT_EXPECT_EQ(test, groups(c), 0);
+	KUNIT_EXPECT_EQ(test, queues_destroy_qp(c, qp), 0);
+	queues_expect_idle(c);
+}
+
 static void what_is_no_group(struct kunit *test)
 {
 	struct commands *c = test->priv;
@@ -536,6 +554,7 @@ static struct kunit_case qp_modify_cases[] = {
 	KUNIT_CASE(a_driver_that_refuses),
 	KUNIT_CASE(a_qp_in_a_group_stays),
 	KUNIT_CASE(a_group_of_the_same_address),
+	KUNIT_CASE(a_group_without_a_lid),
 	KUNIT_CASE(what_is_no_group),
 	KUNIT_CASE(the_end_of_the_file_leaves_all_groups),
 	KUNIT_CASE(each_allocation_may_fail),
