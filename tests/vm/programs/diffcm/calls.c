@@ -101,6 +101,12 @@ static void bound(int i, const void *addr)
 	memcpy(&ids[i].addr, addr, sizeof(struct sockaddr_in6));
 }
 
+static void bind_refused(int i)
+{
+	ids[i].refused_once = true;
+	ids[i].unbound = !ids[i].src;
+}
+
 static __u16 port_of(int i)
 {
 	/* at the same place in both families */
@@ -115,7 +121,7 @@ static const char *kind_of(int i)
 
 static const char *refused(int i)
 {
-	return ids[i].refused || ids[i].unbound ? " after one refused" : "";
+	return ids[i].refused_once ? " after one refused" : "";
 }
 
 /* What else is bound to @port: whether it may be shared depends on it. */
@@ -154,6 +160,7 @@ static void resolves(int i, const void *src, const void *dst, int ret)
 	ids[i].dst = family_of(dst);
 	ids[i].nowhere |= is_nowhere(dst);
 	if (ret) {
+		ids[i].refused_once = true;
 		ids[i].unbound |= !ids[i].src;
 		return;
 	}
@@ -181,7 +188,7 @@ void bind_to(int i, const struct __kernel_sockaddr_storage *addr, __u16 size)
 	if (!CALL(i, BIND, &b, 0))
 		bound(i, addr);
 	else
-		ids[i].unbound = !ids[i].src;
+		bind_refused(i);
 	show("\n");
 }
 
@@ -199,7 +206,7 @@ static void do_bind_ip(int i)
 	if (!CALL(i, BIND_IP, &b, 0))
 		bound(i, &addr);
 	else
-		ids[i].unbound = !ids[i].src;
+		bind_refused(i);
 	show("\n");
 }
 
@@ -294,7 +301,7 @@ void do_resolve_route(int i)
 	struct rdma_ucm_resolve_route r = { .id = number_of(i), .timeout_ms = 1000 };
 	int ret;
 
-	show("%d resolve_route", i);
+	show("%d resolve_route%s", i, refused(i));
 	ret = CALL(i, RESOLVE_ROUTE, &r, 0);
 	show("\n");
 	if (!ret)
@@ -312,6 +319,7 @@ void do_listen(int i)
 	show("%d listen %d", i, (int)l.backlog);
 	if (ids[i].src)
 		show_address("at", &ids[i].addr);
+	show("%s", ids[i].afonly ? " afonly" : "");
 	show_beside(i, port_of(i));
 	if (!CALL(i, LISTEN, &l, 0))
 		ids[i].progress = LISTENING;

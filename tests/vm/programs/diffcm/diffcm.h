@@ -73,6 +73,7 @@ struct id {
 	bool nowhere;
 	bool refused, unbound;	/* the last resolve was; a bind was */
 	bool failed;		/* a resolve has */
+	bool refused_once;	/* a bind or resolve was */
 	bool at_loopback;	/* such a source was, or is, its address */
 	/* What others on its port are told of it: */
 	struct __kernel_sockaddr_storage addr;
