@@ -119,7 +119,7 @@ static const char *kind_of(int i)
 	return ids[i].ps == RDMA_PS_IPOIB ? " ipoib" : "";
 }
 
-static const char *refused(int i)
+static const char *history_of(int i)
 {
 	return ids[i].refused_once ? " after one refused" : "";
 }
@@ -182,7 +182,7 @@ void bind_to(int i, const struct __kernel_sockaddr_storage *addr, __u16 size)
 		b.reserved = rnd(3);
 	show("%d bind", i);
 	show_address("to", addr);
-	show(" size %u reserved %u%s%s%s", size, b.reserved, kind_of(i), refused(i),
+	show(" size %u reserved %u%s%s%s", size, b.reserved, kind_of(i), history_of(i),
 	     ids[i].afonly ? " afonly" : "");
 	show_beside(i, ((const struct sockaddr_in *)addr)->sin_port);
 	if (!CALL(i, BIND, &b, 0))
@@ -201,7 +201,7 @@ static void do_bind_ip(int i)
 	memcpy(&b.addr, &addr, sizeof(b.addr));
 	show("%d bind_ip", i);
 	show_address("to", &addr);
-	show("%s%s%s", kind_of(i), refused(i), ids[i].afonly ? " afonly" : "");
+	show("%s%s%s", kind_of(i), history_of(i), ids[i].afonly ? " afonly" : "");
 	show_beside(i, ((struct sockaddr_in *)&addr)->sin_port);
 	if (!CALL(i, BIND_IP, &b, 0))
 		bound(i, &addr);
@@ -229,7 +229,7 @@ static void show_before(int i, const void *src)
 		show_address("at", &ids[i].addr);
 	else if (family_of(src))
 		show_beside(i, ((const struct sockaddr_in *)src)->sin_port);
-	show("%s", refused(i));
+	show("%s", history_of(i));
 }
 
 void do_resolve_addr(int i, const struct __kernel_sockaddr_storage *src, __u16 src_size,
@@ -301,7 +301,7 @@ void do_resolve_route(int i)
 	struct rdma_ucm_resolve_route r = { .id = number_of(i), .timeout_ms = 1000 };
 	int ret;
 
-	show("%d resolve_route%s", i, refused(i));
+	show("%d resolve_route%s", i, history_of(i));
 	ret = CALL(i, RESOLVE_ROUTE, &r, 0);
 	show("\n");
 	if (!ret)

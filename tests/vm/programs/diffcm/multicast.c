@@ -31,7 +31,9 @@ void do_join(int i)
 
 void do_leave(int i)
 {
-	struct rdma_ucm_destroy_id d = { .id = one_in(4) || !ids[i].joined ? NOBODY : ids[i].group };
+	struct rdma_ucm_destroy_id d = {
+		.id = one_in(4) || !ids[i].joined ? NOBODY : ids[i].group,
+	};
 
 	show("%d leave%s", i, d.id == NOBODY ? " nothing" : "");
 	if (!CALL_RESP(i, LEAVE_MCAST, &d, sizeof(resp.destroy)))

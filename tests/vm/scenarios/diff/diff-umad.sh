@@ -42,7 +42,7 @@ pair() {
 COUNT=6
 
 user_up
-sets=(rxe_a,rxe_b,vib0,vib1)
+sets=("rxe_a,rxe_b,vib0,vib1")
 for ((n = 2; n <= COUNT; n++)); do
 	pair "$n"
 	sets+=("rxe_c$n,rxe_d$n,vib$((2 * n - 2)),vib$((2 * n - 1))")
