@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /* Multicast groups of UD QPs (IBA vol. 1, 10.5, 11.3). */
 #include <rdma/ib_addr.h>
+#include <ibex/qp.h>
 
 #include "core.h"
 
@@ -9,12 +10,17 @@ static bool mcast_port_is_ib(struct ib_device *dev, u32 port)
 	return rdma_port_get_link_layer(dev, port) == IB_LINK_LAYER_INFINIBAND;
 }
 
-/*
+/**
+ * ibcore_mcast_needs_mlid() - whether a multicast group of a QP has a LID
+ * @qp: UD QP
+ *
  * RoCE has no LIDs (annex A16.5.1), so its MLID is ignored.  For a QP that has
- * no port yet, the MLID is checked only if all ports of the device are
- * InfiniBand.
+ * no port yet, the MLID counts only if all ports of the device are InfiniBand.
+ *
+ * Context: any.
+ * Return: whether the MLID counts.
  */
-static bool mcast_needs_mlid(struct ib_qp *qp)
+bool ibcore_mcast_needs_mlid(const struct ib_qp *qp)
 {
 	u32 port;
 
@@ -26,13 +32,14 @@ static bool mcast_needs_mlid(struct ib_qp *qp)
 			return false;
 	return true;
 }
+EXPORT_SYMBOL(ibcore_mcast_needs_mlid);
 
 static bool mcast_valid(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 {
 	if (qp->qp_type != IB_QPT_UD ||
 	    !rdma_is_multicast_addr((struct in6_addr *)gid->raw))
 		return false;
-	if (!mcast_needs_mlid(qp))
+	if (!ibcore_mcast_needs_mlid(qp))
 		return true;
 	return lid >= be16_to_cpu(IB_MULTICAST_LID_BASE) &&
 	       lid != be16_to_cpu(IB_LID_PERMISSIVE);

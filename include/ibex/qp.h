@@ -14,4 +14,6 @@ struct ib_qp *ib_create_qp_user(struct ib_device *dev, struct ib_pd *pd,
 void ib_qp_usecnt_inc(struct ib_qp *qp);
 void ib_qp_usecnt_dec(struct ib_qp *qp);
 
+bool ibcore_mcast_needs_mlid(const struct ib_qp *qp);
+
 #endif

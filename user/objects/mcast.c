@@ -7,6 +7,7 @@
  */
 #include <linux/slab.h>
 #include <rdma/uverbs_std_types.h>
+#include <ibex/qp.h>
 
 #include "call/call.h"
 #include "queues/queues.h"
@@ -23,23 +24,15 @@ static_assert(sizeof(struct ib_uverbs_attach_mcast) ==
 static_assert(offsetof(struct ib_uverbs_attach_mcast, mlid) ==
 	      offsetof(struct ib_uverbs_detach_mcast, mlid));
 
-/* RoCE has no LIDs (annex A16.5.1); providers ignore the one that is given there. */
-static bool mcast_has_lid(const struct ib_qp *qp)
-{
-	u32 port = qp->port ?: rdma_start_port(qp->device);
-
-	return rdma_port_get_link_layer(qp->device, port) == IB_LINK_LAYER_INFINIBAND;
-}
-
 static struct uverbs_mcast *mcast_find(const struct ib_uqp_object *obj, const struct ib_qp *qp,
 				       const union ib_gid *gid, u16 lid)
 {
-	bool has_lid = mcast_has_lid(qp);
+	bool needs_mlid = ibcore_mcast_needs_mlid(qp);
 	struct uverbs_mcast *mcast;
 
 	lockdep_assert_held(&obj->lock);
 	list_for_each_entry(mcast, &obj->mcast, entry)
-		if ((!has_lid || mcast->lid == lid) &&
+		if ((!needs_mlid || mcast->lid == lid) &&
 		    !memcmp(&mcast->gid, gid, sizeof(*gid)))
 			return mcast;
 	return NULL;
