@@ -124,6 +124,11 @@ static const char *history_of(int i)
 	return ids[i].refused_once ? " after one refused" : "";
 }
 
+static const char *afonly_of(int i)
+{
+	return ids[i].afonly ? " afonly" : "";
+}
+
 /* What else is bound to @port: whether it may be shared depends on it. */
 static void show_beside(int i, __u16 port)
 {
@@ -133,7 +138,7 @@ static void show_beside(int i, __u16 port)
 		if (k == i || !port || port_of(k) != port || ids[k].ps != ids[i].ps)
 			continue;
 		show_address("beside", &ids[k].addr);
-		show("%s%s%s", ids[k].reuse ? " reuse" : "", ids[k].afonly ? " afonly" : "",
+		show("%s%s%s", ids[k].reuse ? " reuse" : "", afonly_of(k),
 		     ids[k].progress == LISTENING ? " listens" : "");
 	}
 }
@@ -183,7 +188,7 @@ void bind_to(int i, const struct __kernel_sockaddr_storage *addr, __u16 size)
 	show("%d bind", i);
 	show_address("to", addr);
 	show(" size %u reserved %u%s%s%s", size, b.reserved, kind_of(i), history_of(i),
-	     ids[i].afonly ? " afonly" : "");
+	     afonly_of(i));
 	show_beside(i, ((const struct sockaddr_in *)addr)->sin_port);
 	if (!CALL(i, BIND, &b, 0))
 		bound(i, addr);
@@ -201,7 +206,7 @@ static void do_bind_ip(int i)
 	memcpy(&b.addr, &addr, sizeof(b.addr));
 	show("%d bind_ip", i);
 	show_address("to", &addr);
-	show("%s%s%s", kind_of(i), history_of(i), ids[i].afonly ? " afonly" : "");
+	show("%s%s%s", kind_of(i), history_of(i), afonly_of(i));
 	show_beside(i, ((struct sockaddr_in *)&addr)->sin_port);
 	if (!CALL(i, BIND_IP, &b, 0))
 		bound(i, &addr);
@@ -319,7 +324,7 @@ void do_listen(int i)
 	show("%d listen %d", i, (int)l.backlog);
 	if (ids[i].src)
 		show_address("at", &ids[i].addr);
-	show("%s", ids[i].afonly ? " afonly" : "");
+	show("%s", afonly_of(i));
 	show_beside(i, port_of(i));
 	if (!CALL(i, LISTEN, &l, 0))
 		ids[i].progress = LISTENING;

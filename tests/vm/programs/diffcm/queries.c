@@ -59,11 +59,16 @@ void do_set_option(int i)
  * After a bind or resolve that was refused the in-tree core shows other addresses, while ours keeps
  * those before.
  */
+static bool keeps_dst(int i)
+{
+	return !ids[i].refused && !ids[i].unbound;
+}
+
 static void show_ends(int i, const void *src, const void *dst)
 {
 	if (!ids[i].unbound)
 		show_address("from", src);
-	if (!ids[i].refused && !ids[i].unbound)
+	if (keeps_dst(i))
 		show_address("to", dst);
 }
 
@@ -95,7 +100,7 @@ static void show_query(int i, __u32 option)
 	show_bytes("guid", &resp.addr.node_guid, 8);
 	show(" port %u pkey %x sizes %u %u device %u", resp.addr.port_num, resp.addr.pkey,
 	     ids[i].unbound ? 0 : resp.addr.src_size,
-	     ids[i].refused || ids[i].unbound ? 0 : resp.addr.dst_size, resp.addr.ibdev_index);
+	     keeps_dst(i) ? resp.addr.dst_size : 0, resp.addr.ibdev_index);
 	show_ends(i, &resp.addr.src_addr, &resp.addr.dst_addr);
 }
 
