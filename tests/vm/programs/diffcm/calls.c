@@ -107,10 +107,10 @@ static void bind_refused(int i)
 	ids[i].unbound = !ids[i].src;
 }
 
-static __u16 port_of(int i)
+static __u16 port_in(const void *address)
 {
 	/* at the same place in both families */
-	return ((struct sockaddr_in *)&ids[i].addr)->sin_port;
+	return ((const struct sockaddr_in *)address)->sin_port;
 }
 
 /* IPoIB needs InfiniBand: in-tree, its ids can be used here after a bind that was refused. */
@@ -132,12 +132,14 @@ static const char *afonly_of(int i)
 /* What else is bound to @port: whether it may be shared depends on it. */
 static void show_beside(int i, __u16 port)
 {
+	const void *addr;
 	int k;
 
 	for (k = 0; k < IDS; k++) {
-		if (k == i || !port || port_of(k) != port || ids[k].ps != ids[i].ps)
+		addr = ids[k].addr.ss_family ? &ids[k].addr : &ids[k].tried;
+		if (k == i || !port || port_in(addr) != port || ids[k].ps != ids[i].ps)
 			continue;
-		show_address("beside", &ids[k].addr);
+		show_address("beside", addr);
 		show("%s%s%s", ids[k].reuse ? " reuse" : "", afonly_of(k),
 		     ids[k].progress == LISTENING ? " listens" : "");
 	}
@@ -167,6 +169,7 @@ static void resolves(int i, const void *src, const void *dst, int ret)
 	if (ret) {
 		ids[i].refused_once = true;
 		ids[i].unbound |= !ids[i].src;
+		memcpy(&ids[i].tried, src, sizeof(struct sockaddr_in6));
 		return;
 	}
 	ids[i].unbound = false;
@@ -189,7 +192,7 @@ void bind_to(int i, const struct __kernel_sockaddr_storage *addr, __u16 size)
 	show_address("to", addr);
 	show(" size %u reserved %u%s%s%s", size, b.reserved, kind_of(i), history_of(i),
 	     afonly_of(i));
-	show_beside(i, ((const struct sockaddr_in *)addr)->sin_port);
+	show_beside(i, port_in(addr));
 	if (!CALL(i, BIND, &b, 0))
 		bound(i, addr);
 	else
@@ -207,7 +210,7 @@ static void do_bind_ip(int i)
 	show("%d bind_ip", i);
 	show_address("to", &addr);
 	show("%s%s%s", kind_of(i), history_of(i), afonly_of(i));
-	show_beside(i, ((struct sockaddr_in *)&addr)->sin_port);
+	show_beside(i, port_in(&addr));
 	if (!CALL(i, BIND_IP, &b, 0))
 		bound(i, &addr);
 	else
@@ -233,7 +236,7 @@ static void show_before(int i, const void *src)
 	if (ids[i].addr.ss_family)
 		show_address("at", &ids[i].addr);
 	else if (family_of(src))
-		show_beside(i, ((const struct sockaddr_in *)src)->sin_port);
+		show_beside(i, port_in(src));
 	show("%s", history_of(i));
 }
 
@@ -325,7 +328,7 @@ void do_listen(int i)
 	if (ids[i].src)
 		show_address("at", &ids[i].addr);
 	show("%s", afonly_of(i));
-	show_beside(i, port_of(i));
+	show_beside(i, port_in(&ids[i].addr));
 	if (!CALL(i, LISTEN, &l, 0))
 		ids[i].progress = LISTENING;
 	show("\n");

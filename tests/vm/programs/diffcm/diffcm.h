@@ -77,6 +77,7 @@ struct id {
 	bool at_loopback;	/* such a source was, or is, its address */
 	/* What others on its port are told of it: */
 	struct __kernel_sockaddr_storage addr;
+	struct __kernel_sockaddr_storage tried;	/* by a resolve that was refused; it may be bound */
 	bool reuse, afonly;
 	bool joined;
 	__u32 group;		/* the number of its last join */
