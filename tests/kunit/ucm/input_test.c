@@ -273,6 +273,29 @@ static void addresses_that_do_not_fit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, chan_do(chan, RESOLVE_ADDR, resolve, 0), -EINVAL);
 }
 
+/* A source address counts by its family, whether or not its size is told. */
+static void a_source_without_a_size(struct kunit *test)
+{
+	struct ucm_hosts *host = test->priv;
+	struct chan *chan = &host->client;
+	struct rdma_ucm_resolve_addr resolve = { .dst_size = 16, .timeout_ms = 1000 };
+	struct sockaddr_storage addr;
+
+	KUNIT_ASSERT_EQ(test, chan_create(chan, RDMA_PS_TCP, 'C', &resolve.id), 0);
+	cma_sin(&addr, host->pair.server.ip4, 1);
+	memcpy(&resolve.dst_addr, &addr, sizeof(resolve.dst_addr));
+	/* 203.0.113.9 is no address of this host. */
+	cma_sin(&addr, htonl(0xcb007109), 0);
+	memcpy(&resolve.src_addr, &addr, sizeof(resolve.src_addr));
+	KUNIT_EXPECT_EQ(test, chan_do(chan, RESOLVE_ADDR, resolve, 0), -EADDRNOTAVAIL);
+	resolve.src_addr.ss_family = AF_UNIX;
+	KUNIT_EXPECT_EQ(test, chan_do(chan, RESOLVE_ADDR, resolve, 0), -EINVAL);
+	cma_sin(&addr, host->pair.client.ip4, 0);
+	memcpy(&resolve.src_addr, &addr, sizeof(resolve.src_addr));
+	KUNIT_EXPECT_EQ(test, chan_do(chan, RESOLVE_ADDR, resolve, 0), 0);
+	KUNIT_EXPECT_TRUE(test, chan_expect(test, chan, RDMA_CM_EVENT_ADDR_RESOLVED, NULL));
+}
+
 static void port_spaces(struct kunit *test)
 {
 	struct ucm_hosts *host = test->priv;
@@ -360,6 +383,7 @@ static struct kunit_case input_cases[] = {
 	KUNIT_CASE(each_command_for_another_files_id),
 	KUNIT_CASE(commands_in_the_wrong_state),
 	KUNIT_CASE(addresses_that_do_not_fit),
+	KUNIT_CASE(a_source_without_a_size),
 	KUNIT_CASE(port_spaces),
 	KUNIT_CASE(an_id_that_cannot_be_told),
 	KUNIT_CASE(lengths_of_other_programs),
