@@ -330,9 +330,9 @@ static int mr_add_range(struct ib_mr *mr, struct mr_cursor *cur, u64 from,
  * that a caller can go on there.
  *
  * Context: as @set_page.
- * Return: the number of entries mapped entirely, also if the region is full inside
- * the first; -EINVAL for an empty list or an offset beyond its first entry; the
- * error of @set_page if the region is full at the start of the first entry.
+ * Return: the number of entries mapped entirely, 0 if the region is full inside the
+ * first; -EINVAL for an empty list or an offset beyond its first entry; the error of
+ * @set_page if nothing is mapped.
  */
 int ib_sg_to_pages(struct ib_mr *mr, struct scatterlist *sgl, int sg_nents,
 		   unsigned int *sg_offset_p,
@@ -369,7 +369,7 @@ int ib_sg_to_pages(struct ib_mr *mr, struct scatterlist *sgl, int sg_nents,
 
 	if (sg_offset_p)
 		*sg_offset_p = offset;
-	return i || offset ? i : ret;
+	return i || mr->length ? i : ret;
 }
 EXPORT_SYMBOL(ib_sg_to_pages);
 
