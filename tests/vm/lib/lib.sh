@@ -105,16 +105,21 @@ wait_for() {
 # deliver the traffic directly. Use it only for packets that arrived on the wire, and send
 # packets for an address out of the opposite end of the pair.
 net_rules() {
+	ip link set lo up
+	net_rules_of 1 va vb $A $B 100 101
+	ip rule add pref 32000 lookup local
+	ip rule del pref 0
+}
+
+# net_rules_of N DEVICE DEVICE ADDRESS ADDRESS TABLE TABLE: of two ends, with priorities N0 to N5
+net_rules_of() {
 	ip -batch - <<-END
-		link set lo up
-		rule add pref 10 iif va lookup local
-		rule add pref 11 iif vb lookup local
-		rule add pref 12 iif lo to $B lookup 100
-		rule add pref 13 iif lo to $A lookup 101
-		rule add pref 14 to $B oif va lookup 100
-		rule add pref 15 to $A oif vb lookup 101
-		rule add pref 32000 lookup local
-		rule del pref 0
+		rule add pref ${1}0 iif $2 lookup local
+		rule add pref ${1}1 iif $3 lookup local
+		rule add pref ${1}2 iif lo to $5 lookup $6
+		rule add pref ${1}3 iif lo to $4 lookup $7
+		rule add pref ${1}4 to $5 oif $2 lookup $6
+		rule add pref ${1}5 to $4 oif $3 lookup $7
 	END
 }
 
@@ -126,24 +131,27 @@ net_pair() {
 }
 
 # va and vb get addresses and routes
-net_ends() {
+net_ends() { net_ends_of va vb $A $B 100 101; }
+
+# net_ends_of DEVICE DEVICE ADDRESS ADDRESS TABLE TABLE: so do these, of net_rules_of
+net_ends_of() {
 	local i
-	for i in all va vb; do
-		echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter
-		echo 1 >/proc/sys/net/ipv4/conf/$i/accept_local
-		echo 1 >/proc/sys/net/ipv4/conf/$i/arp_ignore
-		echo 2 >/proc/sys/net/ipv4/conf/$i/arp_announce
-		echo 0 >/proc/sys/net/ipv6/conf/$i/accept_dad
+	for i in all "$1" "$2"; do
+		echo 0 >"/proc/sys/net/ipv4/conf/$i/rp_filter"
+		echo 1 >"/proc/sys/net/ipv4/conf/$i/accept_local"
+		echo 1 >"/proc/sys/net/ipv4/conf/$i/arp_ignore"
+		echo 2 >"/proc/sys/net/ipv4/conf/$i/arp_announce"
+		echo 0 >"/proc/sys/net/ipv6/conf/$i/accept_dad"
 	done
 	ip -batch - <<-END
-		addr replace $A/24 dev va
-		addr replace $B/24 dev vb
-		link set va up
-		link set vb up
-		route replace $B/32 dev va src $A table 100
-		route replace $A/32 dev vb src $B table 101
-		neigh replace $B dev va lladdr $(cat /sys/class/net/vb/address)
-		neigh replace $A dev vb lladdr $(cat /sys/class/net/va/address)
+		addr replace $3/24 dev $1
+		addr replace $4/24 dev $2
+		link set $1 up
+		link set $2 up
+		route replace $4/32 dev $1 src $3 table $5
+		route replace $3/32 dev $2 src $4 table $6
+		neigh replace $4 dev $1 lladdr $(cat "/sys/class/net/$2/address")
+		neigh replace $3 dev $2 lladdr $(cat "/sys/class/net/$1/address")
 	END
 }
 
