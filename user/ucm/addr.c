@@ -68,13 +68,13 @@ int ucm_resolve_ip(struct ucm_call *call)
 int ucm_resolve_addr(struct ucm_call *call)
 {
 	struct rdma_ucm_resolve_addr *cmd = &call->cmd.resolve_addr;
-	bool has_src = cmd->src_size || cmd->src_addr.ss_family;
+	bool has_src = cmd->src_addr.ss_family;
 	int src_size = rdma_addr_size_kss(&cmd->src_addr);
 
 	if (cmd->reserved || !cmd->dst_size ||
 	    cmd->dst_size != rdma_addr_size_kss(&cmd->dst_addr))
 		return -EINVAL;
-	if (has_src && (!src_size || (cmd->src_size && cmd->src_size != src_size)))
+	if ((has_src && !src_size) || (cmd->src_size && cmd->src_size != src_size))
 		return -EINVAL;
 	return ucm_do_resolve(call->file, cmd->id, has_src ? &cmd->src_addr : NULL,
 			      &cmd->dst_addr, cmd->timeout_ms);
