@@ -105,15 +105,18 @@ wait_for() {
 # deliver the traffic directly. Use it only for packets that arrived on the wire, and send
 # packets for an address out of the opposite end of the pair.
 net_rules() {
-	ip link set lo up
-	net_rules_of 1 va vb $A $B 100 101
-	ip rule add pref 32000 lookup local
-	ip rule del pref 0
+	ip -batch - <<-END
+		link set lo up
+		$(net_rules_of 1 va vb $A $B 100 101)
+		rule add pref 32000 lookup local
+		rule del pref 0
+	END
 }
 
-# net_rules_of N DEVICE DEVICE ADDRESS ADDRESS TABLE TABLE: of two ends, with priorities N0 to N5
+# net_rules_of N DEVICE DEVICE ADDRESS ADDRESS TABLE TABLE: prints those of two ends, with the
+# priorities N0 to N5
 net_rules_of() {
-	ip -batch - <<-END
+	cat <<-END
 		rule add pref ${1}0 iif $2 lookup local
 		rule add pref ${1}1 iif $3 lookup local
 		rule add pref ${1}2 iif lo to $5 lookup $6

@@ -24,12 +24,7 @@ user_up() {
 # The rules of net_rules for IPv6, and below for multicast.
 user_net6() {
 	ip -6 -batch - <<-END
-		rule add pref 10 iif va lookup local
-		rule add pref 11 iif vb lookup local
-		rule add pref 12 iif lo to $B6 lookup 100
-		rule add pref 13 iif lo to $A6 lookup 101
-		rule add pref 14 to $B6 oif va lookup 100
-		rule add pref 15 to $A6 oif vb lookup 101
+		$(net_rules_of 1 va vb $A6 $B6 100 101)
 		rule add pref 32000 lookup local
 		rule del pref 0
 		addr add $A6/64 dev va nodad

@@ -13,7 +13,7 @@ pair() {
 	mac=$(printf '02:00:00:00:%02x' "$1")
 	ip link add "vc$1" mtu 4200 address "$mac:03" type veth \
 		peer name "vd$1" mtu 4200 address "$mac:04"
-	net_rules_of "$1" "${ends[@]}"
+	net_rules_of "$1" "${ends[@]}" | ip -batch -
 	net_ends_of "${ends[@]}"
 	rxe_add "rxe_c$1" "vc$1"
 	rxe_add "rxe_d$1" "vd$1"
