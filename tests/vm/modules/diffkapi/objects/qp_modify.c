@@ -254,6 +254,7 @@ static u8 next_state(u8 state)
 static const char *spoil(struct ib_qp_attr *a, u32 mask, const struct kdev *dev)
 {
 	if (mask & IB_QP_PORT) {
+		/* Not far: the in-tree core has no bound for this index. */
 		a->port_num = one_of(0, 2, 255, 3);
 		return " port out of range";
 	}
